@@ -1,0 +1,46 @@
+# Everything a newcomer needs: `make demo` and `make test`.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+PORT ?= 7860
+export TOKENIZERS_PARALLELISM = false
+
+.PHONY: demo test check browser bench format clean
+
+demo: .venv/product
+	$(BIN)/evalui serve --port $(PORT)
+
+# All tests; the browser tests need Chromium and are skipped without it, except in CI.
+test: check
+	$(BIN)/pytest tests/flow tests/browser
+
+check: .venv/tools
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+	$(BIN)/pytest tests/unit
+
+browser: .venv/tools
+	$(BIN)/pytest tests/browser
+
+bench: .venv/tools
+	$(BIN)/python -m benchmarks
+
+format: .venv/tools
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "evalui needs Python 3.11 or newer"'
+	$(PYTHON) -m venv .venv
+
+.venv/product: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+.venv/tools: .venv/product
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,dev]'
+	touch $@
+
+clean:
+	rm -rf .venv shots

@@ -1,0 +1,53 @@
+"""Everything a user can act on. Whatever is not in this tree is a bug and keeps its traceback.
+
+EvaluiError
+├── DataError          an uploaded file cannot be used, as it is or at all
+│   └── FaultyRows     rows are wrong and nobody said to leave them out
+├── UnknownName        a name is not registered; the message lists the known ones
+├── ModelError         a model cannot be loaded or cannot answer
+│   └── MissingAbility a mode asks for what the model cannot give
+├── SpecError          a run specification contradicts itself or its data
+├── StoreError         the store cannot be read or written (a full disk, say)
+│   └── UnknownRun     no such run, or it belongs to somebody else
+└── Cancelled          the run was stopped by its owner
+"""
+
+
+class EvaluiError(Exception):
+    """A full sentence that says where, what, and what was expected."""
+
+
+class DataError(EvaluiError):
+    """An uploaded file cannot be used."""
+
+
+class FaultyRows(DataError):
+    """Rows are wrong and nobody said to leave them out."""
+
+
+class UnknownName(EvaluiError):
+    """A name is not registered."""
+
+
+class ModelError(EvaluiError):
+    """A model cannot be loaded or cannot answer."""
+
+
+class MissingAbility(ModelError):
+    """A mode asks for what the model cannot give."""
+
+
+class SpecError(EvaluiError):
+    """A run specification contradicts itself or its data."""
+
+
+class StoreError(EvaluiError):
+    """The store cannot be read or written."""
+
+
+class UnknownRun(StoreError):
+    """No such run, or it belongs to somebody else."""
+
+
+class Cancelled(EvaluiError):
+    """The run was stopped by its owner."""

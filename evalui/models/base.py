@@ -1,0 +1,72 @@
+"""The model role, what a catalog knows of a model, and the registry of backends."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from evalui.registry import Registry
+from evalui.types import Ability, Request, Response
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """One model as models.toml describes it, before anything is loaded.
+
+    `path` is a folder or a hub id, `chat` says whether prompts go through the chat template
+    unless a run says otherwise, `max_length` is in tokens, `baseline` marks scripted models,
+    `options` are settings of the backend alone.
+    """
+
+    name: str
+    backend: str
+    path: str = ""
+    revision: str = ""
+    dtype: str = "auto"
+    device: str = "auto"
+    chat: bool = False
+    max_length: int = 0
+    notes: str = ""
+    parameters: int = 0
+    baseline: bool = False
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Model(Protocol):
+    """Answers requests, in whichever order is fastest."""
+
+    name: str
+    fingerprint: str
+    abilities: frozenset[Ability]
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Yield each request's index and response, as soon as it is known.
+
+        Raises:
+            MissingAbility: a request is of a kind the model cannot answer.
+            ModelError: the model failed; no response is ever made up.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free the device."""
+        ...
+
+
+class Backend(Protocol):
+    """How one kind of model is described and opened."""
+
+    abilities: frozenset[Ability]
+
+    def problem(self, entry: ModelEntry) -> str:
+        """Why the model cannot be loaded here, in one sentence; "" if nothing is known against it.
+
+        Looks at files and settings only: nothing is loaded.
+        """
+        ...
+
+    def open(self, entry: ModelEntry) -> Model:
+        """Load the model; raises `ModelError` with the reason if it cannot be."""
+        ...
+
+
+BACKENDS: Registry[Backend] = Registry("model backend")

@@ -1,0 +1,47 @@
+"""The mode role, its parameters, and the registry of modes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from evalui.modes.templates import Template
+from evalui.registry import Registry
+from evalui.types import Ability, Request, Response, Sample, Trial, Variant
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all modes need to know beside the sample.
+
+    `shots` are the worked examples by subject, already cut to the wished number; `chat` sends
+    conversations instead of plain text; `template` None chooses one by sample (see
+    `templates.choose`).
+    """
+
+    shots: dict[str, tuple[Sample, ...]]
+    template: Template | None = None
+    chat: bool = False
+    max_tokens: int = 64
+    unconditional: str | None = None  # cloze's UN context; None takes the template's
+
+
+class Mode(Protocol):
+    """Plans the requests that decide one variant of a sample, and grades the responses."""
+
+    abilities_needed: Ability
+    shows_options: bool  # False: the order of the options cannot matter, only origin is run
+    readings: tuple[str, ...]  # the names of the rules each trial is read under
+    headline: str
+
+    def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
+        """The requests whose responses decide this variant."""
+        ...
+
+    def grade(
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+    ) -> Trial:
+        """Turn the responses to `plan`, in its order, into one trial."""
+        ...
+
+
+MODES: Registry[Mode] = Registry("mode")

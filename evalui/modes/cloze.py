@@ -1,0 +1,73 @@
+"""CP: the options are not shown, the probability of each option's text decides.
+
+One log-probability per option, and one after the unconditional context, give every
+normalisation at once: raw, UN, LN per token, per character and per byte.
+"""
+
+from collections.abc import Sequence
+
+from evalui.modes.base import MODES, Setting
+from evalui.modes.templates import ask_cloze, choose, continuation
+from evalui.scoring.cloze import NORMALISATIONS, normalise
+from evalui.types import (
+    Ability,
+    Loglik,
+    Logprob,
+    Request,
+    Response,
+    Sample,
+    Trial,
+    Variant,
+    tie_credit,
+)
+
+
+class Cloze:
+    """CP under every normalisation; raw is the headline."""
+
+    abilities_needed: Ability = "loglik"
+    shows_options = False
+    readings = NORMALISATIONS
+    headline = "raw"
+
+    def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
+        """A request per option after the question, then one per option without the question."""
+        template = setting.template or choose(sample)
+        shots = setting.shots.get(sample.subject, ())
+        context = ask_cloze(template, sample, shots, chat=setting.chat)
+        nothing = template.unconditional if setting.unconditional is None else setting.unconditional
+        texts = [sample.choices[content] for content in variant.permutation]
+        asked = [Loglik(context, continuation(template, text, chat=setting.chat)) for text in texts]
+        bare = [Loglik(nothing, continuation(template, text, chat=False)) for text in texts]
+        return (*asked, *bare)
+
+    def grade(
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+    ) -> Trial:
+        """Compare the options' scores; `setting` plays no part."""
+        del setting
+        logprobs = [response for response in responses if isinstance(response, Logprob)]
+        assert len(logprobs) == 2 * len(variant.permutation), "two requests per option"
+        assert isinstance(sample.target, int), "multiple choice has an option as its target"
+        asked, bare = logprobs[: len(logprobs) // 2], logprobs[len(logprobs) // 2 :]
+        target = variant.permutation.index(sample.target)
+        scores = normalise(
+            tuple(sample.choices[content] for content in variant.permutation),
+            totals=tuple(response.total for response in asked),
+            tokens=tuple(response.n_tokens for response in asked),
+            unconditional=tuple(response.total for response in bare),
+        )
+        return Trial(
+            sample_id=sample.id,
+            variant=variant,
+            target=target,
+            headline=self.headline,
+            readings={name: tie_credit(scores[name], target, name) for name in NORMALISATIONS},
+            scores=scores,
+            merged_seams=sum(response.merged for response in asked),
+            truncated=any(response.truncated for response in asked),
+            names_options=sample.names_options,
+        )
+
+
+MODES.register("cloze")(Cloze())

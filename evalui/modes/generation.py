@@ -1,0 +1,56 @@
+"""MCP by reply: all options shown, the model writes, a rule finds the letter."""
+
+from collections.abc import Sequence
+
+from evalui.modes.base import MODES, Setting
+from evalui.modes.templates import ask_choices, choose
+from evalui.scoring.reply import read_strict, read_tolerant
+from evalui.types import Ability, Generate, Request, Response, Sample, Text, Trial, Variant
+
+
+class Generation:
+    """MCP scored on what the model wrote."""
+
+    abilities_needed: Ability = "generate"
+    shows_options = True
+    readings = ("tolerant", "strict")
+    headline = "tolerant"
+
+    def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
+        """One request for a reply. A plain prompt stops where the next question would begin."""
+        template = setting.template or choose(sample)
+        shots = setting.shots.get(sample.subject, ())
+        prompt = ask_choices(template, sample, variant, shots, chat=setting.chat)
+        stop = () if setting.chat else (template.separator + _first_words(template.question),)
+        return (Generate(prompt, max_tokens=setting.max_tokens, stop=stop),)
+
+    def grade(
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+    ) -> Trial:
+        """Read the reply; `setting` plays no part."""
+        del setting
+        (response,) = responses
+        assert isinstance(response, Text), "Generate is answered by Text"
+        assert isinstance(sample.target, int), "multiple choice has an option as its target"
+        target = variant.permutation.index(sample.target)
+        options = tuple(sample.choices[content] for content in variant.permutation)
+        return Trial(
+            sample_id=sample.id,
+            variant=variant,
+            target=target,
+            headline=self.headline,
+            readings={
+                "tolerant": read_tolerant(response.text, options).against(target),
+                "strict": read_strict(response.text, options).against(target),
+            },
+            reply=response.text,
+            truncated=response.truncated,
+            names_options=sample.names_options,
+        )
+
+
+def _first_words(block: str) -> str:
+    return block.partition("{")[0]
+
+
+MODES.register("generation")(Generation())

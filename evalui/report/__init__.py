@@ -1,0 +1,1 @@
+"""Metrics become tables, charts, sentences and files."""

@@ -1,0 +1,1 @@
+"""Pure numbers: trials in, metrics out."""

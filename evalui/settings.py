@@ -1,0 +1,53 @@
+"""What the administrator decides: EVALUI_* environment variables, then evalui.toml."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+_HERE = Path(__file__).parent
+# A wheel carries the assets inside the package, a checkout beside it.
+ASSETS = _HERE / "assets" if (_HERE / "assets").is_dir() else _HERE.parent / "assets"
+
+
+class Settings(BaseSettings):
+    """Paths, limits and addresses; each field is also `EVALUI_<FIELD>`."""
+
+    model_config = SettingsConfigDict(env_prefix="EVALUI_", toml_file="evalui.toml")
+
+    data_dir: Path = Path.home() / ".local" / "share" / "evalui"
+    models: Path = ASSETS / "models.toml"
+    host: str = "127.0.0.1"
+    port: int = Field(default=7860, ge=0, le=65535)
+    language: str = "en"
+    max_upload_mb: int = Field(default=50, gt=0)
+    threads: int = Field(default=0, ge=0)  # of one worker; 0 leaves the choice to torch
+    workers: int = Field(default=1, ge=0)  # started by the server; 0 if run by hand
+    token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file of runs, datasets and cached responses."""
+        return self.data_dir / "evalui.sqlite"
+
+    @property
+    def uploads(self) -> Path:
+        """Where uploaded files are kept, a folder per owner and content."""
+        return self.data_dir / "uploads"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic passes all by name
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments win over the environment, the environment over the file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)

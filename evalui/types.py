@@ -1,0 +1,298 @@
+"""The nouns of evalui. Everything else is a function between them.
+
+    file -> Sample -> Request -> Response -> Trial -> metrics -> picture
+
+Nothing here knows files, models, databases or screens.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+LETTERS = "ABCDEFGHIJ"
+
+Ability = Literal["next_token", "loglik", "generate"]
+Pattern = Literal["origin", "circular", "all_possible"]
+Kind = Literal["multiple_choice", "general_qa", "subjective"]
+Split = Literal["dev", "val", "test"]
+Language = Literal["zh", "en"]
+CellState = Literal["waiting", "running", "done", "failed", "cancelled", "impossible"]
+RunState = Literal["queued", "running", "done", "failed", "cancelled"]
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One question, whatever file it came from.
+
+    `target` is the index of the right option for multiple choice and the reference text for
+    the other kinds. `names_options` marks options that speak of other options ("A and B",
+    "all of the above"): reordering them changes what they mean.
+    """
+
+    id: str
+    question: str
+    choices: tuple[str, ...] = ()
+    target: int | str = ""
+    metadata: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    names_options: bool = False
+
+    @property
+    def subject(self) -> str:
+        """The subject the sample belongs to, "" if its file has none."""
+        return self.metadata.get("subject", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong in an uploaded file, told so that a person can mend it.
+
+    `line` counts from 1 as a text editor does, 0 means the whole file. `rule` names the check
+    that failed (the key of its translation), `found` and `expected` are what it saw and wanted.
+    """
+
+    file: str
+    line: int
+    column: str
+    rule: str
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        """The fault as one English sentence."""
+        place = self.file + (f", line {self.line}" if self.line else "")
+        place += f", column {self.column}" if self.column else ""
+        return f"{place}: found {self.found}, expected {self.expected}"
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The usable questions of one upload. `shots` are dev rows: shown as examples, never scored."""
+
+    name: str
+    kind: Kind
+    samples: tuple[Sample, ...]
+    shots: tuple[Sample, ...] = ()
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One order of the options: `permutation[slot]` is the index of the option shown there."""
+
+    permutation: tuple[int, ...]
+
+    @property
+    def is_origin(self) -> bool:
+        """True for the order in which the file has the options."""
+        return self.permutation == tuple(range(len(self.permutation)))
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+# A conversation is rendered with the model's own chat template, a text is sent as it is.
+Prompt = str | tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NextToken:
+    """Ask how probable each label is as the next token; answered by `LabelProbs`."""
+
+    context: Prompt
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loglik:
+    """Ask how probable `continuation` is after `context`; answered by `Logprob`.
+
+    The empty context stands for the model's begin- or end-of-text token, as in lm-eval.
+    """
+
+    context: Prompt
+    continuation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Ask the model to write; answered by `Text`."""
+
+    prompt: Prompt
+    max_tokens: int = 256
+    stop: tuple[str, ...] = ()
+    temperature: float = 0.0
+
+
+Request = NextToken | Loglik | Generate
+
+
+@dataclass(frozen=True, slots=True)
+class LabelProbs:
+    """Natural log-probability of each label, all its one-token spellings summed.
+
+    `mass` is the probability of all labels together, `top_token` the text of the most probable
+    token of the whole vocabulary. `truncated`: the prompt was cut on the left to fit the model.
+    """
+
+    logprobs: tuple[float, ...]
+    mass: float
+    top_token: str
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Logprob:
+    """Summed natural log-probability of a continuation of `n_tokens` tokens.
+
+    `greedy`: every token was the model's first choice. `merged`: the tokenizer joined the end
+    of the context with the beginning of the continuation, so both were scored from the longest
+    common token prefix.
+    """
+
+    total: float
+    n_tokens: int
+    greedy: bool
+    merged: bool = False
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens a request cost."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What the model wrote. `finish_reason` "length" means it was cut off at `max_tokens`."""
+
+    text: str
+    usage: Usage | None = None
+    finish_reason: str = "stop"
+    truncated: bool = False
+
+
+Response = LabelProbs | Logprob | Text
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Which slot one rule reads from the model's answer.
+
+    `choice` is None when nothing can be read or when options tie at the top. `credit` is 1 for
+    right, 0 for wrong and unreadable, 1/t when t options tie and the right one is among them.
+    `rule` is the line of the rule table that decided.
+    """
+
+    choice: int | None
+    credit: float
+    rule: str
+    tied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One graded variant of one sample.
+
+    All positions are slots as shown to the model; `variant` maps them to the file's options.
+    `readings` holds the answer under every rule of the mode ("forced", "tolerant", "strict", or
+    a normalisation), `headline` names the one that counts. `probabilities` are per slot and sum
+    to 1; `mass` is what they summed to before. `scores` are the cloze scores per slot.
+    """
+
+    sample_id: str
+    variant: Variant
+    target: int
+    headline: str
+    readings: Mapping[str, Reading]
+    probabilities: tuple[float, ...] = ()
+    mass: float | None = None
+    reply: str | None = None
+    scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, tuple[float, ...]])
+    merged_seams: int = 0
+    truncated: bool = False
+    names_options: bool = False
+
+    @property
+    def reading(self) -> Reading:
+        """The reading that counts."""
+        return self.readings[self.headline]
+
+    @property
+    def choice(self) -> int | None:
+        """The chosen slot, None if unreadable or tied."""
+        return self.reading.choice
+
+    @property
+    def correct(self) -> bool | None:
+        """Right or wrong, None if unreadable or tied."""
+        return None if self.choice is None else self.choice == self.target
+
+    @property
+    def unreadable(self) -> bool:
+        """True if no answer could be read; a tie is an answer, though not a decided one."""
+        return self.choice is None and not self.reading.tied
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One square of a run's matrix: which model answers which dataset in which mode.
+
+    `mode` is the mode's registered name, `label` tells it from others of the same mode.
+    `signature` says how every figure of the cell was made, in sacreBLEU's manner.
+    """
+
+    dataset: str
+    model: str
+    mode: str
+    label: str
+    pattern: Pattern
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A share with its plausible range. All three in 0..1; `n` is the number of questions."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """What a report is made of: one cell, its questions in file order, and its trials so far.
+
+    `total` counts the trials planned. `state` is the cell's, `error` its message if it failed
+    or the reason if it cannot run.
+    """
+
+    cell: Cell
+    samples: Mapping[str, Sample]
+    trials: tuple[Trial, ...]
+    total: int
+    state: CellState = "done"
+    error: str = ""
+
+
+def tie_credit(scores: tuple[float, ...], target: int, rule: str) -> Reading:
+    """The reading of an argmax over `scores` that never resolves a tie by position."""
+    best = max(scores)
+    if math.isnan(best) or best == -math.inf:
+        return Reading(None, 0.0, "no-probability")
+    top = [slot for slot, score in enumerate(scores) if score == best]
+    if len(top) > 1:
+        return Reading(None, (target in top) / len(top), "tie", tied=True)
+    return Reading(top[0], float(top[0] == target), rule)

@@ -1,0 +1,1 @@
+"""The screen: the only place that knows Gradio."""

@@ -1,0 +1,132 @@
+"""Each mode on hand-made responses: what is asked, and what is read from the answer."""
+
+import math
+
+import pytest
+
+from evalui.modes import MODES, Setting
+from evalui.types import (
+    Generate,
+    LabelProbs,
+    Loglik,
+    Logprob,
+    Message,
+    NextToken,
+    Sample,
+    Text,
+    Variant,
+)
+
+CITY = Sample("1", "What is the capital of Peru?", ("Rome", "Lima", "Cairo", "Oslo"), 1)
+ORIGIN = Variant((0, 1, 2, 3))
+ROTATED = Variant((3, 0, 1, 2))
+PLAIN = Setting(shots={})
+
+
+class TestMultipleChoice:
+    mode = MODES["multiple_choice"]
+
+    def grade(self, probabilities: list[float], top: str = "B", variant: Variant = ORIGIN):
+        logprobs = tuple(math.log(p) if p else -math.inf for p in probabilities)
+        response = LabelProbs(logprobs, mass=sum(probabilities), top_token=top)
+        return self.mode.grade(CITY, variant, [response], PLAIN)
+
+    def test_asks_one_question_for_the_letters_shown(self):
+        (request,) = self.mode.plan(CITY, ORIGIN, PLAIN)
+        assert isinstance(request, NextToken)
+        assert request.labels == ("A", "B", "C", "D")
+        assert str(request.context).endswith("D. Oslo\nAnswer: ")
+
+    def test_asks_a_conversation_when_told_to(self):
+        (request,) = self.mode.plan(CITY, ORIGIN, Setting(shots={}, chat=True))
+        assert isinstance(request, NextToken)
+        assert request.context == (
+            Message(
+                "user",
+                "What is the capital of Peru?\nA. Rome\nB. Lima\nC. Cairo\nD. Oslo\n"
+                "Answer with the letter of the correct option.",
+            ),
+        )
+
+    def test_the_most_probable_letter_is_the_choice(self):
+        trial = self.grade([0.1, 0.4, 0.2, 0.1])
+        assert (trial.choice, trial.correct, trial.mass) == (1, True, pytest.approx(0.8))
+        assert trial.probabilities == pytest.approx((0.125, 0.5, 0.25, 0.125))
+
+    def test_the_target_moves_with_the_variant(self):
+        trial = self.grade([0.1, 0.4, 0.2, 0.1], variant=ROTATED)
+        assert (trial.target, trial.choice, trial.correct) == (2, 1, False)
+
+    def test_a_tie_is_no_choice_and_shares_the_credit(self):
+        trial = self.grade([0.4, 0.4, 0.1, 0.1])
+        assert trial.choice is None
+        assert trial.reading.tied
+        assert trial.reading.credit == 0.5
+        assert not trial.unreadable
+
+    def test_no_mass_at_all_is_unreadable(self):
+        trial = self.grade([0, 0, 0, 0])
+        assert trial.unreadable
+        assert trial.probabilities == ()
+
+    def test_strict_follows_the_top_token_and_forced_the_letters(self):
+        trial = self.grade([0.1, 0.2, 0.1, 0.1], top="The")
+        assert trial.readings["forced"].choice == 1
+        assert trial.readings["strict"].choice is None
+        assert trial.readings["tolerant"].choice is None
+
+
+class TestGeneration:
+    mode = MODES["generation"]
+
+    def grade(self, text: str, variant: Variant = ORIGIN):
+        return self.mode.grade(CITY, variant, [Text(text)], PLAIN)
+
+    def test_a_plain_prompt_stops_before_the_next_question(self):
+        (request,) = self.mode.plan(CITY, ORIGIN, PLAIN)
+        assert isinstance(request, Generate)
+        assert request.stop == ("\n\nQuestion: ",)
+
+    def test_tolerant_is_the_headline_and_strict_stands_beside_it(self):
+        trial = self.grade("The answer is (B).")
+        assert (trial.choice, trial.reading.rule) == (1, "marker")
+        assert trial.readings["strict"].choice is None
+
+    def test_a_reply_by_text_is_read_in_the_order_shown(self):
+        assert self.grade("Lima", ROTATED).choice == 2
+
+    def test_two_letters_are_unreadable(self):
+        trial = self.grade("A or B")
+        assert trial.unreadable
+        assert trial.reading.credit == 0
+
+
+class TestCloze:
+    mode = MODES["cloze"]
+
+    def test_asks_each_option_with_and_without_the_question(self):
+        requests = self.mode.plan(CITY, ORIGIN, PLAIN)
+        question = "Question: What is the capital of Peru?\nAnswer:"
+        assert requests[1] == Loglik(question, " Lima")
+        assert requests[5] == Loglik("Answer:", " Lima")
+        assert len(requests) == 8
+
+    def test_the_empty_unconditional_context_is_allowed(self):
+        requests = self.mode.plan(CITY, ORIGIN, Setting(shots={}, unconditional=""))
+        assert requests[4] == Loglik("", " Rome")
+
+    def test_every_normalisation_comes_from_the_same_sums(self):
+        asked = [
+            Logprob(-4, 2, False),
+            Logprob(-6, 4, False, merged=True),
+            *[Logprob(-9, 2, False)] * 2,
+        ]
+        bare = [Logprob(-1, 2, False), Logprob(-6, 4, False), *[Logprob(-8, 2, False)] * 2]
+        trial = self.mode.grade(CITY, ORIGIN, [*asked, *bare], PLAIN)
+        assert trial.scores["raw"] == (-4, -6, -9, -9)
+        assert trial.scores["un"] == (-3, 0, -1, -1)
+        assert trial.scores["ln_token"] == (-2, -1.5, -4.5, -4.5)
+        assert {name: reading.choice for name, reading in trial.readings.items()} == {
+            "raw": 0, "un": 1, "ln_token": 1, "ln_char": 0, "ln_byte": 0,
+        }  # fmt: skip
+        assert trial.merged_seams == 1

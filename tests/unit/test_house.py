@@ -1,0 +1,64 @@
+"""Rules of the house that no linter knows."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from evalui.data.base import ANSWER_KEYS, READERS
+from evalui.models import BACKENDS
+from evalui.modes import MODES
+from evalui.modes.templates import TEMPLATES
+from evalui.types import Pattern
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = sorted([*(ROOT / "evalui").rglob("*.py"), ROOT / "app.py"])
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_product_file_passes_400_lines(path: Path):
+    limit = 40 if path.name == "app.py" else 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= limit
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("add-a-format.md", [*READERS, *ANSWER_KEYS]),
+        ("add-a-model.md", list(BACKENDS)),
+        ("add-a-mode.md", [*MODES, *TEMPLATES, *get_args(Pattern)]),
+    ],
+)
+def test_every_registered_name_is_documented(page: str, names: list[str]):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert names
+    assert [name for name in names if f"`{name}`" not in text] == []
+
+
+def test_every_reading_of_every_mode_is_documented():
+    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    readings = {reading for name in MODES for reading in MODES[name].readings}
+    assert sorted(reading for reading in readings if f"`{reading}`" not in text) == []
+
+
+def test_links_between_documents_lead_somewhere():
+    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    dead = [
+        f"{page.name}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert dead == []
+
+
+def test_the_core_imports_neither_torch_nor_gradio():
+    code = (
+        "import sys, evalui.modes, evalui.data, evalui.models, evalui.scoring\n"
+        "print(sorted({'torch', 'transformers', 'gradio'} & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
