@@ -45,3 +45,10 @@ class Mode(Protocol):
 
 
 MODES: Registry[Mode] = Registry("mode")
+
+
+def shown(sample: Sample, variant: Variant) -> tuple[tuple[str, ...], int]:
+    """The options in the order of the variant, and the slot of the right one."""
+    assert isinstance(sample.target, int), "multiple choice has an option as its target"
+    options = tuple(sample.choices[content] for content in variant.permutation)
+    return options, variant.permutation.index(sample.target)

@@ -6,7 +6,7 @@ normalisation at once: raw, UN, LN per token, per character and per byte.
 
 from collections.abc import Sequence
 
-from evalui.modes.base import MODES, Setting
+from evalui.modes.base import MODES, Setting, shown
 from evalui.modes.templates import ask_cloze, choose, continuation
 from evalui.scoring.cloze import NORMALISATIONS, normalise
 from evalui.types import (
@@ -36,7 +36,7 @@ class Cloze:
         shots = setting.shots.get(sample.subject, ())
         context = ask_cloze(template, sample, shots, chat=setting.chat)
         nothing = template.unconditional if setting.unconditional is None else setting.unconditional
-        texts = [sample.choices[content] for content in variant.permutation]
+        texts, _ = shown(sample, variant)
         asked = [Loglik(context, continuation(template, text, chat=setting.chat)) for text in texts]
         bare = [Loglik(nothing, continuation(template, text, chat=False)) for text in texts]
         return (*asked, *bare)
@@ -48,11 +48,10 @@ class Cloze:
         del setting
         logprobs = [response for response in responses if isinstance(response, Logprob)]
         assert len(logprobs) == 2 * len(variant.permutation), "two requests per option"
-        assert isinstance(sample.target, int), "multiple choice has an option as its target"
         asked, bare = logprobs[: len(logprobs) // 2], logprobs[len(logprobs) // 2 :]
-        target = variant.permutation.index(sample.target)
+        options, target = shown(sample, variant)
         scores = normalise(
-            tuple(sample.choices[content] for content in variant.permutation),
+            options,
             totals=tuple(response.total for response in asked),
             tokens=tuple(response.n_tokens for response in asked),
             unconditional=tuple(response.total for response in bare),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evalui.modes.base import MODES, Setting
+from evalui.modes.base import MODES, Setting, shown
 from evalui.modes.templates import ask_choices, choose
 from evalui.scoring.reply import read_strict, read_tolerant
 from evalui.types import Ability, Generate, Request, Response, Sample, Text, Trial, Variant
@@ -31,9 +31,7 @@ class Generation:
         del setting
         (response,) = responses
         assert isinstance(response, Text), "Generate is answered by Text"
-        assert isinstance(sample.target, int), "multiple choice has an option as its target"
-        target = variant.permutation.index(sample.target)
-        options = tuple(sample.choices[content] for content in variant.permutation)
+        options, target = shown(sample, variant)
         return Trial(
             sample_id=sample.id,
             variant=variant,

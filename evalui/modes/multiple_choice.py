@@ -7,7 +7,7 @@ label, *tolerant* and *strict* read the one token the model itself would have wr
 import math
 from collections.abc import Sequence
 
-from evalui.modes.base import MODES, Setting
+from evalui.modes.base import MODES, Setting, shown
 from evalui.modes.templates import ask_choices, choose, letter_lead
 from evalui.scoring.reply import read_strict, read_tolerant
 from evalui.types import (
@@ -49,9 +49,7 @@ class MultipleChoice:
         del setting
         (response,) = responses
         assert isinstance(response, LabelProbs), "NextToken is answered by LabelProbs"
-        assert isinstance(sample.target, int), "multiple choice has an option as its target"
-        target = variant.permutation.index(sample.target)
-        options = tuple(sample.choices[content] for content in variant.permutation)
+        options, target = shown(sample, variant)
         return Trial(
             sample_id=sample.id,
             variant=variant,

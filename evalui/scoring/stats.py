@@ -1,0 +1,115 @@
+"""Plausible ranges: Wilson's for shares, clustered ones where a question was asked repeatedly.
+
+All intervals are two-sided at 95 %. Sources: E. B. Wilson, "Probable inference" (1927), and
+E. Miller, "Adding error bars to evals" (arXiv 2411.00640), appendix A. Measured coverage of the
+nominal 95 % is in docs/metrics.md.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from evalui.types import Interval
+
+CONFIDENCE = 0.95
+_Z = float(stats.norm.ppf(0.5 + CONFIDENCE / 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Clustered:
+    """A mean over questions of which each was asked several times.
+
+    `interval` is Wilson's with the effective number of trials, `t_interval` the textbook one.
+    `se` is the clustered standard error, None with fewer than two questions; `design_effect`
+    says how many times the variance exceeds that of independent trials, None where either
+    variance is 0. `n_effective` is the number of independent trials that would know as much.
+    """
+
+    interval: Interval
+    t_interval: Interval
+    se: float | None
+    design_effect: float | None
+    n_effective: float
+    n_trials: int
+
+
+def wilson(successes: float, n: int) -> Interval:
+    """The share `successes / n` with Wilson's interval; successes may be fractional (ties)."""
+    assert n > 0, "a share of nothing is undefined"
+    value = successes / n
+    low, high = _wilson_bounds(value, n)
+    return Interval(value, low, high, n)
+
+
+def share(successes: float, n: int) -> Interval | None:
+    """`wilson`, or None where there is nothing to take a share of."""
+    return wilson(successes, n) if n else None
+
+
+def clustered(means: NDArray[np.float64], rows: NDArray[np.int_]) -> Clustered:
+    """The mean of question means in 0..1, each over `rows` trials of that question.
+
+    With sd (n-1 in the denominator) of the n question means, SE = sd / sqrt(n). With equally
+    many trials per question that is Miller's clustered error with the finite-cluster factor
+    n/(n-1). Wilson's interval takes n_eff = trials / deff, where deff = SE^2 / (p (1-p) / trials)
+    is held at 1 or more; where deff has no value n_eff is n, as if each question was asked once.
+    """
+    n, n_trials = len(means), int(rows.sum())
+    assert n > 0, "a mean of nothing is undefined"
+    value = float(means.mean())
+    se = float(means.std(ddof=1) / math.sqrt(n)) if n > 1 else None
+    independent = value * (1 - value) / n_trials
+    deff = se**2 / independent if se and independent else None
+    # One trial per question is the plain case: n of them, without the factor n/(n-1).
+    n_effective = n if deff is None or n_trials == n else n_trials / max(deff, 1.0)
+    low, high = _wilson_bounds(value, n_effective)
+    return Clustered(
+        interval=Interval(value, low, high, n),
+        t_interval=t_interval(value, se, n),
+        se=se,
+        design_effect=deff,
+        n_effective=float(n_effective),
+        n_trials=n_trials,
+    )
+
+
+def clustered_by(ids: Sequence[str], values: Sequence[float]) -> Clustered:
+    """`clustered` over values of which those with one id belong to one question."""
+    _, cluster = np.unique(np.asarray(ids, dtype=np.str_), return_inverse=True)
+    rows = np.bincount(cluster)
+    return clustered(
+        np.bincount(cluster, weights=np.asarray(values, dtype=np.float64)) / rows, rows
+    )
+
+
+def clustered_ratio(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> Interval:
+    """The share sum(parts) / sum(wholes), each question giving one part and one whole.
+
+    SE = sqrt(sum of (part - share * whole)^2 * n/(n-1)) / sum(wholes), the linearised ratio.
+    With equal wholes w it is sd(parts / w) / sqrt(n).
+    """
+    total, n = float(wholes.sum()), len(parts)
+    assert total > 0, "a share of nothing is undefined"
+    value = float(parts.sum()) / total
+    residual = parts - value * wholes
+    se = math.sqrt(float((residual**2).sum()) * n / (n - 1)) / total if n > 1 else None
+    return t_interval(value, se, n)
+
+
+def t_interval(value: float, se: float | None, n: int) -> Interval:
+    """value -+ t(n-1) * SE, cut to 0..1; without a standard error everything is plausible."""
+    if se is None:
+        return Interval(value, 0.0, 1.0, n)
+    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, n - 1)) * se
+    return Interval(value, max(0.0, value - half), min(1.0, value + half), n)
+
+
+def _wilson_bounds(value: float, n: float) -> tuple[float, float]:
+    shrink = 1 + _Z**2 / n
+    centre = (value + _Z**2 / (2 * n)) / shrink
+    half = _Z * math.sqrt(value * (1 - value) / n + _Z**2 / (4 * n * n)) / shrink
+    return max(0.0, centre - half), min(1.0, centre + half)
