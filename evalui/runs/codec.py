@@ -1,0 +1,171 @@
+"""How samples, trials and responses are written down, and the keys they are found under.
+
+JSON throughout: Python writes the shortest text that reads back as the same float, and -inf and
+NaN as the names its own reader knows, so every number survives the round trip to the last bit.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from evalui.types import (
+    Dataset,
+    LabelProbs,
+    Loglik,
+    Logprob,
+    NextToken,
+    Prompt,
+    Reading,
+    Request,
+    Response,
+    Sample,
+    Text,
+    Trial,
+    Usage,
+    Variant,
+)
+
+
+def encode_variant(variant: Variant) -> str:
+    """The permutation as text, "3,0,1,2"."""
+    return ",".join(map(str, variant.permutation))
+
+
+def decode_variant(text: str) -> Variant:
+    """The inverse of `encode_variant`."""
+    return Variant(tuple(int(content) for content in text.split(",")))
+
+
+def encode_sample(sample: Sample) -> str:
+    """All of a sample as JSON."""
+    return _json(
+        [
+            sample.id,
+            sample.question,
+            sample.choices,
+            sample.target,
+            dict(sample.metadata),
+            sample.names_options,
+        ]
+    )
+
+
+def decode_sample(text: str) -> Sample:
+    """The inverse of `encode_sample`."""
+    id_, question, choices, target, metadata, names_options = json.loads(text)
+    return Sample(id_, question, tuple(choices), target, metadata, names_options)
+
+
+def encode_trial(trial: Trial) -> str:
+    """All of a trial except its sample, variant and reply, which have columns of their own."""
+    readings = {
+        name: [reading.choice, reading.credit, reading.rule, reading.tied]
+        for name, reading in trial.readings.items()
+    }
+    return _json(
+        [
+            trial.target,
+            trial.headline,
+            readings,
+            trial.probabilities,
+            trial.mass,
+            dict(trial.scores),
+            trial.merged_seams,
+            trial.truncated,
+            trial.names_options,
+        ]
+    )
+
+
+def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> Trial:
+    """The inverse of `encode_trial`, given the columns beside it."""
+    target, headline, readings, probabilities, mass, scores, merged, truncated, naming = json.loads(
+        text
+    )
+    return Trial(
+        sample_id=sample_id,
+        variant=decode_variant(variant),
+        target=target,
+        headline=headline,
+        readings={name: Reading(*values) for name, values in readings.items()},
+        probabilities=tuple(probabilities),
+        mass=mass,
+        reply=reply,
+        scores={name: tuple(values) for name, values in scores.items()},
+        merged_seams=merged,
+        truncated=truncated,
+        names_options=naming,
+    )
+
+
+def encode_response(response: Response) -> str:
+    """A response as JSON; its kind comes first."""
+    match response:
+        case LabelProbs(logprobs, mass, top_token, truncated):
+            return _json(["label_probs", logprobs, mass, top_token, truncated])
+        case Logprob(total, n_tokens, greedy, merged, truncated):
+            return _json(["logprob", total, n_tokens, greedy, merged, truncated])
+        case Text(text, usage, finish_reason, truncated):
+            tokens = usage and (usage.prompt_tokens, usage.completion_tokens)
+            return _json(["text", text, tokens, finish_reason, truncated])
+
+
+def decode_response(text: str) -> Response:
+    """The inverse of `encode_response`."""
+    kind, *values = json.loads(text)
+    if kind == "label_probs":
+        logprobs, mass, top_token, truncated = values
+        return LabelProbs(tuple(logprobs), mass, top_token, truncated)
+    if kind == "logprob":
+        return Logprob(*values)
+    assert kind == "text", f"unknown kind of response {kind!r}"
+    written, tokens, finish_reason, truncated = values
+    return Text(written, tokens and Usage(*tokens), finish_reason, truncated)
+
+
+def request_key(fingerprint: str, request: Request) -> bytes:
+    """Where the response of one model to one request is kept: 32 bytes."""
+    match request:
+        case NextToken(context, labels):
+            asked = ["next_token", _prompt(context), labels]
+        case Loglik(context, continuation):
+            asked = ["loglik", _prompt(context), continuation]
+        case _:
+            asked = [
+                "generate",
+                _prompt(request.prompt),
+                request.max_tokens,
+                request.stop,
+                request.temperature,
+            ]
+    return hashlib.sha256(_json([fingerprint, *asked]).encode()).digest()
+
+
+def dataset_key(dataset: Dataset) -> str:
+    """What the store knows a dataset by: a digest of all its questions as they were read.
+
+    Not the digest of the file: the same file gives other questions when its columns are chosen
+    otherwise, when faulty rows are left out, or when a later version reads it better.
+    """
+    digest = hashlib.sha256(_json([dataset.name, dataset.kind, dataset.sha256]).encode())
+    for role in (dataset.samples, dataset.shots):
+        _feed(digest, (encode_sample(sample) for sample in role))
+    return digest.hexdigest()
+
+
+def _feed(digest: Any, lines: Iterable[str]) -> None:
+    for line in lines:
+        digest.update(line.encode())
+        digest.update(b"\n")
+    digest.update(b"\f")
+
+
+def _prompt(prompt: Prompt) -> str | list[tuple[str, str]]:
+    if isinstance(prompt, str):
+        return prompt
+    return [(message.role, message.content) for message in prompt]
+
+
+def _json(value: Any | Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,90 @@
+"""The server's own workers: started with it, restarted when they die, ended with it."""
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from evalui.runs.store import Store
+from evalui.runs.worker import worker_name
+
+_GRACE_S = 10.0  # for the batch in hand, after which a worker is killed
+_PAUSE_S = 1.0  # before a worker is started again, doubled while it dies young
+_LONGEST_PAUSE_S = 60.0
+_YOUNG_S = 30.0
+
+_log = logging.getLogger(__name__)
+
+
+class Workers:
+    """A number of worker processes on one store.
+
+    One thread waits for each: a worker that dies leaves a run, which is queued again at once
+    instead of after the long silence that tells others of a death.
+    """
+
+    def __init__(self, store: Store, models: Path, *, count: int = 1, threads: int = 0) -> None:
+        self._store = store
+        self._count = count
+        self._command = [
+            sys.executable,
+            *("-m", "evalui.runs.worker"),
+            *("--database", str(store.database.path)),
+            *("--models-file", str(models)),
+            *("--parent", str(os.getpid())),
+        ]
+        self._environment = os.environ | ({"OMP_NUM_THREADS": str(threads)} if threads else {})
+        self._over = threading.Event()
+        # Protects the list of processes, and that none is started once all are being ended.
+        self._lock = threading.Lock()
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._threads = [
+            threading.Thread(target=self._keep, args=(slot,), name=f"worker {slot}", daemon=True)
+            for slot in range(count)
+        ]
+
+    def start(self) -> None:
+        """Start all workers."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End all workers: each writes the batch in hand and gives its run back to the queue."""
+        with self._lock:
+            self._over.set()
+            processes = list(self._processes.values())
+            for process in processes:
+                process.terminate()
+        for process in processes:
+            try:
+                process.wait(_GRACE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        for thread in self._threads:
+            thread.join()
+
+    def pids(self) -> list[int]:
+        """The process ids of the workers that live."""
+        with self._lock:
+            return [process.pid for process in self._processes.values() if process.poll() is None]
+
+    def _keep(self, slot: int) -> None:
+        pause = _PAUSE_S
+        while (process := self._start(slot)) is not None:
+            born = time.monotonic()
+            code = process.wait()
+            if self._store.requeue_worker(worker_name(process.pid)):
+                _log.warning("Worker %d died with %d; its run is queued again", process.pid, code)
+            pause = _PAUSE_S if time.monotonic() - born > _YOUNG_S else 2 * pause
+            self._over.wait(min(pause, _LONGEST_PAUSE_S))
+
+    def _start(self, slot: int) -> subprocess.Popen[bytes] | None:
+        with self._lock:
+            if self._over.is_set():
+                return None
+            process = subprocess.Popen(self._command, env=self._environment)
+            self._processes[slot] = process
+            return process

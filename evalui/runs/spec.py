@@ -1,0 +1,245 @@
+"""The saved form of a run: what people share and repeat, and the signature of its figures."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from evalui import __version__
+from evalui.errors import SpecError
+from evalui.modes import MODES
+from evalui.modes.templates import TEMPLATES, Template, choose, template_from
+from evalui.scoring import reply
+from evalui.types import Dataset, Pattern, Sample
+
+
+class DatasetSpec(BaseModel):
+    """One dataset: its files and how to read them.
+
+    `path` is a file, folder, zip or SWIFT's custom_config.json, or a list of files.
+    `sha256` pins the contents. The column settings are those of `data.Layout`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str | list[str]
+    name: str = ""
+    sha256: str = ""
+    skip_faulty: bool = False
+    options: list[str] = []
+    answer: str = ""
+    answer_key: str = "letter"
+    question: str = ""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files and folders, one or many."""
+        return (self.path,) if isinstance(self.path, str) else tuple(self.path)
+
+    @property
+    def key(self) -> str:
+        """What the dataset is called among the datasets of one run before it is read."""
+        return self.name or ", ".join(self.paths)
+
+
+class ModeSpec(BaseModel):
+    """One mode with its parameters. `chat` None takes the model's own habit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    mode: str
+    shots: int = Field(default=0, ge=0)
+    pattern: Pattern = "origin"
+    template: str | dict[str, Any] = ""
+    chat: bool | None = None
+    max_tokens: int = Field(default=64, gt=0)
+    unconditional: str | None = None
+
+    def read_template(self) -> Template | None:
+        """The template to use, None to choose one by sample.
+
+        Raises:
+            UnknownName, SpecError: no such template, or the user's own one is wrong.
+        """
+        if not self.template:
+            return None
+        if isinstance(self.template, str):
+            return TEMPLATES[self.template]
+        return template_from(self.template)
+
+
+class RunSpec(BaseModel):
+    """A whole run: every dataset by every model in every mode.
+
+    `limit` takes the first questions of each dataset. For short, the fields of one mode may
+    stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of names, and a
+    dataset may be a path alone.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = ""
+    datasets: list[DatasetSpec] = Field(min_length=1)
+    models: list[str] = Field(min_length=1)
+    modes: list[ModeSpec] = Field(min_length=1)
+    seed: int = 0
+    limit: int | None = Field(default=None, gt=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fold_mode(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or "mode" not in values or "modes" in values:
+            return cast(Any, values)
+        flat = cast("dict[str, Any]", values)  # the keys of a JSON object are texts
+        shared = {name: flat[name] for name in ModeSpec.model_fields if name in flat}
+        names = cast(
+            "list[Any]", flat["mode"] if isinstance(flat["mode"], list) else [flat["mode"]]
+        )
+        rest = {name: value for name, value in flat.items() if name not in shared}
+        return rest | {"modes": [shared | {"mode": name} for name in names]}
+
+    @field_validator("datasets", mode="before")
+    @classmethod
+    def _name_paths(cls, entries: Any) -> Any:
+        if not isinstance(entries, list):
+            return entries
+        listed = cast("list[Any]", entries)  # what else it holds is checked next
+        return [{"path": entry} if isinstance(entry, str) else entry for entry in listed]
+
+
+def read_spec(text: str) -> RunSpec:
+    """Read a run specification.
+
+    Raises:
+        SpecError: it is no JSON, or a field is missing, unknown or of the wrong kind; the
+            message begins with the place.
+    """
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SpecError(
+            f"The run specification is not JSON: line {error.lineno}, column {error.colno}: "
+            f"{error.msg}."
+        ) from error
+    try:
+        return RunSpec.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = _place(first["loc"])
+        raise SpecError(
+            f"Run specification, {place}: {_told(first['type'], first['msg'], first['loc'])}"
+        ) from error
+
+
+def write_spec(spec: RunSpec) -> str:
+    """The specification as JSON, without what stands at its default."""
+    return spec.model_dump_json(exclude_defaults=True)
+
+
+def signature(
+    dataset: Dataset,
+    samples: Sequence[Sample],
+    mode: ModeSpec,
+    *,
+    model: str,
+    seed: int,
+    limit: int | None,
+) -> str:
+    """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those asked.
+
+    What stands at its default and cannot change a score is left out. The dataset's digest tells
+    its column settings too. `mode.chat` is decided.
+    """
+    scorer = MODES[mode.mode]
+    parts = [
+        f"{dataset.name}@{dataset.sha256[:8]}",
+        f"n:{len(samples)}",
+        f"limit:{limit}" if limit is not None else "",
+        f"mode:{mode.mode}",
+        f"prompt:{_prompts(mode.read_template(), samples)}",
+        f"rule:{reply.VERSION if scorer.headline == 'tolerant' else scorer.headline}",
+        f"shots:{mode.shots}",
+        f"orders:{_orders(mode.pattern if scorer.shows_options else 'origin', samples)}",
+        f"chat:{'yes' if mode.chat else 'no'}",
+        f"max:{mode.max_tokens}" if scorer.abilities_needed == "generate" else "",
+        f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
+        "temp:0",
+        f"seed:{seed}",
+        f"model:{model}",
+        f"evalui:{__version__}",
+    ]
+    return "|".join(part for part in parts if part)
+
+
+def with_fingerprint(signature: str, fingerprint: str) -> str:
+    """The signature with the model's fingerprint after its name; unchanged before it is loaded."""
+    if not fingerprint:
+        return signature
+    digest = fingerprint.rpartition(":")[2][:8]  # some begin with what they are a digest of
+    return "|".join(
+        f"{part}@{digest}" if part.startswith("model:") else part for part in signature.split("|")
+    )
+
+
+def labels(modes: Sequence[ModeSpec]) -> tuple[str, ...]:
+    """A name for each mode of a run: the mode, then what tells it from others of that mode.
+
+    >>> labels([ModeSpec(mode="cloze"), ModeSpec(mode="cloze", shots=5)])
+    ('cloze 0-shot', 'cloze 5-shot')
+    """
+    return tuple(
+        _label(mode, [other for other in modes if other.mode == mode.mode]) for mode in modes
+    )
+
+
+def _label(mode: ModeSpec, rivals: Sequence[ModeSpec]) -> str:
+    own = _traits(mode)
+    told = [trait for name, trait in own.items() if len({_traits(r)[name] for r in rivals}) > 1]
+    return " ".join([mode.mode, *told])
+
+
+def _traits(mode: ModeSpec) -> dict[str, str]:
+    template = mode.template if isinstance(mode.template, str) else str(mode.template.get("name"))
+    chat: dict[bool | None, str] = {None: "auto", True: "chat", False: "plain"}
+    return {
+        "shots": f"{mode.shots}-shot",
+        "pattern": mode.pattern,
+        "template": template or "auto",
+        "chat": chat[mode.chat],
+        "max_tokens": f"max{mode.max_tokens}",
+        "unconditional": "un" if mode.unconditional is None else f"un{_digest(mode.unconditional)}",
+    }
+
+
+def _prompts(template: Template | None, samples: Iterable[Sample]) -> str:
+    if template is None:
+        return "+".join(sorted({choose(sample).name for sample in samples})) or "auto"
+    if template.name in TEMPLATES:
+        return template.name
+    # A name can be used again for another text, so the text itself is told too.
+    return f"{template.name}@{_digest(repr(template))}"
+
+
+def _orders(pattern: Pattern, samples: Iterable[Sample]) -> str:
+    if pattern == "origin":
+        return "origin"
+    counts = sorted({len(sample.choices) for sample in samples if not sample.names_options})
+    return pattern + "-".join(str(count) for count in counts)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _place(path: tuple[int | str, ...]) -> str:
+    told = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return told.lstrip(".") or "the whole"
+
+
+def _told(kind: str, message: str, path: tuple[int | str, ...]) -> str:
+    if kind != "extra_forbidden":
+        return message + "."
+    owner = {"datasets": DatasetSpec, "modes": ModeSpec}.get(str(path[0]), RunSpec)
+    return f"there is no such field. Known: {', '.join(owner.model_fields)}."

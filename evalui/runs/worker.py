@@ -1,0 +1,231 @@
+"""The worker process: takes runs from the queue and does them, one model at a time.
+
+All concurrency of evalui is here: several workers may share a store, each holds one run at a
+time, and beside its work beats a heart.
+"""
+
+import argparse
+import logging
+import os
+import signal
+import socket
+import threading
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Self
+
+from evalui.errors import Cancelled, EvaluiError, StoreError, UnknownName
+from evalui.models import Model, ModelEntry, open_model, read_catalog
+from evalui.runs.engine import CellRun, Interrupted
+from evalui.runs.rows import CellRow, Lease, LostRun, RunRow
+from evalui.runs.store import Store
+from evalui.settings import Settings
+
+BEAT_S = 2.0
+SILENT_S = 20.0  # a worker that has not beaten for so long is dead
+IDLE_S = 0.5  # how often an idle worker looks into the queue
+
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Does runs. `catalog` is read anew for each, so a mended entry counts at once.
+
+    `stopping` is asked between batches: once it says yes, the run goes back to the queue.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: Callable[[], Mapping[str, ModelEntry]],
+        *,
+        name: str = "",
+        stopping: Callable[[], bool] = lambda: False,
+        on_batch: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.name = name or worker_name(os.getpid())
+        self._store = store
+        self._catalog = catalog
+        self._stopping = stopping
+        self._on_batch = on_batch
+
+    def work_once(self, run_id: str = "") -> bool:
+        """Do the oldest queued run, or the one named; False if there was none to do.
+
+        However the run ends is written with the run. If even that cannot be written (a full
+        disk), the run falls silent and is queued again in `SILENT_S` seconds.
+        """
+        run = self._store.claim(self.name, run_id)
+        if run is None:
+            return False
+        try:
+            with Heart(self._store, run.lease):
+                self._work(run)
+        except LostRun as error:
+            _log.warning("%s", error)
+        except StoreError:
+            _log.exception("Run %s cannot be written", run.id)
+        return True
+
+    def _work(self, run: RunRow) -> None:
+        try:
+            self._do_cells(run)
+            self._store.finish(run.lease)
+        except Cancelled:
+            self._store.stop(run.lease)
+        except Interrupted:
+            self._store.release(run.lease)
+        except KeyboardInterrupt:
+            self._store.release(run.lease)
+            raise
+        except LostRun:
+            raise
+        except StoreError as error:
+            self._store.fail(run.lease, str(error))
+        except Exception as error:  # noqa: BLE001 (kept with the run, for the person who sees it)
+            self._store.fail(run.lease, _told(error), traceback.format_exc())
+
+    def _do_cells(self, run: RunRow) -> None:
+        waiting = [row for row in self._store.cells(run.id) if row.state == "waiting"]
+        for model_name, rows in groupby(waiting, key=lambda row: row.cell.model):
+            cells = list(rows)
+            try:
+                self._store.check(run.lease)
+                model = open_model(self._entry(model_name))
+            except (Cancelled, LostRun, StoreError):
+                raise
+            except Exception as error:  # noqa: BLE001 (kept with each cell of the model)
+                for row in cells:
+                    self._fail_cell(run.lease, row, error)
+                continue
+            try:
+                for row in cells:
+                    self._do_cell(run.lease, row, model)
+            finally:
+                model.close()
+
+    def _do_cell(self, lease: Lease, row: CellRow, model: Model) -> None:
+        job = CellRun(self._store, lease, row, interrupted=self._stopping, on_batch=self._on_batch)
+        try:
+            job.run(model, self._store.dataset_of(row.id))
+        except (Cancelled, Interrupted, LostRun, StoreError):
+            raise
+        except Exception as error:  # noqa: BLE001 (kept with the cell; the others go on)
+            self._fail_cell(lease, row, error)
+        else:
+            self._store.finish_cell(lease, row.id)
+
+    def _fail_cell(self, lease: Lease, row: CellRow, error: Exception) -> None:
+        _log.warning("%s on %s failed: %s", row.cell.model, row.cell.dataset, error)
+        trace = "".join(traceback.format_exception(error))
+        self._store.finish_cell(lease, row.id, _told(error), trace)
+
+    def _entry(self, name: str) -> ModelEntry:
+        catalog = self._catalog()
+        if name not in catalog:
+            raise UnknownName(f"Unknown model {name!r}. Known: {', '.join(sorted(catalog))}.")
+        return catalog[name]
+
+
+class Heart:
+    """Beats while a run is worked on.
+
+    In a thread of its own, because loading one model, or one batch of a large one, may take
+    longer than the time after which a silent worker counts as dead.
+    """
+
+    def __init__(self, store: Store, lease: Lease, *, every_s: float = BEAT_S) -> None:
+        self._store = store
+        self._lease = lease
+        self._every_s = every_s
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="heart", daemon=True)
+
+    @property
+    def beats(self) -> bool:
+        """Whether it still beats; a heart whose run is lost stops by itself."""
+        return self._thread.is_alive()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        while not self._over.wait(self._every_s):
+            try:
+                if not self._store.beat(self._lease):
+                    return  # the work itself finds out at its next batch
+            except StoreError as error:
+                # The next beat may succeed; until then the silence itself tells the others.
+                _log.warning("No heartbeat: %s", error)
+
+
+def worker_name(pid: int) -> str:
+    """What the worker with this process id is called."""
+    return f"{socket.gethostname()}:{pid}"
+
+
+def serve(store: Store, catalog: Path, *, ending: threading.Event, parent: int = 0) -> None:
+    """Work on whatever is queued until `ending` is set or the process `parent` is gone."""
+
+    def stopping() -> bool:
+        # A server that was killed cannot stop its workers. A new one brings its own.
+        return ending.is_set() or bool(parent and os.getppid() != parent)
+
+    worker = Worker(store, lambda: read_catalog(catalog), stopping=stopping)
+    while not stopping():
+        try:
+            store.requeue_stale(SILENT_S)
+            busy = worker.work_once()
+        except StoreError as error:
+            _log.warning("%s", error)
+            busy = False
+        if not busy:
+            ending.wait(IDLE_S)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`python -m evalui.runs.worker`: work until SIGTERM or SIGINT; the exit code."""
+    settings = Settings()
+    parser = argparse.ArgumentParser(prog="evalui worker", description="Work on queued runs.")
+    parser.add_argument("--database", type=Path, default=settings.database)
+    parser.add_argument("--models-file", type=Path, default=settings.models)
+    parser.add_argument("--parent", type=int, default=0, help="end when this process is gone")
+    given = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    ending = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        ending.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    store = Store(given.database)
+    try:
+        serve(store, given.models_file, ending=ending, parent=given.parent)
+    finally:
+        store.close()
+    return 0
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, EvaluiError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

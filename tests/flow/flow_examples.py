@@ -1,0 +1,102 @@
+"""Worker processes, the runs they do, and ways to count what was computed."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from evalui.models import read_catalog
+from evalui.runs.plan import plan_run
+from evalui.runs.rows import RunRow
+from evalui.runs.spec import RunSpec
+from evalui.runs.store import Store
+from evalui.runs.worker import Worker
+from evalui.types import Dataset, Sample, Trial
+
+QUESTIONS = 200
+TRIALS = 4 * QUESTIONS
+
+
+def dataset(n: int = QUESTIONS) -> Dataset:
+    samples = tuple(
+        Sample(
+            id=f"sums/{number}",
+            question=f"What is {number} plus {number}?",
+            choices=tuple(str(2 * number + more) for more in range(4)),
+            target=number % 4,
+            metadata={"subject": "sums"},
+        )
+        for number in range(n)
+    )
+    return Dataset("sums", "multiple_choice", samples, sha256="4f1c9ae2" * 8)
+
+
+class Office:
+    """A data folder with a store, a catalog whose models count their calls, and its workers."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.models = folder / "models.toml"
+        self.store = Store(folder / "evalui.sqlite")
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def hire(self, name: str = "biased", *, delay: float = 0.001, log: str = "") -> None:
+        """Add a model to the catalog that no other equals; it logs each request it answers."""
+        seed = self.models.read_text().count("backend") if self.models.exists() else 0
+        with self.models.open("a") as file:
+            file.write(
+                f'[{name}]\nbackend = "scripted"\n[{name}.options]\nrule = "position-biased"\n'
+                f'seed = {seed}\ndelay = {delay}\nlog = "{log or self.folder / (name + ".log")}"\n'
+            )
+
+    def queue(self, *models: str, pattern: str = "circular", n: int = QUESTIONS) -> str:
+        spec = RunSpec.model_validate(
+            {
+                "datasets": ["sums.csv"],
+                "models": list(models or ("biased",)),
+                "mode": "multiple_choice",
+                "pattern": pattern,
+            }
+        )
+        data = dataset(n)
+        plans = plan_run(spec, {"sums.csv": data}, read_catalog(self.models))
+        self.store.add_dataset(data)
+        return self.store.create_run(spec, plans)
+
+    def start_worker(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "evalui.runs.worker"]
+        command += ["--database", str(self.store.database.path)]
+        command += ["--models-file", str(self.models)]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        self.processes.append(process)
+        return process
+
+    def work_here(self) -> bool:
+        return Worker(self.store, lambda: read_catalog(self.models), name="here").work_once()
+
+    def answered(self, name: str = "biased") -> list[str]:
+        """One line for each request the model has answered, in all its lives."""
+        log = self.folder / f"{name}.log"
+        return log.read_text().splitlines() if log.exists() else []
+
+    def trials(self, run_id: str) -> list[tuple[Trial, ...]]:
+        return [result.trials for result in self.store.results(run_id)]
+
+    def wait_for(self, run_id: str, reached: Callable[[RunRow], bool]) -> RunRow:
+        wait_until(lambda: reached(self.store.run(run_id)))
+        return self.store.run(run_id)
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        self.store.close()
+
+
+def wait_until(wanted: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Return when `wanted` is true."""
+    deadline = time.monotonic() + seconds
+    while not wanted():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)

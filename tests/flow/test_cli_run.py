@@ -1,0 +1,224 @@
+"""`evalui run`, from a CSV to a report, and everything a user can get wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalui.cli import main
+
+_HEADER = "id,question,A,B,C,D,answer\n"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """A folder with 40 questions and a catalog of scripted models that log each request."""
+    rows = "".join(
+        f"{n},What is {n} plus {n}?,{2 * n},{2 * n + 1},{2 * n + 2},{2 * n + 3},A\n"
+        for n in range(40)
+    )
+    (tmp_path / "sums_val.csv").write_text(_HEADER + rows)
+    (tmp_path / "models.toml").write_text(
+        "".join(
+            f'[{name}]\nbackend = "scripted"\nbaseline = true\n[{name}.options]\nrule = "{rule}"\n'
+            f'seed = 1\nlog = "{tmp_path / (name + ".log")}"\n{more}'
+            for name, rule, more in (
+                ("perfect", "perfect", ""),
+                ("always", "always-A", ""),
+                ("biased", "position-biased", ""),
+                ("slow", "perfect", "delay = 0.02\n"),
+            )
+        )
+        + '[gone]\nbackend = "transformers"\npath = "./nowhere"\n'
+    )
+    return tmp_path
+
+
+def _spec(folder: Path, **change: Any) -> Path:
+    spec = {
+        "datasets": ["sums_val.csv"],
+        "models": ["perfect"],
+        "mode": "generation",
+        "pattern": "circular",
+    }
+    path = folder / "spec.json"
+    path.write_text(json.dumps(spec | change))
+    return path
+
+
+def _arguments(folder: Path, spec: Path) -> list[str]:
+    models = str(folder / "models.toml")
+    return ["run", str(spec), "--out", str(folder / "out"), "--models-file", models]
+
+
+def _run(folder: Path, **change: Any) -> int:
+    return main(_arguments(folder, _spec(folder, **change)))
+
+
+def _report(folder: Path) -> list[dict[str, Any]]:
+    return json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))["cells"]
+
+
+def test_a_run_writes_report_figures_and_trials(desk: Path):
+    assert _run(desk, models=["perfect", "always"]) == 0
+    perfect, always = (cell["figures"] for cell in _report(desk))
+    assert (perfect["acc_origin"], perfect["perf_circular"]) == (100, 100)
+    assert (always["acc_circular"], always["perf_circular"]) == (25, 0)
+    assert "| perfect | sums |" in (desk / "out" / "report.md").read_text(encoding="utf-8")
+    assert len((desk / "out" / "trials.jsonl").read_text().splitlines()) == 2 * 40 * 4
+
+
+def test_the_report_can_be_in_chinese(desk: Path):
+    assert main([*_arguments(desk, _spec(desk)), "--language", "zh"]) == 0
+    assert "准确率" in (desk / "out" / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_report_keeps_the_specification_to_repeat_it(desk: Path):
+    assert _run(desk, limit=5) == 0
+    told = json.loads((desk / "out" / "report.json").read_text())
+    (desk / "again.json").write_text(json.dumps(told["spec"]))
+    assert main(_arguments(desk, desk / "again.json")) == 0
+    assert _report(desk) == told["cells"]
+
+
+@pytest.mark.parametrize("mode", ["generation", "multiple_choice"])
+def test_the_trials_scored_again_give_the_same_figures(
+    desk: Path, mode: str, capsys: pytest.CaptureFixture[str]
+):
+    assert _run(desk, models=["biased"], mode=mode) == 0
+    capsys.readouterr()
+    assert main(["score", "choices", str(desk / "out" / "trials.jsonl")]) == 0
+    again = json.loads(capsys.readouterr().out)
+    (cell,) = _report(desk)
+    for name in ("acc_origin", "acc_circular", "perf_circular", "order_sensitivity", "unreadable"):
+        assert again[name] == pytest.approx(cell["figures"][name]), name
+    assert 0 < again["perf_circular"] < again["acc_circular"] < 100
+
+
+def test_a_run_repeated_asks_nothing_twice(desk: Path):
+    assert _run(desk) == 0
+    asked = (desk / "perfect.log").read_text().count("\n")
+    assert _run(desk) == 0
+    assert (desk / "perfect.log").read_text().count("\n") == asked == 40 * 4
+
+
+def test_the_bar_is_on_stderr_and_stdout_stays_empty(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert _run(desk) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "160/160" in said.err
+
+
+def test_a_model_that_cannot_load_is_told_and_the_others_go_on(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert _run(desk, models=["gone", "perfect"]) == 1
+    assert "evalui: gone on sums, generation: " in capsys.readouterr().err
+    gone, perfect = _report(desk)
+    assert (gone["state"], perfect["figures"]["acc_origin"]) == ("impossible", 100)
+
+
+def test_swifts_custom_config_is_a_dataset(desk: Path):
+    folder = desk / "eval_example" / "custom_ceval"
+    folder.mkdir(parents=True)
+    (desk / "sums_val.csv").rename(folder / "sums_val.csv")
+    entry = {
+        "name": "mine",
+        "pattern": "ceval",
+        "dataset": "eval_example/custom_ceval",
+        "subset_list": ["sums"],
+    }
+    (desk / "custom_config.json").write_text(json.dumps([entry]))
+    assert _run(desk, datasets=["custom_config.json"]) == 0
+    (cell,) = _report(desk)
+    assert (cell["dataset"], cell["figures"]["n"]) == ("mine", 40)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"models": ["nobody"]}, "Unknown model 'nobody'. Known: "),
+        ({"models": []}, "Run specification, models: "),
+        ({"mode": "dance"}, "dance"),
+        ({"datasets": ["none.csv"]}, "none.csv does not exist"),
+        ({"shots": 5}, "0 worked examples"),
+        ({"colour": 1}, "there is no such field"),
+        ({"limit": 0}, "limit"),
+        ({"models": ["gone"]}, "Nothing in this run can be done"),
+    ],
+)
+def test_a_wrong_specification_ends_with_code_2_and_one_line(
+    desk: Path, change: dict[str, Any], told: str, capsys: pytest.CaptureFixture[str]
+):
+    assert _run(desk, **change) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
+    assert not (desk / "out" / "report.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"{", "The run specification is not JSON: line 1, column 2"),
+        (b"\xff", "spec.json is not UTF-8 text"),
+        (b"[]", "Run specification"),
+        (b"null", "Run specification"),
+    ],
+    ids=["cut", "bytes", "list", "null"],
+)
+def test_a_specification_that_is_none_is_told(
+    desk: Path, content: bytes, told: str, capsys: pytest.CaptureFixture[str]
+):
+    (desk / "spec.json").write_bytes(content)
+    assert main(_arguments(desk, desk / "spec.json")) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_faulty_rows_stop_the_run_until_told_to_skip_them(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+):
+    with (desk / "sums_val.csv").open("a") as file:
+        file.write("40,What is it?,1,2,3,4,E\n")
+    assert _run(desk) == 2
+    assert "line 42, column answer" in capsys.readouterr().err
+    assert _run(desk, datasets=[{"path": "sums_val.csv", "skip_faulty": True}]) == 0
+    assert _report(desk)[0]["figures"]["n"] == 40
+
+
+def test_an_output_folder_that_is_a_file_is_told(desk: Path, capsys: pytest.CaptureFixture[str]):
+    (desk / "out").write_text("")
+    assert _run(desk) == 2
+    assert "out cannot be made a folder: File exists" in capsys.readouterr().err
+
+
+def test_a_catalog_that_does_not_exist_is_told(desk: Path, capsys: pytest.CaptureFixture[str]):
+    (desk / "models.toml").unlink()
+    assert _run(desk) == 2
+    assert "models.toml" in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_what_is_answered_and_the_next_run_goes_on_from_there(desk: Path):
+    command = [sys.executable, "-m", "evalui.cli", *_arguments(desk, _spec(desk, models=["slow"]))]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=dict(os.environ))
+    log = desk / "slow.log"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and (not log.exists() or log.read_text().count("\n") < 20):
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in error
+    asked = log.read_text().count("\n")
+    assert _run(desk, models=["slow"]) == 0
+    # What was in hand when the key was pressed may be asked again, all the rest is kept.
+    assert log.read_text().count("\n") <= 160 + 40
+    assert 20 <= asked < 160

@@ -1,0 +1,49 @@
+"""The disk is full in the middle of a run."""
+
+from flow_examples import TRIALS, Office
+
+from evalui.models import read_catalog
+from evalui.runs.store import Store
+from evalui.runs.worker import Worker
+from evalui.types import Trial
+
+
+def allow_pages(store: Store, more: int) -> None:
+    with store.database.reading() as connection:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages + more}")
+
+
+def test_a_full_disk_fails_the_run_which_goes_on_when_there_is_space(
+    office: Office, expected: list[tuple[Trial, ...]]
+) -> None:
+    run_id = office.queue()
+    allow_pages(office.store, 60)
+    assert office.work_here()
+    run = office.store.run(run_id)
+    assert run.state == "failed"
+    assert run.error.startswith("The disk is full, or the database may not grow. Free some space")
+    assert 0 < run.done < TRIALS
+    assert office.store.cells(run_id)[0].state == "failed"
+    allow_pages(office.store, 100_000)
+    office.store.resume(run_id)
+    assert office.work_here()
+    assert office.store.run(run_id).state == "done"
+    assert office.trials(run_id) == expected
+
+
+def test_a_run_whose_failure_cannot_be_written_goes_on_by_itself(
+    office: Office, expected: list[tuple[Trial, ...]]
+) -> None:
+    def write_no_more() -> None:
+        office.store.database.row("PRAGMA query_only = ON")
+
+    run_id = office.queue()
+    catalog = read_catalog(office.models)
+    assert Worker(office.store, lambda: catalog, on_batch=write_no_more).work_once()
+    assert office.store.run(run_id).state == "running"
+    office.store.database.row("PRAGMA query_only = OFF")
+    assert office.store.requeue_stale(-1.0) == 1
+    assert office.work_here()
+    assert office.store.run(run_id).state == "done"
+    assert office.trials(run_id) == expected

@@ -1,0 +1,74 @@
+"""A worker is killed, frozen or ended in the middle of a run."""
+
+import os
+import signal
+
+from flow_examples import TRIALS, Office, wait_until
+
+from evalui.runs.engine import FLUSH_S
+from evalui.runs.worker import worker_name
+from evalui.types import Trial
+
+DELAY_S = 0.001  # of the model, per request
+
+
+def test_a_killed_worker_loses_nothing_that_was_written(
+    office: Office, expected: list[tuple[Trial, ...]]
+) -> None:
+    run_id = office.queue()
+    lost = 0
+    for share in (0.2, 0.5, 0.8):
+        worker = office.start_worker()
+        office.wait_for(run_id, lambda run, share=share: run.done >= share * TRIALS)
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        # What was answered and not yet written is all that can be lost, and never more than
+        # what the model answers between two writings.
+        in_hand = len(office.answered()) - lost - office.store.run(run_id).done
+        assert 0 <= in_hand <= 1.5 * FLUSH_S / DELAY_S
+        lost += in_hand
+        assert office.store.requeue_worker(worker_name(worker.pid)) == 1
+    office.start_worker()
+    office.wait_for(run_id, lambda run: run.state == "done")
+    assert office.trials(run_id) == expected
+    assert len(office.answered()) == TRIALS + lost
+    assert len(set(office.answered())) == TRIALS
+
+
+def test_a_silent_worker_is_replaced_and_can_write_no_more(
+    office: Office, expected: list[tuple[Trial, ...]]
+) -> None:
+    run_id = office.queue()
+    frozen = office.start_worker()
+    office.wait_for(run_id, lambda run: run.done >= 100)
+    frozen.send_signal(signal.SIGSTOP)
+    before = office.store.run(run_id)
+    # Everybody who is silent for a moment is silent too long here.
+    wait_until(lambda: office.store.requeue_stale(1.0) == 1)
+    other = office.start_worker()
+    office.wait_for(run_id, lambda run: run.attempt == before.attempt + 1)
+    frozen.send_signal(signal.SIGCONT)
+    done = office.wait_for(run_id, lambda run: run.state == "done")
+    assert done.worker == worker_name(other.pid)
+    assert office.trials(run_id) == expected
+    # The one that was thought dead lives, and takes the next run as if nothing had been.
+    other.terminate()
+    other.wait()
+    second = office.queue()
+    assert office.wait_for(second, lambda run: run.state == "done").worker == worker_name(
+        frozen.pid
+    )
+
+
+def test_a_worker_asked_to_end_finishes_its_batch_and_gives_the_run_back(office: Office) -> None:
+    run_id = office.queue()
+    worker = office.start_worker()
+    office.wait_for(run_id, lambda run: run.done > 0)
+    os.kill(worker.pid, signal.SIGTERM)
+    assert worker.wait(20) == 0
+    run = office.store.run(run_id)
+    assert run.state == "queued"
+    assert 0 < run.done < TRIALS
+    assert office.work_here()
+    assert office.store.run(run_id).state == "done"
+    assert len(office.answered()) == TRIALS

@@ -1,0 +1,90 @@
+"""The server's workers: restarted when they die, ended with it, orphaned by its death."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from flow_examples import TRIALS, Office, wait_until
+
+from evalui.runs.launch import Workers
+from evalui.types import Trial
+
+SERVER = """
+import sys, time
+from pathlib import Path
+from evalui.runs.launch import Workers
+from evalui.runs.store import Store
+workers = Workers(Store(Path(sys.argv[1])), Path(sys.argv[2]))
+workers.start()
+while not workers.pids():
+    time.sleep(0.01)
+print(*workers.pids(), flush=True)
+time.sleep(600)
+"""
+
+
+def lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    # A killed server's worker has no parent left here that would collect it.
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_killed_server_leaves_no_worker_and_no_lost_run(
+    office: Office, expected: list[tuple[Trial, ...]]
+) -> None:
+    run_id = office.queue()
+    command = [sys.executable, "-c", SERVER, str(office.store.database.path), str(office.models)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    office.processes.append(server)
+    assert server.stdout
+    (pid,) = map(int, server.stdout.readline().split())
+    office.wait_for(run_id, lambda run: run.done > 0)
+    server.send_signal(signal.SIGKILL)
+    server.wait()
+    server.stdout.close()
+    wait_until(lambda: not lives(pid))
+    assert office.store.run(run_id).state == "queued"
+    workers = Workers(office.store, office.models)
+    workers.start()
+    office.wait_for(run_id, lambda run: run.state == "done")
+    workers.stop()
+    assert office.trials(run_id) == expected
+    assert len(office.answered()) == TRIALS
+
+
+def test_a_worker_that_dies_is_replaced_and_its_run_goes_on_at_once(office: Office) -> None:
+    run_id = office.queue()
+    workers = Workers(office.store, office.models)
+    workers.start()
+    try:
+        office.wait_for(run_id, lambda run: run.done > 0)
+        (first,) = workers.pids()
+        os.kill(first, signal.SIGKILL)
+        began = time.monotonic()
+        run = office.wait_for(run_id, lambda run: run.state == "done")
+        assert time.monotonic() - began < 15, "it waited for the silence of a dead worker"
+        assert run.attempt == 2
+        assert workers.pids() != [first]
+    finally:
+        workers.stop()
+
+
+def test_stopping_ends_every_worker_and_gives_its_run_back(office: Office) -> None:
+    run_id = office.queue()
+    workers = Workers(office.store, office.models, count=2)
+    workers.start()
+    office.wait_for(run_id, lambda run: run.done > 0)
+    pids = workers.pids()
+    workers.stop()
+    assert len(pids) == 2
+    assert workers.pids() == []
+    assert office.store.run(run_id).state == "queued"
+    assert len(office.answered()) == office.store.run(run_id).done

@@ -1,0 +1,51 @@
+import pytest
+from runs_examples import dataset, plans_of, spec
+
+from evalui.runs.estimate import Estimate, count_tokens, estimate
+
+DATASETS = {"sums.csv": dataset()}
+
+
+def test_a_model_that_was_never_timed_has_no_time() -> None:
+    told = estimate(plans_of(spec(pattern="circular")), DATASETS, {})
+    assert (told.requests, told.cached, told.seconds) == (24, 0, None)
+
+
+def test_the_time_follows_from_the_rate_of_the_same_model_and_mode() -> None:
+    rates = {("perfect", "multiple_choice", 0): 12.0, ("perfect", "cloze", 0): 1.0}
+    assert estimate(plans_of(spec(pattern="circular")), DATASETS, rates).seconds == 2.0
+
+
+def test_the_nearest_number_of_shots_stands_in() -> None:
+    rates = {("perfect", "multiple_choice", 0): 3.0, ("perfect", "multiple_choice", 5): 6.0}
+    assert estimate(plans_of(spec(shots=2)), DATASETS, rates).seconds == 2.0
+
+
+def test_one_cell_without_a_rate_leaves_the_time_unknown() -> None:
+    plans = plans_of(spec(mode=["multiple_choice", "cloze"]))
+    assert estimate(plans, DATASETS, {("perfect", "cloze", 0): 1.0}).seconds is None
+
+
+def test_what_is_answered_already_costs_no_time() -> None:
+    told = estimate(plans_of(spec(pattern="circular")), DATASETS, {}, cached=[24])
+    assert (told.requests, told.cached, told.seconds) == (24, 24, 0.0)
+
+
+def test_a_cell_that_cannot_run_costs_nothing() -> None:
+    plans = plans_of(spec(models=["always-A"], mode="cloze"))
+    assert estimate(plans, DATASETS, {}) == Estimate(0, 0, 0, 0.0)
+
+
+def test_worked_examples_cost_tokens() -> None:
+    without = estimate(plans_of(spec()), DATASETS, {}).tokens
+    with_two = estimate(plans_of(spec(shots=2)), DATASETS, {}).tokens
+    assert with_two > 2.5 * without
+
+
+def test_a_conversation_costs_its_turns() -> None:
+    assert estimate(plans_of(spec(chat=True)), DATASETS, {}).tokens > 6 * 10
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("答案是", 3), ("abcde", 2), ("答ab", 2)])
+def test_tokens_are_guessed_by_script(text: str, tokens: int) -> None:
+    assert count_tokens(text) == tokens

@@ -1,0 +1,51 @@
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+
+from evalui.errors import StoreError
+from evalui.runs.migrations import MIGRATIONS, migrate
+
+FIRST = ("CREATE TABLE a (x INTEGER) STRICT", "INSERT INTO a VALUES (1)")
+SECOND = ("ALTER TABLE a ADD COLUMN y INTEGER NOT NULL DEFAULT 7",)
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    opened = sqlite3.connect(":memory:", isolation_level=None)
+    yield opened
+    opened.close()
+
+
+def test_each_step_is_done_once(connection: sqlite3.Connection) -> None:
+    migrate(connection, (FIRST,))
+    migrate(connection, (FIRST,))
+    assert connection.execute("SELECT count(*) FROM a").fetchone() == (1,)
+
+
+def test_a_later_step_keeps_what_is_there(connection: sqlite3.Connection) -> None:
+    migrate(connection, (FIRST,))
+    migrate(connection, (FIRST, SECOND))
+    assert connection.execute("SELECT * FROM a").fetchall() == [(1, 7)]
+    assert connection.execute("SELECT number FROM migration").fetchall() == [(1,), (2,)]
+
+
+def test_a_file_of_a_newer_version_is_left_alone(connection: sqlite3.Connection) -> None:
+    migrate(connection, (FIRST, SECOND))
+    with pytest.raises(StoreError, match="has schema 2, this version of evalui knows 1"):
+        migrate(connection, (FIRST,))
+
+
+def test_every_table_checks_its_types(connection: sqlite3.Connection) -> None:
+    migrate(connection, MIGRATIONS)
+    tables = connection.execute("PRAGMA table_list").fetchall()
+    own = {name: strict for _, name, _, _, _, strict in tables if not name.startswith("sqlite_")}
+    assert {"run", "cell", "trial", "response"} <= set(own)
+    assert all(own.values())
+
+
+@pytest.mark.parametrize("table", ["run", "dataset"])
+def test_what_a_person_makes_has_an_owner(connection: sqlite3.Connection, table: str) -> None:
+    migrate(connection, MIGRATIONS)
+    columns = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+    assert "owner" in columns

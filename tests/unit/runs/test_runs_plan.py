@@ -1,0 +1,165 @@
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from runs_examples import CATALOG, dataset, plans_of, sample, spec
+
+from evalui.errors import SpecError, UnknownName
+from evalui.models import ModelEntry
+from evalui.modes import MODES
+from evalui.runs.plan import plan_run, setting_of, work
+from evalui.runs.spec import ModeSpec
+from evalui.types import Dataset, Variant
+
+
+def test_the_cells_of_a_model_stand_together() -> None:
+    asked = spec(
+        datasets=["a", "b"], models=["perfect", "always-A"], mode=["multiple_choice", "generation"]
+    )
+    plans = plans_of(asked, dataset(name="a"), dataset(name="b"))
+    assert [(plan.cell.model, plan.cell.dataset, plan.cell.mode) for plan in plans] == [
+        (model, name, mode)
+        for model in ("perfect", "always-A")
+        for name in ("a", "b")
+        for mode in ("multiple_choice", "generation")
+    ]
+
+
+def test_a_circular_cell_asks_each_question_in_each_order() -> None:
+    (plan,) = plans_of(spec(pattern="circular"))
+    assert (plan.questions, plan.total, plan.requests) == (6, 24, 24)
+
+
+def test_a_cloze_cell_is_asked_once_whatever_the_pattern() -> None:
+    (plan,) = plans_of(spec(mode="cloze", pattern="circular"))
+    assert plan.pattern == "origin"
+    assert (plan.total, plan.requests) == (6, 6 * 2 * 4)
+
+
+def test_questions_with_three_and_four_options_are_counted_apart() -> None:
+    data = dataset(samples=[sample(1), sample(2, options=3)])
+    (plan,) = plans_of(spec(pattern="all_possible"), data)
+    assert plan.total == 24 + 6
+
+
+def test_the_plan_counts_what_the_work_is() -> None:
+    data = dataset(samples=[sample(1), sample(2, options=3), sample(3, naming=True)])
+    for mode in ("multiple_choice", "cloze"):
+        (plan,) = plans_of(spec(mode=mode, pattern="circular"), data)
+        pairs = list(work(MODES[mode], plan.pattern, data.samples))
+        asked = sum(len(MODES[mode].plan(*pair, plan.setting)) for pair in pairs)
+        assert (plan.total, plan.requests) == (len(pairs), asked)
+
+
+def test_a_question_whose_options_name_others_keeps_its_order() -> None:
+    pairs = list(work(MODES["generation"], "circular", [sample(1, naming=True), sample(2)]))
+    assert Counter(asked.id for asked, _ in pairs) == {"sums/1": 1, "sums/2": 4}
+    assert pairs[0][1] == Variant((0, 1, 2, 3))
+
+
+def test_the_limit_takes_the_first_questions() -> None:
+    (plan,) = plans_of(spec(limit=2))
+    assert (plan.questions, plan.total) == (2, 2)
+
+
+def test_worked_examples_are_dev_rows_only_and_cut_to_the_number() -> None:
+    data = dataset(3, shots=5)
+    setting = setting_of(ModeSpec(mode="cloze", shots=2, chat=False), data.shots)
+    assert setting.shots == {"sums": data.shots[:2]}
+
+
+def test_each_subject_has_its_own_worked_examples() -> None:
+    shots = [sample(1, subject="law"), sample(2, subject="art"), sample(3, subject="law")]
+    setting = setting_of(ModeSpec(mode="cloze", shots=1, chat=False), shots)
+    assert setting.shots == {"law": (shots[0],), "art": (shots[1],)}
+
+
+def test_without_shots_no_example_is_shown() -> None:
+    assert setting_of(ModeSpec(mode="cloze", chat=False), dataset().shots).shots == {}
+
+
+def test_fewer_dev_rows_than_shots_are_told_before_the_start() -> None:
+    data = dataset(samples=[sample(1), sample(2, subject="law")], shots=5)
+    with pytest.raises(SpecError, match=r"sums, subject law, has 0 worked examples.*3 shots"):
+        plans_of(spec(shots=3), data)
+
+
+def test_a_subject_beyond_the_limit_needs_no_dev_rows() -> None:
+    data = dataset(samples=[sample(1), sample(2, subject="law")], shots=5)
+    assert len(plans_of(spec(shots=3, limit=1), data)) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"models": ["gpt"]}, "Unknown model 'gpt'. Known: always-A, perfect, position-biased."),
+        ({"mode": "chess"}, "Unknown mode 'chess'."),
+        ({"template": "nope"}, "Unknown template 'nope'."),
+    ],
+)
+def test_an_unknown_name_lists_the_known_ones(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(UnknownName) as caught:
+        plans_of(spec(**change))
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"models": ["perfect", "perfect"]}, "2 models are called 'perfect'"),
+        ({"mode": ["cloze", "cloze"]}, "2 modes are the same, 'cloze'"),
+    ],
+)
+def test_twins_are_refused(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        plans_of(spec(**change))
+    assert told in str(caught.value)
+
+
+def test_two_datasets_of_one_name_are_refused() -> None:
+    with pytest.raises(SpecError, match="2 datasets are called 'sums'"):
+        plans_of(spec(datasets=["a", "b"]), dataset(2), dataset(3))
+
+
+def test_a_model_without_the_ability_is_told_with_the_reason() -> None:
+    (plan,) = plans_of(spec(models=["always-A"], mode="cloze"))
+    assert plan.impossible == ("always-A cannot do this mode: it gives no probability of a text.")
+    assert plan.requests == 0
+
+
+def test_a_model_that_cannot_be_loaded_is_told_with_the_reason() -> None:
+    catalog = {"perfect": ModelEntry("perfect", "scripted", options={"rule": "none"})}
+    asked = spec()
+    (plan,) = plan_run(asked, {"sums.csv": dataset()}, catalog)
+    assert "none" in plan.impossible
+
+
+def test_open_questions_cannot_be_asked_with_options() -> None:
+    data = Dataset("essays", "general_qa", (sample(1),))
+    (plan,) = plans_of(spec(), data)
+    assert plan.impossible == "essays has no options to choose from."
+
+
+def test_a_dataset_without_a_usable_row_cannot_run() -> None:
+    (plan,) = plans_of(spec(), replace(dataset(1), samples=()))
+    assert plan.impossible == "sums has no usable question."
+
+
+@pytest.mark.parametrize(
+    ("habit", "asked", "decided"),
+    [(True, None, True), (False, None, False), (True, False, False), (False, True, True)],
+)
+def test_a_run_may_overrule_the_models_habit_of_chat(
+    habit: bool, asked: bool | None, decided: bool
+) -> None:
+    catalog = {"perfect": replace(CATALOG["perfect"], chat=habit)}
+    (plan,) = plan_run(spec(chat=asked), {"sums.csv": dataset()}, catalog)
+    assert (plan.mode.chat, plan.setting.chat) == (decided, decided)
+    assert f"|chat:{'yes' if decided else 'no'}|" in plan.cell.signature
+
+
+def test_all_orders_of_ten_options_are_a_slip_of_the_hand() -> None:
+    data = dataset(samples=[sample(1, options=10), sample(2, options=10)])
+    with pytest.raises(SpecError, match="would ask 7,257,600 times"):
+        plans_of(spec(pattern="all_possible"), data)

@@ -1,0 +1,136 @@
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from runs_examples import CATALOG, add_run, dataset, spec
+
+from evalui.models import ModelEntry
+from evalui.runs.rows import Lease
+from evalui.runs.store import Store
+from evalui.runs.worker import Heart, Worker, main, serve
+
+
+def scripted(name: str, **options: object) -> ModelEntry:
+    return ModelEntry(name, "scripted", options={"rule": "perfect"} | options)
+
+
+def work(store: Store, catalog: Mapping[str, ModelEntry] = CATALOG) -> bool:
+    return Worker(store, lambda: catalog, name="worker-1").work_once()
+
+
+def test_a_worker_does_all_cells(store: Store) -> None:
+    run_id = add_run(store, spec(models=["perfect", "always-A"], mode=["generation", "cloze"]))
+    assert work(store)
+    assert store.run(run_id).state == "done"
+    assert [cell.state for cell in store.cells(run_id)] == ["done", "done", "done", "impossible"]
+
+
+def test_a_worker_without_work_says_so(store: Store) -> None:
+    assert not work(store)
+
+
+def test_a_model_that_is_gone_fails_its_cells_and_no_others(store: Store) -> None:
+    run_id = add_run(store, spec(models=["always-A", "perfect"]))
+    assert work(store, {"perfect": CATALOG["perfect"]})
+    gone, there = store.cells(run_id)
+    assert (gone.state, there.state) == ("failed", "done")
+    assert gone.error == "Unknown model 'always-A'. Known: perfect."
+    assert store.run(run_id).state == "failed"
+
+
+def test_a_model_that_cannot_be_loaded_fails_its_cells(store: Store) -> None:
+    run_id = add_run(store, spec(mode=["cloze", "generation"]))
+    work(store, {"perfect": scripted("perfect", rule="none")})
+    assert [cell.state for cell in store.cells(run_id)] == ["failed", "failed"]
+    assert "'none' is unknown" in store.cells(run_id)[0].error
+
+
+def test_an_error_nobody_foresaw_is_kept_with_its_traceback(store: Store, tmp_path: Path) -> None:
+    run_id = add_run(store)
+    work(store, {"perfect": scripted("perfect", log=str(tmp_path / "no" / "folder"))})
+    (cell,) = store.cells(run_id)
+    assert cell.state == "failed"
+    assert cell.error.startswith("FileNotFoundError: ")
+    assert cell.traceback.startswith("Traceback (most recent call last)")
+    assert "in _append" in cell.traceback
+
+
+def test_a_mended_model_does_what_had_failed_when_the_run_is_resumed(store: Store) -> None:
+    run_id = add_run(store, spec(models=["perfect", "always-A"]))
+    work(store, {"perfect": CATALOG["perfect"]})
+    store.resume(run_id)
+    assert work(store)
+    assert store.run(run_id).state == "done"
+    assert all(cell.done == cell.total for cell in store.cells(run_id))
+
+
+def test_a_worker_asked_to_end_gives_the_run_back(store: Store) -> None:
+    run_id = add_run(store, spec(pattern="circular"), dataset(200))
+    worker = Worker(store, lambda: CATALOG, stopping=lambda: store.cells(run_id)[0].done > 0)
+    assert worker.work_once()
+    run = store.run(run_id)
+    assert (run.state, store.cells(run_id)[0].state) == ("queued", "waiting")
+    assert 0 < run.done < run.total
+
+
+def test_ctrl_c_gives_the_run_back(store: Store) -> None:
+    run_id = add_run(store)
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Worker(store, lambda: CATALOG, on_batch=interrupt).work_once()
+    assert store.run(run_id).state == "queued"
+
+
+def test_the_heart_beats_while_the_work_is_busy_elsewhere(store: Store, lease: Lease) -> None:
+    def beat() -> float:
+        row = store.database.row("SELECT beat FROM run")
+        assert row
+        return row["beat"]
+
+    before = beat()
+    with Heart(store, lease, every_s=0.05):
+        time.sleep(0.3)
+    assert beat() - before > 0.1
+
+
+def test_the_heart_of_a_lost_run_stops(store: Store, lease: Lease) -> None:
+    store.requeue_worker("worker-1")
+    with Heart(store, lease, every_s=0.01) as heart:
+        time.sleep(0.2)
+        assert not heart.beats
+
+
+def test_a_worker_serves_until_it_is_told_to_end(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "models.toml").write_text(
+        '[perfect]\nbackend = "scripted"\noptions = {rule = "perfect"}\n'
+    )
+    ending = threading.Event()
+    serving = threading.Thread(
+        target=serve, args=(store, tmp_path / "models.toml"), kwargs={"ending": ending}
+    )
+    serving.start()
+    run_id = add_run(store)
+    deadline = time.monotonic() + 20
+    while store.run(run_id).state != "done" and time.monotonic() < deadline:
+        time.sleep(0.05)
+    ending.set()
+    serving.join(10)
+    assert store.run(run_id).state == "done"
+    assert not serving.is_alive()
+
+
+def test_a_worker_whose_server_is_gone_ends(store: Store, tmp_path: Path) -> None:
+    nobody = 2**22 + 1
+    serve(store, tmp_path / "models.toml", ending=threading.Event(), parent=nobody)
+
+
+def test_a_wrong_option_ends_with_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--nope"])
+    assert caught.value.code == 2
+    assert "--nope" in capsys.readouterr().err
