@@ -1,0 +1,282 @@
+"""The command line: the same core and the same figures as the screen.
+
+    evalui serve | run SPEC | score choices FILE | score replies FILE | worker
+
+Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
+needs when it runs, so that help and scoring start at once.
+"""
+
+import argparse
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, get_args
+
+from evalui import __version__
+from evalui.errors import EvaluiError, SpecError, StoreError
+from evalui.types import Cell, CellResult, Language
+
+if TYPE_CHECKING:
+    from evalui.models.base import ModelEntry
+    from evalui.report.document import Report
+    from evalui.runs.store import Store
+    from evalui.settings import Settings
+
+_CHOICES = """\
+Score multiple-choice answers collected elsewhere. FILE has one JSON object per line:
+
+  {"id": "q1", "options": ["Paris", "Rome"], "answer": "B", "permutation": [1, 0], "reply": "A"}
+
+  options       the texts in the file's own order
+  answer        the right letter in that order
+  permutation   permutation[slot] is the index of the option shown there (left out: own order)
+  reply         what the model wrote, or instead of it
+  probabilities of the letters shown, slot by slot
+
+Prints one JSON object: OpenCompass's figures in percent by their names, then ours.
+"""
+_REPLIES = """\
+Read the chosen letter out of written replies. FILE has one JSON object per line:
+
+  {"reply": "The answer is (B).", "options": ["Paris", "Rome"]}
+
+Prints a line for each: {"choice": "B", "rule": "marker"}; choice is null if unreadable.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells what is wrong in one line instead of printing the usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with exit code 2."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 1 a model failed, 2 bad input."""
+    given = _parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = given.command
+    try:
+        return command(given)
+    except EvaluiError as error:
+        print(f"evalui: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`). Python must not flush into it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print("evalui: stopped", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="evalui", description="Evaluate language models on your own files.")
+    parser.add_argument("--version", action="version", version=f"evalui {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+
+    serve = commands.add_parser("serve", help="open the web application")
+    serve.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
+    serve.add_argument("--port", type=_port, help="port to listen on (default: 7860)")
+    serve.set_defaults(command=_serve)
+
+    run = commands.add_parser("run", help="do a run and write its report")
+    run.add_argument("spec", metavar="SPEC.json", type=Path, help="datasets, models and modes")
+    run.add_argument("--out", metavar="DIR", type=Path, required=True, help="where to write")
+    run.add_argument("--models-file", type=Path, help="another models.toml")
+    run.add_argument("--language", choices=get_args(Language), help="of report.md")
+    run.set_defaults(command=_run)
+
+    score = commands.add_parser("score", help="score answers collected elsewhere")
+    kinds = score.add_subparsers(required=True, metavar="KIND", parser_class=_Parser)
+    for name, told, command in (
+        ("choices", _CHOICES, _score_choices),
+        ("replies", _REPLIES, _score_replies),
+    ):
+        kind = kinds.add_parser(
+            name,
+            help=told.partition(".")[0].lower(),
+            description=told,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        kind.add_argument("file", metavar="FILE.jsonl", type=Path)
+        kind.set_defaults(command=command)
+
+    worker = commands.add_parser("worker", help="work on queued runs until stopped")
+    worker.add_argument("--database", type=Path, help="the store of the server")
+    worker.add_argument("--models-file", type=Path, help="another models.toml")
+    worker.set_defaults(command=_worker)
+    return parser
+
+
+def _serve(given: argparse.Namespace) -> int:
+    settings = _settings()
+    from evalui.ui.server import serve
+
+    told = {"host": given.host, "port": given.port}
+    serve(
+        settings.model_copy(
+            update={name: value for name, value in told.items() if value is not None}
+        )
+    )
+    return 0
+
+
+def _run(given: argparse.Namespace) -> int:
+    settings = _settings()
+    from evalui.models import read_catalog
+    from evalui.report.document import compile_report
+    from evalui.runs.inputs import read_datasets, submit
+    from evalui.runs.spec import read_spec
+    from evalui.runs.store import Store
+
+    # Models that fail are told once, at the end, and not by the log as well.
+    logging.getLogger("evalui").addHandler(logging.NullHandler())
+    language = given.language or _language(settings)
+    spec = read_spec(_text(given.spec))
+    catalog = read_catalog(given.models_file or settings.models)
+    loaded = read_datasets(spec, base=given.spec.parent)
+    store = Store(_folder(given.out) / "evalui.sqlite")
+    try:
+        run_id = submit(store, spec, loaded, catalog)
+        _work(store, run_id, lambda: catalog)
+        row = store.run(run_id)
+        baselines = frozenset(name for name, entry in catalog.items() if entry.baseline)
+        report = compile_report(row.name, store.results(run_id), baselines=baselines, spec=row.spec)
+    finally:
+        store.close()
+    _write(report, given.out, language)
+    return _told(report)
+
+
+def _work(store: "Store", run_id: str, catalog: Callable[[], "Mapping[str, ModelEntry]"]) -> None:
+    """Do the run in this process, with a bar on stderr."""
+    from tqdm import tqdm
+
+    from evalui.runs.worker import Worker
+
+    with tqdm(total=store.run(run_id).total, unit=" trials", file=sys.stderr) as bar:
+
+        def move() -> None:
+            bar.update(store.run(run_id).done - bar.n)
+
+        Worker(store, catalog, on_batch=move).work_once(run_id)
+        move()
+    row = store.run(run_id)
+    if row.state not in ("done", "failed"):
+        raise StoreError(
+            f"The run could not be written to {store.database.path}. Free some space and start it "
+            "again: what is answered is kept."
+        )
+
+
+def _write(report: "Report", folder: Path, language: Language) -> None:
+    from evalui.report.export import trial_lines, write
+
+    try:
+        for extension in ("md", "json"):
+            (folder / f"report.{extension}").write_bytes(write(report, extension, language))
+        with (folder / "trials.jsonl").open(
+            "w", encoding="utf-8", errors="backslashreplace"
+        ) as out:
+            out.writelines(trial_lines(report))
+    except OSError as error:
+        raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from error
+
+
+def _told(report: "Report") -> int:
+    """Say what could not be done; the exit code."""
+    for summary in report.summaries:
+        if summary.error:
+            cell = summary.cell
+            place = f"{cell.model} on {cell.dataset}, {cell.label}"
+            print(f"evalui: {place}: {summary.error}", file=sys.stderr)
+    return 1 if any(summary.error for summary in report.summaries) else 0
+
+
+def _settings() -> "Settings":
+    import tomllib
+
+    from pydantic import ValidationError
+
+    from evalui.settings import Settings
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "_".join(str(part) for part in first["loc"])
+        raise SpecError(f"Setting EVALUI_{name.upper()}: {first['msg']}.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"evalui.toml: {error}.") from error
+
+
+def _language(settings: "Settings") -> Language:
+    for language in get_args(Language):
+        if language == settings.language:
+            return language
+    raise SpecError(f"Setting EVALUI_LANGUAGE: {settings.language!r} is neither en nor zh.")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SpecError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path} is not UTF-8 text (byte {error.start}).") from error
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be made a folder: {error.strerror}.") from error
+    return path
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise ValueError(text)
+    return port
+
+
+def _worker(given: argparse.Namespace) -> int:
+    _settings()
+    from evalui.runs import worker
+
+    options = {"--database": given.database, "--models-file": given.models_file}
+    return worker.main(
+        [part for name, path in options.items() if path for part in (name, str(path))]
+    )
+
+
+def _score_choices(given: argparse.Namespace) -> int:
+    from evalui.report.objects import figures
+    from evalui.report.predictions import pattern_of, read_choices
+    from evalui.report.summary import summarise
+    from evalui.types import Sample
+
+    trials = read_choices(given.file)
+    pattern = pattern_of(trials)
+    cell = Cell(given.file.stem, "", "predictions", "predictions", pattern, "")
+    samples = {trial.sample_id: Sample(trial.sample_id, "") for trial in trials}
+    summary = summarise(CellResult(cell, samples, trials, len(trials)))
+    print(json.dumps(figures(summary), ensure_ascii=False, indent=2))
+    return 0
+
+
+def _score_replies(given: argparse.Namespace) -> int:
+    from evalui.report.predictions import read_replies
+
+    for found in read_replies(given.file):
+        print(json.dumps(found, ensure_ascii=False))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

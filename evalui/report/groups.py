@@ -1,0 +1,106 @@
+"""A cell by subject, and means over subjects: by category, hard ones, all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evalui.scoring.circular import CircularMetrics, intervals, score
+from evalui.scoring.groups import group_means
+from evalui.types import Interval, Pattern, Sample, Trial
+
+GroupKind = Literal["subject", "category", "hard", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The figures of one subject, or of several together.
+
+    `micro` weighs every question the same and `macro` every subject, both in percent under
+    OpenCompass's names; of one subject they are equal. `accuracy` is acc_origin over all `n`
+    questions together. `name_zh` is "" where no Chinese name is known.
+    """
+
+    kind: GroupKind
+    name: str
+    name_zh: str
+    subjects: tuple[str, ...]
+    n: int
+    accuracy: Interval | None
+    micro: Mapping[str, float]
+    macro: Mapping[str, float]
+
+
+def group(
+    samples: Mapping[str, Sample], trials: Sequence[Trial], pattern: Pattern
+) -> tuple[Group, ...]:
+    """Subjects, then categories, the hard subjects and all; nothing if there is one subject."""
+    by_subject: dict[str, list[Trial]] = {}
+    kinds: dict[str, Sample] = {}  # any question of a subject tells its category
+    for trial in trials:
+        sample = samples[trial.sample_id]
+        by_subject.setdefault(sample.subject, []).append(trial)
+        kinds.setdefault(sample.subject, sample)
+    if len(by_subject) < 2:
+        return ()
+    figures = {name: score(asked, pattern) for name, asked in by_subject.items()}
+    subjects = [
+        Group(
+            kind="subject",
+            name=name,
+            name_zh=kinds[name].metadata.get("subject_zh", ""),
+            subjects=(name,),
+            n=figures[name].n_origin,
+            accuracy=intervals(asked, "origin").origin,
+            micro=figures[name].values,
+            macro=figures[name].values,
+        )
+        for name, asked in by_subject.items()
+    ]
+    several = [
+        _together(kind, name, members, by_subject, figures)
+        for (kind, name), members in _members(kinds).items()
+    ]
+    return (*subjects, *several)
+
+
+def _members(kinds: Mapping[str, Sample]) -> dict[tuple[GroupKind, str], list[str]]:
+    members: dict[tuple[GroupKind, str], list[str]] = {}
+    for subject, sample in kinds.items():
+        if category := sample.metadata.get("category"):
+            members.setdefault(("category", category), []).append(subject)
+    if hard := [subject for subject, sample in kinds.items() if sample.metadata.get("hard")]:
+        members["hard", "hard"] = hard
+    members["all", "all"] = list(kinds)
+    return members
+
+
+def _together(
+    kind: GroupKind,
+    name: str,
+    members: Sequence[str],
+    by_subject: Mapping[str, Sequence[Trial]],
+    figures: Mapping[str, CircularMetrics],
+) -> Group:
+    # Circular figures may rest on fewer questions than those of the order as written.
+    written = {m: _part(figures[m], origin=True) for m in members}
+    moved = {m: part for m in members if (part := _part(figures[m], origin=False))}
+    means = (
+        group_means(written, {m: figures[m].n_origin for m in members}, members),
+        group_means(moved, {m: figures[m].n_circular for m in members}, members),
+    )
+    return Group(
+        kind=kind,
+        name=name,
+        name_zh="",
+        subjects=tuple(members),
+        n=means[0].n,
+        accuracy=intervals([t for m in members for t in by_subject[m]], "origin").origin,
+        micro=dict(means[0].micro) | dict(means[1].micro),
+        macro=dict(means[0].macro) | dict(means[1].macro),
+    )
+
+
+def _part(figures: CircularMetrics, *, origin: bool) -> dict[str, float]:
+    return {
+        name: value for name, value in figures.values.items() if name.endswith("_origin") == origin
+    }

@@ -1,0 +1,42 @@
+"""How figures are printed: as many digits as their range deserves, never more.
+
+Shares are given in 0..1 and printed in per cent; the caller adds the unit.
+"""
+
+from evalui.types import Interval
+
+# Under this half-width (in points) a first decimal says something; above it is noise.
+_FINE = 5.0
+
+
+def digits(interval: Interval) -> int:
+    """One decimal if the half-width is under 5 points, else none."""
+    return 1 if 50 * (interval.high - interval.low) < _FINE else 0
+
+
+def figure(interval: Interval) -> str:
+    """The value in per cent without its unit: "66", "97.0"."""
+    return fixed(100 * interval.value, digits(interval))
+
+
+def span(interval: Interval) -> str:
+    """The range in per cent with an en dash: "60–72"."""
+    places = digits(interval)
+    return f"{fixed(100 * interval.low, places)}–{fixed(100 * interval.high, places)}"
+
+
+def percent(share: float) -> str:
+    """A share without a range, such as the chance level: "25", "33.3", "0.4"."""
+    text = fixed(100 * share, 1)
+    return text.removesuffix(".0")
+
+
+def count(number: int) -> str:
+    """A whole number with a comma for thousands: "12,345"."""
+    return f"{number:,}"
+
+
+def fixed(value: float, places: int) -> str:
+    """`value` with `places` decimals and never "-0"."""
+    text = f"{value:.{places}f}"
+    return text.lstrip("-") if float(text) == 0 else text

@@ -1,0 +1,163 @@
+"""Summaries and trials as plain JSON objects, shares in per cent under stable names."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evalui.report.groups import Group
+from evalui.report.summary import Summary
+from evalui.scoring.circular import label
+from evalui.scoring.format import FormatFigures, ReadingFigures
+from evalui.scoring.position import PositionTable
+from evalui.types import LETTERS, Cell, CellResult, Interval, Trial
+
+JsonObject = dict[str, Any]  # what `json.dumps` takes
+
+
+def figures(summary: Summary) -> JsonObject:
+    """All figures of a cell: OpenCompass's under its names first, then ours."""
+    ranges = {
+        "acc_origin": summary.accuracy,
+        "robust": summary.robust,
+        "mean_over_orders": summary.circular,
+        "order_sensitivity": summary.order_sensitivity,
+        "readable": summary.readable,
+    }
+    return dict(summary.metrics) | {
+        "n": summary.n,
+        "n_all_orders": summary.robust.n if summary.robust else 0,
+        "trials": summary.done,
+        "planned": summary.total,
+        "robust": _percent(summary.robust),
+        "order_sensitivity": _percent(summary.order_sensitivity),
+        "chance": None if summary.chance is None else 100 * summary.chance,
+        "chance_robust": None if summary.chance_robust is None else 100 * summary.chance_robust,
+        "readable": _percent(summary.readable),
+        "unreadable": summary.unreadable,
+        "tied": summary.ties,
+        "ranges": {name: _range(interval) for name, interval in ranges.items() if interval},
+        "readings": {name: _reading(found) for name, found in summary.readings.items()},
+        "format": _format(summary.format) if summary.format else None,
+        "incomplete": list(summary.incomplete),
+        "naming_options": list(summary.naming),
+        "positions": [_positions(table) for table in summary.positions],
+        "groups": [_group(group) for group in summary.groups],
+    }
+
+
+def cell_object(summary: Summary) -> JsonObject:
+    """A cell with everything known of it."""
+    return described(summary.cell) | {
+        "orders": summary.cell.pattern,
+        "signature": summary.cell.signature,
+        "state": summary.state,
+        "error": summary.error,
+        "figures": figures(summary),
+    }
+
+
+def described(cell: Cell) -> JsonObject:
+    """Which cell it is."""
+    return {"dataset": cell.dataset, "model": cell.model, "mode": cell.label}
+
+
+def trial_objects(result: CellResult) -> Iterator[JsonObject]:
+    """The trials of a cell, one object each, in the form that `evalui score choices` reads."""
+    for trial in result.trials:
+        sample = result.samples[trial.sample_id]
+        yield {
+            **described(result.cell),
+            "id": trial.sample_id,
+            "subject": sample.subject,
+            "question": sample.question,
+            "options": list(sample.choices),
+            "answer": LETTERS[sample.target] if isinstance(sample.target, int) else sample.target,
+            "permutation": list(trial.variant.permutation),
+            "order": label(trial.variant),
+            **_answer(trial),
+            "headline": trial.headline,
+            "readings": {
+                name: {
+                    "choice": None if found.choice is None else LETTERS[found.choice],
+                    "credit": found.credit,
+                    "rule": found.rule,
+                    "tied": found.tied,
+                }
+                for name, found in trial.readings.items()
+            },
+            "truncated": trial.truncated,
+            "signature": result.cell.signature,
+        }
+
+
+def _answer(trial: Trial) -> JsonObject:
+    """What the model gave: a reply, or probabilities by slot, or a score per option."""
+    if trial.scores:
+        scores = {name: list(values) for name, values in trial.scores.items()}
+        return {"scores": scores, "merged_seams": trial.merged_seams}
+    if trial.mass is None:
+        return {"reply": trial.reply}
+    # An empty tuple stands for no probability on any label.
+    shares = trial.probabilities or (0.0,) * len(trial.variant.permutation)
+    return {"probabilities": list(shares), "label_mass": trial.mass, "top_token": trial.reply}
+
+
+def _reading(found: ReadingFigures) -> JsonObject:
+    return {
+        "accuracy": 100 * found.accuracy.value,
+        "range": _range(found.accuracy),
+        "unreadable": 100 * found.unreadable.value,
+        "tied": found.tied,
+        "rules": dict(found.rules),
+    }
+
+
+def _format(form: FormatFigures) -> JsonObject:
+    return {
+        "gap": _percent(form.gap),
+        "label_mass": form.mass,
+        "answered_by_number": form.index_hits,
+        "letter_and_text_conflict": form.label_text_conflicts,
+        "merged_seams": form.merged_seams,
+        "truncated": form.truncated,
+    }
+
+
+def _positions(table: PositionTable) -> JsonObject:
+    return {
+        "options": table.n_options,
+        "questions": table.n_questions,
+        "trials": table.n_trials,
+        "counts": [list(row) for row in table.counts],
+        "unreadable": list(table.unreadable),
+        "tied": list(table.tied),
+        "recalls": [_percent(recall) for recall in table.recalls],
+        "recall_ranges": [_range(recall) for recall in table.recalls],
+        "shares": [_percent(share) for share in table.shares],
+        "share_ranges": [_range(share) for share in table.shares],
+        "rstd": table.rstd,
+    }
+
+
+def _group(group: Group) -> JsonObject:
+    means: Mapping[str, JsonObject] = (
+        {"figures": dict(group.micro)}
+        if group.kind == "subject"
+        else {"micro": dict(group.micro), "macro": dict(group.macro)}
+    )
+    return {
+        "kind": group.kind,
+        "name": group.name,
+        "name_zh": group.name_zh,
+        "subjects": list(group.subjects),
+        "n": group.n,
+        "acc_origin_range": _range(group.accuracy),
+        **means,
+    }
+
+
+def _percent(interval: Interval | None) -> float | None:
+    return None if interval is None else 100 * interval.value
+
+
+def _range(interval: Interval | None) -> list[float] | None:
+    return None if interval is None else [100 * interval.low, 100 * interval.high]

@@ -1,0 +1,222 @@
+"""The two pictures of position bias: what was picked where, and what was found where."""
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from evalui.report.charts import (
+    COLOURS,
+    NEUTRAL,
+    annotate,
+    layout,
+    share_axis,
+    share_limit,
+)
+from evalui.report.narrative import answers_at
+from evalui.report.numbers import count, figure, percent, span
+from evalui.report.sentences import say
+from evalui.scoring.position import PositionTable
+from evalui.types import LETTERS, Language
+
+_DARKEST = 0.75  # this share gets the full colour in every chart, so that charts compare
+# One hue over the page's own surface. At four fifths of the full blue the page's ink keeps 4.5:1
+# in the light and in the dark theme.
+_BLUES = [[0, "rgba(0,114,178,.06)"], [1, "rgba(0,114,178,.8)"]]
+_GREYS = [[0, "rgba(128,134,139,.15)"], [1, "rgba(128,134,139,.15)"]]
+_APART = 0.25  # columns between the letters and what is no letter
+_CELL, _BARS = 48, 72  # pixels of a row, and of the bars below
+
+
+def confusion(table: PositionTable, language: Language, *, colour: str = COLOURS[0]) -> go.Figure:
+    """Gold position by picked position, each row as shares, and all picks against chance below.
+
+    `colour` is the model's, for the picks above chance.
+    """
+    size = table.n_options
+    others = {"unreadable-column": table.unreadable}
+    if any(table.tied):
+        others["tied-column"] = table.tied
+    columns = [say(key, language) for key in others]
+    chart = go.Figure()
+    _cells(chart, table, table.counts, list(LETTERS[:size]), 0.0, _BLUES, language)
+    rest = tuple(zip(*others.values(), strict=True))
+    _cells(chart, table, rest, columns, size + _APART, _GREYS, language)
+    for slot in range(size):
+        _outline(chart, slot)
+    _picks(chart, table, colour, language)
+    layout(chart, height=104 + _CELL * size + _BARS)
+    _label_confusion(chart, size, columns, language)
+    heat = _CELL * size / (_CELL * size + _BARS)
+    picks = max([table.chance, *(share.value for share in table.shares if share)])
+    chart.update_layout(
+        margin={"t": 56, "b": 24},
+        yaxis={"domain": [1 - heat + 0.04, 1]},
+        yaxis2={
+            "domain": [0, 1 - heat - 0.04],
+            "range": [0, picks],
+            "visible": False,
+            "fixedrange": True,
+        },
+    )
+    return chart
+
+
+def recall(table: PositionTable, language: Language, *, colour: str = COLOURS[0]) -> go.Figure:
+    """How often the right answer is found where it stands, with ranges, mean and chance."""
+    size = table.n_options
+    found = [(slot, share) for slot, share in enumerate(table.recalls) if share]
+    chart = go.Figure()
+    chart.add_bar(
+        x=[slot for slot, _ in found],
+        y=[100 * share.value for _, share in found],
+        width=0.5,
+        marker={"color": colour, "opacity": 0.85, "line": {"width": 0}},
+        error_y={
+            "type": "data",
+            "array": [100 * (share.high - share.value) for _, share in found],
+            "arrayminus": [100 * (share.value - share.low) for _, share in found],
+            "color": NEUTRAL,
+            "thickness": 2,
+            "width": 6,
+        },
+        hovertemplate=[
+            f"{LETTERS[slot]}: {figure(share)} % ({span(share)}), n = {share.n}<extra></extra>"
+            for slot, share in found
+        ],
+    )
+    for slot, share in found:
+        annotate(
+            chart,
+            f"<b>{figure(share)}</b>",
+            x=slot,
+            y=100 * share.high,
+            yanchor="bottom",
+            yshift=2,
+        )
+    _level(chart, 100 * table.chance, say("chance-line", language, value=percent(table.chance)))
+    layout(chart, height=320)
+    chart.update_xaxes(
+        range=[-0.5, size - 0.5],
+        tickvals=list(range(size)),
+        ticktext=[f"<b>{letter}</b>" for letter in LETTERS[:size]],
+        showgrid=False,
+    )
+    chart.update_yaxes(**share_axis(share_limit([share.high for _, share in found])))
+    chart.update_layout(margin={"r": 96})
+    return chart
+
+
+def _label_confusion(
+    chart: go.Figure, size: int, others: Sequence[str], language: Language
+) -> None:
+    letters = [f"<b>{letter}</b>" for letter in LETTERS[:size]]
+    chart.update_xaxes(
+        range=[-0.5, size + _APART + len(others) - 0.5],
+        tickvals=[*range(size), *(size + _APART + place for place in range(len(others)))],
+        ticktext=[*letters, *others],
+        title={"text": say("picked", language)},
+        side="top",
+        anchor="y",
+        showgrid=False,
+    )
+    chart.update_yaxes(
+        range=[size - 0.5, -0.5],
+        tickvals=list(range(size)),
+        ticktext=letters,
+        title={"text": say("gold", language)},
+        showgrid=False,
+        selector={"anchor": None},
+    )
+
+
+def _cells(
+    chart: go.Figure,
+    table: PositionTable,
+    counts: Sequence[Sequence[int]],
+    columns: Sequence[str],
+    left: float,
+    scale: Sequence[Sequence[object]],
+    language: Language,
+) -> None:
+    sums = [max(1, answers_at(table, gold)) for gold in range(table.n_options)]
+    rows = list(zip(counts, sums, strict=True))
+    chart.add_heatmap(
+        # Edges, not centres: the columns of letters and of the rest do not touch.
+        x=[left - 0.5 + place for place in range(len(columns) + 1)],
+        y=[place - 0.5 for place in range(table.n_options + 1)],
+        z=[[value / total for value in row] for row, total in rows],
+        zmin=0,
+        zmax=_DARKEST,
+        colorscale=scale,
+        showscale=False,
+        xgap=3,
+        ygap=3,
+        text=[[f"{100 * value / total:.0f} %" for value in row] for row, total in rows],
+        texttemplate="%{text}",
+        hovertext=[
+            [
+                f"{LETTERS[gold]} → {name}: "
+                + say("of", language, k=count(value), n=count(answers_at(table, gold)))
+                for name, value in zip(columns, row, strict=True)
+            ]
+            for gold, row in enumerate(counts)
+        ],
+        hoverinfo="text",
+    )
+
+
+def _outline(chart: go.Figure, slot: int) -> None:
+    chart.add_shape(
+        type="rect",
+        x0=slot - 0.48,
+        x1=slot + 0.48,
+        y0=slot - 0.47,
+        y1=slot + 0.47,
+        line={"color": NEUTRAL, "width": 2},
+    )
+
+
+def _picks(chart: go.Figure, table: PositionTable, colour: str, language: Language) -> None:
+    shares = [(slot, share) for slot, share in enumerate(table.shares) if share]
+    chart.add_bar(
+        x=[slot for slot, _ in shares],
+        y=[share.value for _, share in shares],
+        yaxis="y2",
+        width=0.6,
+        marker={
+            "color": [colour if share.value > table.chance else NEUTRAL for _, share in shares]
+        },
+        hovertemplate=[
+            f"{LETTERS[slot]}: {figure(share)} % ({span(share)})<extra></extra>"
+            for slot, share in shares
+        ],
+    )
+    for slot, share in shares:
+        printed = f"<b>{figure(share)} %</b>"
+        annotate(chart, printed, x=slot, y=0, yref="y2", yanchor="top")
+    for slot in range(table.n_options):
+        chart.add_shape(
+            type="line",
+            x0=slot - 0.42,
+            x1=slot + 0.42,
+            y0=table.chance,
+            y1=table.chance,
+            yref="y2",
+            line={"color": NEUTRAL, "width": 2, "dash": "dot"},
+        )
+    annotate(
+        chart,
+        say("all-picks", language)
+        + "<br>"
+        + say("chance-line", language, value=percent(table.chance)),
+        x=table.n_options + _APART - 0.5,
+        y=table.chance,
+        yref="y2",
+        xanchor="left",
+        align="left",
+    )
+
+
+def _level(chart: go.Figure, height: float, text: str) -> None:
+    chart.add_hline(y=height, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
+    annotate(chart, text, x=1, xref="paper", xanchor="left", y=height, xshift=6)

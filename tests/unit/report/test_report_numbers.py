@@ -1,0 +1,34 @@
+import pytest
+
+from evalui.report.numbers import count, figure, fixed, percent, span
+from evalui.types import Interval
+
+
+def test_a_wide_range_gets_no_decimals():
+    assert figure(Interval(0.6583, 0.60, 0.72, 240)) == "66"
+    assert span(Interval(0.6583, 0.60, 0.72, 240)) == "60–72"
+
+
+def test_a_half_width_under_five_points_earns_a_decimal():
+    assert figure(Interval(0.97, 0.957, 0.979, 960)) == "97.0"
+    assert span(Interval(0.97, 0.957, 0.979, 960)) == "95.7–97.9"
+
+
+def test_a_half_width_of_exactly_five_points_earns_none():
+    assert figure(Interval(0.05, 0.0, 0.1, 400)) == "5"
+
+
+@pytest.mark.parametrize(
+    ("share", "printed"), [(0.25, "25"), (1 / 3, "33.3"), (0.25**4, "0.4"), (1.0, "100")]
+)
+def test_a_share_without_range_keeps_one_decimal_only_where_it_differs(share: float, printed: str):
+    assert percent(share) == printed
+
+
+def test_zero_has_no_sign():
+    assert fixed(-0.04, 1) == "0.0"
+    assert fixed(-0.06, 1) == "-0.1"
+
+
+def test_thousands_get_a_comma():
+    assert count(12345) == "12,345"
