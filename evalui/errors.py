@@ -8,7 +8,8 @@ EvaluiError
 │   └── MissingAbility a mode asks for what the model cannot give
 ├── SpecError          a run specification contradicts itself or its data
 ├── StoreError         the store cannot be read or written (a full disk, say)
-│   └── UnknownRun     no such run, or it belongs to somebody else
+│   ├── UnknownRun     no such run, or it belongs to somebody else
+│   └── LostRun        the run was given to another worker, or deleted
 └── Cancelled          the run was stopped by its owner
 """
 
@@ -47,6 +48,10 @@ class StoreError(EvaluiError):
 
 class UnknownRun(StoreError):
     """No such run, or it belongs to somebody else."""
+
+
+class LostRun(StoreError):
+    """The run was given to another worker, or deleted."""
 
 
 class Cancelled(EvaluiError):

@@ -8,10 +8,10 @@ import time
 from collections.abc import Sequence
 from sqlite3 import Connection
 
-from evalui.errors import Cancelled, SpecError, UnknownRun
+from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun
 from evalui.runs.database import Database
 from evalui.runs.plan import CellPlan
-from evalui.runs.rows import Lease, LostRun
+from evalui.runs.rows import Lease
 from evalui.runs.spec import RunSpec, write_spec
 
 # A run that loses its worker so often without one batch written is what kills the worker.
@@ -100,10 +100,23 @@ def lost(lease: Lease) -> LostRun:
 
 
 def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str) -> None:
-    """Mark a cell as running with this model."""
+    """Mark a cell as running with this model.
+
+    Raises:
+        ModelError: the cell has answers of another model under the same name.
+    """
     now = time.time()
     with database.writing() as connection:
         hold(connection, lease)
+        begun = connection.execute(
+            "SELECT model FROM cell WHERE id = ? AND done > 0 AND fingerprint NOT IN ('', ?)",
+            (cell_id, fingerprint),
+        ).fetchone()
+        if begun:
+            raise ModelError(
+                f"{begun['model']} has changed since this cell began, and one figure may not mix "
+                "two models. Repeat the run instead of resuming it."
+            )
         connection.execute(
             "UPDATE cell SET state = 'running', started = coalesce(started, ?), finished = NULL,"
             " written = ?, fingerprint = ?, error = '', traceback = '' WHERE id = ?",

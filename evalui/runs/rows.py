@@ -3,15 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from evalui.errors import StoreError
 from evalui.types import Cell, CellState, RunState, Sample, Trial
 
 Outcome = Literal["right", "wrong", "unreadable", "tied"]
 OutcomeFilter = Literal["", "wrong", "right", "order_sensitive", "unreadable", "tied"]
-
-
-class LostRun(StoreError):
-    """The run is no longer this worker's: it was deleted or given to another one."""
 
 
 @dataclass(frozen=True, slots=True)

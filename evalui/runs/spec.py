@@ -123,6 +123,8 @@ def read_spec(text: str) -> RunSpec:
             f"The run specification is not JSON: line {error.lineno}, column {error.colno}: "
             f"{error.msg}."
         ) from error
+    except RecursionError as error:
+        raise SpecError("The run specification is nested too deeply.") from error
     try:
         return RunSpec.model_validate(values)
     except ValidationError as error:

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Self
 
-from evalui.errors import Cancelled, EvaluiError, StoreError, UnknownName
+from evalui.errors import Cancelled, EvaluiError, LostRun, StoreError, UnknownName
 from evalui.models import Model, ModelEntry, open_model, read_catalog
 from evalui.runs.engine import CellRun, Interrupted
-from evalui.runs.rows import CellRow, Lease, LostRun, RunRow
+from evalui.runs.rows import CellRow, Lease, RunRow
 from evalui.runs.store import Store
 from evalui.settings import Settings
 

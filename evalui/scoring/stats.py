@@ -90,11 +90,14 @@ def clustered_ratio(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> 
     """The share sum(parts) / sum(wholes), each question giving one part and one whole.
 
     SE = sqrt(sum of (part - share * whole)^2 * n/(n-1)) / sum(wholes), the linearised ratio.
-    With equal wholes w it is sd(parts / w) / sqrt(n).
+    With equal wholes w it is sd(parts / w) / sqrt(n). Where nothing or everything is a part,
+    that error is 0 and says too much: Wilson's interval over the questions takes its place.
     """
     total, n = float(wholes.sum()), len(parts)
     assert total > 0, "a share of nothing is undefined"
     value = float(parts.sum()) / total
+    if value in (0.0, 1.0):
+        return wilson(value * n, n)
     residual = parts - value * wholes
     se = math.sqrt(float((residual**2).sum()) * n / (n - 1)) / total if n > 1 else None
     return t_interval(value, se, n)

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from runs_examples import RESPONSE, add_run, dataset, spec
 
-from evalui.errors import Cancelled, ModelError
+from evalui.errors import Cancelled, LostRun, ModelError
 from evalui.models import ModelEntry, open_model
 from evalui.runs.engine import CellRun, Interrupted
-from evalui.runs.rows import Lease, LostRun
+from evalui.runs.rows import Lease
 from evalui.runs.store import Store
 from evalui.types import LabelProbs, Request, Response
 

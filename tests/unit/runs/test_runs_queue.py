@@ -3,9 +3,9 @@ import time
 import pytest
 from runs_examples import RESPONSE, add_run, plans_of, spec, trial
 
-from evalui.errors import Cancelled, SpecError, UnknownRun
+from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun
 from evalui.runs.queue import MOST_LOSSES
-from evalui.runs.rows import Lease, LostRun
+from evalui.runs.rows import Lease
 from evalui.runs.store import Store
 
 
@@ -151,6 +151,15 @@ def test_deleting_a_run_takes_its_trials_along_and_stops_its_worker(
         store.write_trials(lease, 1, [trial(2)])
     assert store.trials(1) == ()
     assert store.runs() == []
+
+
+def test_a_cell_is_not_gone_on_with_by_another_model(store: Store, lease: Lease) -> None:
+    store.start_cell(lease, 1, "before")
+    store.start_cell(lease, 1, "after")  # nothing was answered yet
+    store.write_trials(lease, 1, [trial(1)])
+    with pytest.raises(ModelError, match="has changed since this cell began"):
+        store.start_cell(lease, 1, "later")
+    store.start_cell(lease, 1, "after")
 
 
 def test_a_response_outlives_its_run(store: Store, lease: Lease) -> None:

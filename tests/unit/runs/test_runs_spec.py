@@ -166,3 +166,8 @@ def test_the_fingerprint_follows_the_model() -> None:
 
 def test_without_a_fingerprint_the_signature_stays() -> None:
     assert with_fingerprint("a|model:m|b", "") == "a|model:m|b"
+
+
+def test_a_specification_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(SpecError, match="nested too deeply"):
+        read_spec('{"datasets": ' + "[" * 100_000)

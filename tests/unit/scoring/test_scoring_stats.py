@@ -119,3 +119,11 @@ def test_clustered_intervals_cover_the_truth_as_often_as_they_claim():
         naive += rows.low <= truth <= rows.high
     assert covered / 400 > 0.92
     assert naive / 400 < 0.85
+
+
+def test_a_share_of_nothing_keeps_a_range():
+    """All questions alike make the clustered error 0; that is not certainty."""
+    never = clustered_ratio(np.zeros(20), np.full(20, 4.0))
+    assert (never.low, never.high) == pytest.approx((0.0, wilson(0, 20).high))
+    always = clustered_ratio(np.full(20, 4.0), np.full(20, 4.0))
+    assert (always.low, always.high) == pytest.approx((wilson(20, 20).low, 1.0))
