@@ -1,1 +1,30 @@
 """Files become samples."""
+
+from evalui.data import arc, ceval
+from evalui.data.base import (
+    ANSWER_KEYS,
+    NOTES,
+    READERS,
+    RULES,
+    Layout,
+    Limits,
+    Loaded,
+    Note,
+    Reader,
+)
+from evalui.data.bundle import load
+
+__all__ = [
+    "ANSWER_KEYS",
+    "NOTES",
+    "READERS",
+    "RULES",
+    "Layout",
+    "Limits",
+    "Loaded",
+    "Note",
+    "Reader",
+    "arc",
+    "ceval",
+    "load",
+]

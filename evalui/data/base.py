@@ -1,0 +1,198 @@
+"""What every format shares: how columns are named, what a file yields, and the registries."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evalui.registry import Registry
+from evalui.types import LETTERS, Dataset, Fault, Kind, Sample, Split
+
+# The key of every fault's translation, in the order in which the checks are made.
+RULES = (
+    "missing-column",  # a column the format needs is not in the header
+    "duplicate-column",  # two columns have the same name
+    "too-many-options",  # option columns beyond J
+    "no-rows",  # a header and nothing below it
+    "broken-quotes",  # a quoted cell that never ends, or goes on after its closing quote
+    "cell-too-long",  # a cell over the limit, mostly a quote that was never closed
+    "invalid-json",  # a line that is no JSON object
+    "shifted-row",  # more or fewer cells than the header, or the answer in a later column
+    "empty-question",
+    "gap-in-options",  # an empty option before a filled one
+    "too-few-options",
+    "duplicate-option",  # two options with the same text
+    "multi-letter-answer",  # several letters: cannot be scored as single-answer
+    "answer-not-an-option",
+    "duplicate-id",
+)
+
+# The English sentence of every note; its key is that of its translation.
+NOTES: Mapping[str, str] = {
+    "encoding": "{file} is not UTF-8; it was read as {encoding}.",
+    "dev-scored": "{file} is scored although its name ends in dev: there is no val or test file.",
+    "test-without-answers": "{file} has no answers and was left out.",
+    "no-scored-file": "{file} has worked examples only; nothing of {subject} is scored.",
+    "few-dev-rows": "{file} has only {rows} usable rows to show as worked examples.",
+    "no-dev-file": "{subject} has no dev file, so no worked examples can be shown.",
+    "ignored-files": "Ignored, since they are no tables of questions: {files}.",
+    "kind-not-supported": "{file} was left out: evaluating {kind} is not supported yet.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Columns under names of the user's own; what is empty keeps the format's name.
+
+    `options` are the option columns in order, `answer_key` is a name in `ANSWER_KEYS`.
+    """
+
+    options: tuple[str, ...] = ()
+    answer: str = ""
+    answer_key: str = "letter"
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is too much for one upload.
+
+    `bytes` of one file as it comes and `unpacked` of all together, `files` and `lines` of all
+    together; `ratio` is how many times its packed size a file in an archive may have.
+    """
+
+    bytes: int = 50 * 2**20
+    unpacked: int = 200 * 2**20
+    ratio: int = 100
+    files: int = 2000
+    lines: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something the user should know about an upload that is no fault."""
+
+    rule: str
+    params: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """The note as one English sentence."""
+        return NOTES[self.rule].format(**self.params)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One decoded file. `subject` and `split` are what its name says.
+
+    Line breaks are "\\n" whatever the file had, so that a question means the same to a model
+    on each system; the lines keep their numbers. `prefix` begins the ids of its samples.
+    """
+
+    name: str
+    text: str
+    subject: str = ""
+    split: Split | None = None
+    encoding: str = "utf-8"
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of each sample's id; test rows must not collide with val rows."""
+        return f"{self.subject}_test" if self.split == "test" else self.subject
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one file yields: its usable rows, everything wrong with the others, all counted.
+
+    `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
+    """
+
+    samples: tuple[Sample, ...]
+    faults: tuple[Fault, ...] = ()
+    n_rows: int = 0
+    unanswered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An upload as a whole.
+
+    `dataset` has the usable rows only and `faults` all that is wrong with the others. `n_rows`
+    counts the rows of the scored files, `files` names what was read.
+    """
+
+    dataset: Dataset
+    faults: tuple[Fault, ...]
+    n_rows: int
+    files: tuple[str, ...]
+    notes: tuple[Note, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One format: `recognises` looks at the beginning of a file, `read` reads all of it."""
+
+    kind: Kind
+    recognises: Callable[[Source, Layout], bool]
+    read: Callable[[Source, Layout], Part]
+
+
+# (cell text, the options that are not empty) -> index of the right option, None if it names none
+AnswerKey = Callable[[str, Sequence[str]], int | None]
+
+READERS: Registry[Reader] = Registry("dataset format")
+ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
+
+_LETTER = re.compile(r"[(\[【]?([A-Ja-j])[)\]】.、:]?")
+_LETTERS = re.compile(r"[A-J](?:(?:[\s,;、/&+|]|AND|和|与)*[A-J])+")
+
+
+def plain(text: str) -> str:
+    """The text with full-width forms made ASCII and the blanks around it removed."""
+    return unicodedata.normalize("NFKC", text).strip()
+
+
+def letters_named(cell: str) -> str:
+    """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
+    found = re.sub(r"[\[\]()'\"“”【】]", "", plain(cell).upper()).strip()
+    letters = "".join(dict.fromkeys(re.sub(r"AND", "", found)))
+    letters = "".join(letter for letter in letters if letter in LETTERS)
+    return letters if _LETTERS.fullmatch(found) and len(letters) > 1 else ""
+
+
+@ANSWER_KEYS.register("letter")
+def by_letter(cell: str, options: Sequence[str]) -> int | None:
+    """A for the first option; lower case, full width and "(A)" or "A." are the same letter."""
+    found = _LETTER.fullmatch(plain(cell))
+    return _within(LETTERS.index(found[1].upper()), options) if found else None
+
+
+@ANSWER_KEYS.register("index0")
+def by_index_from_0(cell: str, options: Sequence[str]) -> int | None:
+    """0 for the first option."""
+    number = _number(cell)
+    return None if number is None else _within(number, options)
+
+
+@ANSWER_KEYS.register("index1")
+def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
+    """1 for the first option."""
+    number = _number(cell)
+    return None if number is None else _within(number - 1, options)
+
+
+@ANSWER_KEYS.register("text")
+def by_text(cell: str, options: Sequence[str]) -> int | None:
+    """The option whose text the cell repeats."""
+    text = cell.strip()
+    return options.index(text) if text in options else None
+
+
+def _number(cell: str) -> int | None:
+    # A spreadsheet may have made 2 into 2.0; three digits are enough for ten options.
+    found = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", plain(cell))
+    return int(found[1]) if found else None
+
+
+def _within(index: int, options: Sequence[str]) -> int | None:
+    return index if 0 <= index < len(options) else None

@@ -1,0 +1,161 @@
+"""SWIFT's custom_config.json: which folders hold which kind of questions.
+
+A list of {"name", "pattern": "ceval" or "general_qa", "dataset": folder, "subset_list": names}.
+The folders are looked for below the configuration only, by the end of their path: what an
+uploaded file says must not make a server read its other files.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from evalui.data.base import Limits, Note
+from evalui.data.decoding import decode
+from evalui.data.files import Member, folder, is_json
+from evalui.data.table import has_half_pair
+from evalui.errors import DataError
+
+PATTERNS = ("ceval", "general_qa")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One dataset of a configuration."""
+
+    name: str
+    pattern: str
+    dataset: PurePosixPath
+    subsets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The files that a configuration names, and the name it gives them."""
+
+    members: tuple[Member, ...]
+    name: str
+    notes: tuple[Note, ...]
+
+
+def is_config(member: Member) -> bool:
+    """Whether to read a file as a configuration.
+
+    The JSON file that a user names is meant to be one, others that lie about may be anything.
+    """
+    if not is_json(member):
+        return False
+    try:
+        return bool(read_config(member))
+    except DataError:
+        return member.explicit
+
+
+def beside(path: Path, limits: Limits) -> tuple[Member, ...]:
+    """The files of the folders that the configuration at `path` names, as far as they exist."""
+    try:
+        entries = read_config(Member(PurePosixPath(path.name), path.read_bytes()))
+        places = {found: None for entry in entries if (found := _below(path.parent, entry.dataset))}
+        return tuple(
+            member for place in places for member in folder(place, limits) if not is_json(member)
+        )
+    except OSError as error:
+        raise DataError(f"{path.name}: a folder cannot be read: {error.strerror}.") from error
+
+
+def choose(config: Member, members: Sequence[Member]) -> Chosen:
+    """Those of the `members` that the configuration names; raises `DataError` if one is missing.
+
+    General-QA entries are left out with a note.
+    """
+    entries = read_config(config)
+    notes = tuple(
+        Note("kind-not-supported", {"file": entry.name, "kind": entry.pattern})
+        for entry in entries
+        if entry.pattern != "ceval"
+    )
+    wanted = [entry for entry in entries if entry.pattern == "ceval"]
+    if not wanted:
+        raise DataError(f"{config.name} names no multiple-choice questions (pattern “ceval”).")
+    found = {
+        member.path: member
+        for entry in wanted
+        for subset in entry.subsets
+        for member in _subset(config, entry, subset, members)
+    }
+    return Chosen(tuple(found.values()), "+".join(entry.name for entry in wanted), notes)
+
+
+def read_config(member: Member) -> tuple[Entry, ...]:
+    """The entries of a configuration; raises `DataError` if it is none."""
+    try:
+        value: Any = json.loads(decode(member.data, member.name).text)
+        half = has_half_pair(value)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{member.name} line {error.lineno}: no JSON ({error.msg}).") from error
+    except RecursionError as error:
+        raise DataError(f"{member.name}: JSON nested too deeply.") from error
+    if half:
+        raise DataError(f"{member.name} has half of a \\u pair in one of its names.")
+    if not isinstance(value, list) or not value:
+        raise DataError(
+            f"{member.name} is no SWIFT configuration (a list of datasets). "
+            "Questions belong into CSV or JSON Lines."
+        )
+    entries = cast(list[Any], value)
+    return tuple(_entry(entry, f"{member.name}, dataset {n}") for n, entry in enumerate(entries, 1))
+
+
+def _entry(value: Any, where: str) -> Entry:
+    entry = cast(dict[str, Any], value) if isinstance(value, dict) else {}
+    dataset, pattern = entry.get("dataset"), entry.get("pattern")
+    if pattern not in PATTERNS:
+        raise DataError(f"{where}: found the pattern {pattern!r}, expected ceval or general_qa.")
+    if not isinstance(dataset, str) or not dataset.strip():
+        raise DataError(f"{where}: expected a folder under “dataset”.")
+    subsets = entry.get("subset_list", ["default"])
+    if not isinstance(subsets, list) or not all(
+        isinstance(subset, str) for subset in cast(list[Any], subsets)
+    ):
+        raise DataError(f"{where}: expected a list of names under “subset_list”.")
+    place = PurePosixPath(dataset.strip().replace("\\", "/"))
+    name = entry.get("name")
+    return Entry(
+        name if isinstance(name, str) and name else place.name,
+        pattern,
+        place,
+        tuple(cast(list[str], subsets)),
+    )
+
+
+def _below(base: Path, dataset: PurePosixPath) -> Path | None:
+    """The folder with the longest end of the path `dataset` that exists below `base`."""
+    for start in range(len(dataset.parts)):
+        end = dataset.parts[start:]
+        place = base.joinpath(*end)
+        if ".." not in end and place.is_dir() and place.resolve().is_relative_to(base.resolve()):
+            return place
+    return None
+
+
+def _subset(
+    config: Member, entry: Entry, subset: str, members: Sequence[Member]
+) -> Sequence[Member]:
+    names = {subset, *(f"{subset}_{split}" for split in ("dev", "val", "test"))}
+    found = [
+        member
+        for member in members
+        if member.path.stem in names and _lies_in(member, entry.dataset)
+    ]
+    if not found:
+        raise DataError(
+            f"{config.name}: expected {subset}_val.csv in {entry.dataset}, which is not among "
+            "the files. Give the folder together with the configuration, or both in a zip."
+        )
+    return found
+
+
+def _lies_in(member: Member, dataset: PurePosixPath) -> bool:
+    # A file that was uploaded by itself has lost its folder.
+    return member.explicit or member.path.parent.name == dataset.name

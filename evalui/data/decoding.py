@@ -1,0 +1,97 @@
+"""Bytes become text, without losing a character, or the file is refused with a reason."""
+
+import codecs
+import re
+from typing import NamedTuple
+
+from evalui.errors import DataError
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_MAGIC = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file"),
+    (b"%PDF", "a PDF"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"PAR1", "a Parquet file"),
+    (b"SQLite format 3\x00", "a SQLite database"),
+)
+_HEAD = 4096  # bytes looked at to tell UTF-16 without a mark: the header's ASCII names are there
+# Control characters that no text has; tab, line breaks and form feed are text.
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+
+
+class Decoded(NamedTuple):
+    """A file's text with "\\n" as the only line break, and how it was encoded."""
+
+    text: str
+    encoding: str
+
+
+def decode(data: bytes, name: str) -> Decoded:
+    """The text of a file; raises `DataError` if it has none or cannot be read as text."""
+    if not data:
+        raise DataError(f"{name} is empty.")
+    for magic, what in _MAGIC:
+        if data.startswith(magic):
+            raise DataError(f"{name} is {what}, not text. Save the table as CSV in UTF-8.")
+    decoded = _decoded(data)
+    if decoded is None:
+        raise DataError(
+            f"{name} is neither UTF-8 nor UTF-16 nor GB18030 text. Save it as CSV in UTF-8."
+        )
+    text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
+    if _is_binary(text):
+        raise DataError(f"{name} is a binary file. Expected a table as CSV, TSV or JSON Lines.")
+    if not text.strip("\ufeff").strip():
+        raise DataError(f"{name} is empty.")
+    return Decoded(text, decoded.encoding)
+
+
+def _decoded(data: bytes) -> Decoded | None:
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return _strictly(data[len(bom) :], encoding)
+    if unmarked := _utf16_by_zeros(data[:_HEAD]):
+        return _strictly(data, unmarked)
+    if utf8 := _strictly(data, "utf-8"):
+        return utf8
+    chinese = _strictly(data, "gb18030")
+    return chinese if chinese and _is_chinese(chinese.text) else None
+
+
+def _strictly(data: bytes, encoding: str) -> Decoded | None:
+    try:
+        return Decoded(data.decode(encoding), encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def _utf16_by_zeros(head: bytes) -> str:
+    # ASCII in UTF-16 has its zeros on one side only, and a header has plenty of it.
+    first, second = head[0::2].count(0), head[1::2].count(0)
+    if second > 4 * first and second >= 4:
+        return "utf-16-le"
+    if first > 4 * second and first >= 4:
+        return "utf-16-be"
+    return ""
+
+
+def _is_chinese(text: str) -> bool:
+    # GB18030 gives nearly every byte string a meaning: Latin-1 and Big5 come out as rare
+    # characters or private ones, real Chinese is mostly within the old GB2312.
+    foreign = [char for char in text if char > "\x7f"]
+    if any("\ue000" <= char <= "\uf8ff" for char in foreign):
+        return False
+    common = len("".join(foreign).encode("gb2312", "ignore")) // 2
+    return 2 * common >= len(foreign)
+
+
+def _is_binary(text: str) -> bool:
+    # A stray control character comes with text copied from a PDF; a zero or many do not.
+    return "\0" in text or 100 * len(_CONTROL.findall(text)) > len(text)

@@ -1,0 +1,156 @@
+"""What can be said of a multiple-choice dataset before any model has seen it.
+
+A set whose right answers are mostly B, or mostly the longest option, can be passed without
+knowledge; so these figures stand beside the upload.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import median
+from typing import TypeVar
+
+from scipy.stats import chi2
+
+from evalui.types import LETTERS, Interval, Language, Sample
+
+Key = TypeVar("Key")
+
+_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+_EXPECTED = 5  # right answers expected per letter, below which chi-square is no good
+_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Lengths of texts in characters; all 0 if there are none."""
+
+    shortest: int
+    median: float
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
+class BestLetter:
+    """The letter that scores best when it is always chosen, and what it scores."""
+
+    letter: str
+    share: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Figures of a dataset that need no model.
+
+    `options_per_question` counts the questions by their number of options, `letters` the right
+    answers by letter. `letters_p` tests the letters against an even spread: chi-square within
+    each number of options, summed; numbers of options with too few questions are left out, and
+    it is None if none remains. `longest_option` is the score of always choosing the longest
+    option, 1/t where t are equally long. `chance` is the mean of 1/K. `duplicates` has the ids
+    of questions with the same text, `naming` those whose options speak of other options.
+    """
+
+    n: int
+    options_per_question: dict[int, int]
+    letters: tuple[int, ...]
+    letters_p: float | None
+    always_letter: BestLetter
+    longest_option: Interval
+    chance: float
+    duplicates: tuple[tuple[str, ...], ...]
+    naming: tuple[str, ...]
+    question_length: Lengths
+    option_length: Lengths
+    subjects: dict[str, int]
+    languages: dict[Language, int]
+
+
+def check(samples: Sequence[Sample]) -> Health:
+    """The health of multiple-choice samples; of none, everything is 0 or empty."""
+    options = Counter(len(sample.choices) for sample in samples)
+    golds = Counter(_gold(sample) for sample in samples)
+    letters = tuple(golds[slot] for slot in range(max(options, default=0)))
+    n = len(samples)
+    best = max(range(len(letters)), key=letters.__getitem__, default=0)
+    return Health(
+        n=n,
+        options_per_question=dict(sorted(options.items())),
+        letters=letters,
+        letters_p=letters_p(samples),
+        always_letter=BestLetter(LETTERS[best], _wilson(golds[best], n)),
+        longest_option=_wilson(sum(map(_longest_credit, samples)), n),
+        chance=sum(1 / len(sample.choices) for sample in samples) / n if n else 0.0,
+        duplicates=_duplicates(samples),
+        naming=tuple(sample.id for sample in samples if sample.names_options),
+        question_length=_lengths(sample.question for sample in samples),
+        option_length=_lengths(choice for sample in samples for choice in sample.choices),
+        subjects=_counted(samples, lambda sample: sample.subject),
+        languages=_counted(samples, lambda sample: language(sample.question)),
+    )
+
+
+def letters_p(samples: Sequence[Sample]) -> float | None:
+    """How surprising the letters of the right answers are if each letter is as likely.
+
+    The chi-square statistics of questions with equally many options are independent, so they
+    may be summed, and their degrees of freedom with them.
+    """
+    golds: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    for sample in samples:
+        golds[len(sample.choices)][_gold(sample)] += 1
+    statistic, freedom = 0.0, 0
+    for n_options, counts in golds.items():
+        expected = counts.total() / n_options
+        if expected >= _EXPECTED:
+            differences = (counts[slot] - expected for slot in range(n_options))
+            statistic += sum(difference**2 for difference in differences) / expected
+            freedom += n_options - 1
+    return float(chi2.sf(statistic, freedom)) if freedom else None
+
+
+def language(text: str) -> Language:
+    """Chinese if there is a Chinese character, else English."""
+    return "zh" if _CJK.search(text) else "en"
+
+
+def _gold(sample: Sample) -> int:
+    assert isinstance(sample.target, int), "multiple choice has an option as its target"
+    return sample.target
+
+
+def _longest_credit(sample: Sample) -> float:
+    lengths = [len(choice) for choice in sample.choices]
+    longest = max(lengths)
+    return (lengths[_gold(sample)] == longest) / lengths.count(longest)
+
+
+def _wilson(successes: float, n: int) -> Interval:
+    """Wilson's score interval, 95 % (Wilson 1927); shared ties make `successes` fractional."""
+    if not n:
+        return Interval(0.0, 0.0, 0.0, 0)
+    share = successes / n
+    centre = share + _Z**2 / (2 * n)
+    spread = _Z * sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
+    scale = 1 + _Z**2 / n
+    low, high = (centre - spread) / scale, (centre + spread) / scale
+    return Interval(share, max(0.0, low), min(1.0, high), n)
+
+
+def _duplicates(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ...]:
+    ids: defaultdict[str, list[str]] = defaultdict(list)
+    for sample in samples:
+        ids[" ".join(sample.question.split())].append(sample.id)
+    return tuple(tuple(group) for group in ids.values() if len(group) > 1)
+
+
+def _lengths(texts: Iterable[str]) -> Lengths:
+    lengths = [len(text) for text in texts]
+    if not lengths:
+        return Lengths(0, 0.0, 0)
+    return Lengths(min(lengths), float(median(lengths)), max(lengths))
+
+
+def _counted(samples: Sequence[Sample], key: Callable[[Sample], Key]) -> dict[Key, int]:
+    return dict(Counter(map(key, samples)))

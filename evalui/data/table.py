@@ -1,0 +1,198 @@
+"""Delimited text and JSON Lines become a table whose rows know their line numbers."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from evalui.data.base import Source
+from evalui.errors import DataError
+from evalui.types import Fault
+
+DELIMITERS = ",;\t|"
+_CELL = 131_072  # characters; the csv module's own limit
+_COLUMNS = 1000  # JSON Lines with keys of their own would fill the memory with empty cells
+_TOO_DEEP = "JSON nested too deeply"
+_BROKEN = 20  # rows with broken quotes before the rest of a file is given up
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cells of one row and the physical line on which it begins, counted from 1."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header and its rows; `faults` are the rows that could not even be cut into cells.
+
+    `delimiter` is "" for JSON Lines, where each row has a cell for each key of the file. The
+    header is empty if it could not be read, and then there are no rows.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[Row, ...]
+    delimiter: str
+    faults: tuple[Fault, ...] = ()
+    header_line: int = 1
+
+
+def header(source: Source, known: Sequence[str]) -> tuple[str, ...]:
+    """The column names of a file, without reading its rows."""
+    if is_json_lines(source):
+        _, record = next(json_objects(source))
+        return tuple(record) if isinstance(record, dict) else ()
+    lines = io.StringIO(source.text.removeprefix("\ufeff"))
+    first = next(line for line in lines if line.strip())
+    row = next(_cut([first], _delimiter(first, known), 0, source.name), None)
+    return _names(row) if isinstance(row, Row) else ()
+
+
+def is_json_lines(source: Source) -> bool:
+    """Whether the file begins with a JSON object, whatever its name ends in."""
+    return source.text.lstrip("\ufeff \t\n").startswith("{")
+
+
+def read_table(source: Source, known: Sequence[str]) -> Table:
+    """The whole file as a table; `known` column names decide which delimiter it has.
+
+    Raises `DataError` for a file with more columns than any table of questions has.
+    """
+    return _json_lines(source) if is_json_lines(source) else _delimited(source, known)
+
+
+def _delimited(source: Source, known: Sequence[str]) -> Table:
+    lines = io.StringIO(source.text.removeprefix("\ufeff")).readlines()
+    start = next(number for number, line in enumerate(lines) if line.strip())
+    delimiter = _delimiter(lines[start], known)
+    found = list(_cut(lines, delimiter, start, source.name))
+    rows = [row for row in found if isinstance(row, Row)]
+    faults = tuple(fault for fault in found if isinstance(fault, Fault))
+    if not found or isinstance(found[0], Fault):
+        return Table((), (), delimiter, faults, start + 1)
+    _check_width(len(rows[0].cells), source.name)
+    return Table(_names(rows[0]), tuple(rows[1:]), delimiter, faults, rows[0].line)
+
+
+def _check_width(width: int, name: str) -> None:
+    if width > _COLUMNS:
+        raise DataError(f"{name} has {width:,} columns; at most {_COLUMNS:,} are read.")
+
+
+def _names(row: Row) -> tuple[str, ...]:
+    return tuple(cell.strip() for cell in row.cells)
+
+
+def _delimiter(first: str, known: Sequence[str]) -> str:
+    wanted = {name.casefold() for name in known}
+
+    def recognised(delimiter: str) -> int:
+        names = (name.strip(' "\n').casefold() for name in first.split(delimiter))
+        return len(wanted.intersection(names))
+
+    return max(DELIMITERS, key=recognised)
+
+
+def _cut(lines: Sequence[str], delimiter: str, start: int, name: str) -> Iterator[Row | Fault]:
+    """The rows from line index `start` on; a row with broken quotes is a fault.
+
+    Reading goes on with the line below the one where a broken row began, since its quote may
+    have swallowed good rows. Blank rows are passed over.
+    """
+    broken = 0
+    while start < len(lines):
+        # Hand-written files have blanks after their commas, before quotes too.
+        reader = csv.reader(lines[start:], delimiter=delimiter, strict=True, skipinitialspace=True)
+        begins = start
+        try:
+            for cells in reader:
+                if any(map(str.strip, cells)):
+                    yield Row(begins + 1, tuple(cells))
+                begins = start + reader.line_num
+        except csv.Error as error:
+            broken += 1
+            yield _broken(name, begins + 1, str(error), gives_up=broken == _BROKEN)
+        else:
+            return
+        start = begins + 1 if broken < _BROKEN else len(lines)
+
+
+def _broken(name: str, line: int, error: str, *, gives_up: bool) -> Fault:
+    rest = "; too many such rows, the rest of the file was not read" if gives_up else ""
+    if "field limit" in error:
+        limit = f"at most {_CELL:,} characters; is a closing quote missing?"
+        return Fault(name, line, "", "cell-too-long", "a cell that is too long" + rest, limit)
+    found = (
+        "a quoted cell that never ends"
+        if "end of data" in error
+        else "text after the closing quote of a cell"
+    )
+    expected = 'a quote at both ends of the cell, and each quote inside it doubled ("")'
+    return Fault(name, line, "", "broken-quotes", found + rest, expected)
+
+
+def _json_lines(source: Source) -> Table:
+    records: list[tuple[int, dict[str, str]]] = []
+    faults: list[Fault] = []
+    for line, record in json_objects(source):
+        cells = _cells(record) if isinstance(record, dict) else record
+        if isinstance(cells, dict):
+            records.append((line, cells))
+        else:
+            faults.append(Fault(source.name, line, "", "invalid-json", cells, "a JSON object"))
+    names = dict.fromkeys(key for _, record in records for key in record)
+    _check_width(len(names), source.name)
+    rows = (Row(line, tuple(record.get(name, "") for name in names)) for line, record in records)
+    return Table(tuple(names), tuple(rows), "", tuple(faults))
+
+
+def json_objects(source: Source) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """Each line that is not blank with its number: its object, or what is wrong with it."""
+    for number, line in enumerate(source.text.removeprefix("\ufeff").split("\n"), start=1):
+        if line.strip():
+            yield number, _record(line)
+
+
+def has_half_pair(value: Any) -> bool:
+    """Whether a JSON value has half a surrogate pair, which no file and no database can keep."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def cell_text(value: Any) -> str:
+    """A JSON value as the cell of a table: a list has its items joined, null is empty."""
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n").replace("\r", "\n")
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(cell_text(item) for item in cast(Iterable[Any], value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _record(line: str) -> dict[str, Any] | str:
+    # Numbers stay as they are written: 1.0 and 1e3 are texts to us.
+    try:
+        value: Any = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
+        half = "\\u" in line and has_half_pair(value)
+    except json.JSONDecodeError as error:
+        return f"no JSON ({error.msg} at character {error.pos + 1})"
+    except RecursionError:
+        return _TOO_DEEP
+    if half:
+        return "half of a \\u pair"
+    return cast(dict[str, Any], value) if isinstance(value, dict) else "JSON that is no object"
+
+
+def _cells(record: dict[str, Any]) -> dict[str, str] | str:
+    try:
+        return {key: cell_text(value) for key, value in record.items()}
+    except RecursionError:
+        return _TOO_DEEP
