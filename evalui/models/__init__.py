@@ -1,1 +1,20 @@
 """Requests become responses."""
+
+from evalui.models import scripted, transformers
+from evalui.models.base import BACKENDS, Backend, Model, ModelEntry
+from evalui.models.catalog import ModelState, describe, open_model, read_catalog
+from evalui.models.scripted import Learner
+
+__all__ = [
+    "BACKENDS",
+    "Backend",
+    "Learner",
+    "Model",
+    "ModelEntry",
+    "ModelState",
+    "describe",
+    "open_model",
+    "read_catalog",
+    "scripted",
+    "transformers",
+]

@@ -55,7 +55,9 @@ class Model(Protocol):
 class Backend(Protocol):
     """How one kind of model is described and opened."""
 
-    abilities: frozenset[Ability]
+    def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
+        """What the model can answer; a scripted one depends on its rule."""
+        ...
 
     def problem(self, entry: ModelEntry) -> str:
         """Why the model cannot be loaded here, in one sentence; "" if nothing is known against it.

@@ -1,0 +1,241 @@
+"""The `scripted` backend: models that answer by rule, to show what a figure looks like.
+
+They play the test double and the baselines of the demo. A scripted model may be shown the
+answers (see `Learner`); a real one never is. It finds the question in the prompt, whatever the
+template, and the slots of its options, as a model would.
+"""
+
+import hashlib
+import json
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from evalui.errors import MissingAbility, ModelError
+from evalui.models.base import BACKENDS, Model, ModelEntry
+from evalui.models.rules import RULES, Asked
+from evalui.types import (
+    LETTERS,
+    Ability,
+    Generate,
+    LabelProbs,
+    Loglik,
+    Logprob,
+    NextToken,
+    Prompt,
+    Request,
+    Response,
+    Sample,
+    Text,
+    Usage,
+)
+
+VERSION = "scripted.1"  # part of every fingerprint: raise it when an answer may change
+
+_ABILITY: Mapping[type[Request], Ability] = {
+    NextToken: "next_token",
+    Loglik: "loglik",
+    Generate: "generate",
+}
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """A model that may be shown the answers before it is asked."""
+
+    def learn(self, samples: Sequence[Sample]) -> None:
+        """Know the answers to these, and no others, from now on; changes the fingerprint."""
+        ...
+
+
+class ScriptedBackend:
+    """Opens a rule: `options.rule`, with `seed`, `delay` (seconds) and `log` (a file)."""
+
+    def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
+        """What the entry's rule can answer; nothing if the rule is unknown."""
+        rule = RULES.get(str(entry.options.get("rule", "")))
+        return rule.abilities if rule else frozenset()
+
+    def problem(self, entry: ModelEntry) -> str:
+        """Whether the rule is one of ours."""
+        rule = str(entry.options.get("rule", ""))
+        if rule in RULES:
+            return ""
+        return f"options.rule {rule!r} is unknown. Known: {', '.join(RULES)}."
+
+    def open(self, entry: ModelEntry) -> Model:
+        """A model that knows no answers yet."""
+        if found := self.problem(entry):
+            raise ModelError(found)
+        return ScriptedModel(entry)
+
+
+class ScriptedModel:
+    """A model that answers by rule; see `base.Model`."""
+
+    def __init__(self, entry: ModelEntry, key: Sequence[Sample] = ()) -> None:
+        self.name = entry.name
+        self._rule_name = str(entry.options["rule"])
+        self._rule = RULES[self._rule_name]
+        self._seed = int(entry.options.get("seed", 0))
+        self._delay = float(entry.options.get("delay", 0.0))
+        self._log = str(entry.options.get("log", ""))
+        self.abilities = self._rule.abilities
+        self.fingerprint = ""
+        self.learn(key)
+
+    def learn(self, samples: Sequence[Sample]) -> None:
+        """Know the answers to these samples, and no others, from now on."""
+        self._key = tuple(sample for sample in samples if sample.choices)
+        known = [(s.id, s.question, s.choices, s.target) for s in self._key]
+        about = f"{VERSION}|{self._rule_name}|{self._seed}|{known!r}"
+        self.fingerprint = f"scripted:{hashlib.sha256(about.encode()).hexdigest()}"
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Yield the responses one by one, in order."""
+        for index, request in enumerate(requests):
+            ability = _ABILITY[type(request)]
+            if ability not in self.abilities:
+                raise MissingAbility(f"{self.name} cannot answer {type(request).__name__}.")
+            response = self._respond(request)
+            time.sleep(self._delay)
+            if self._log:
+                _append(Path(self._log), request)
+            yield index, response
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _respond(self, request: Request) -> Response:
+        match request:
+            case NextToken():
+                return self._label_probs(request)
+            case Generate():
+                return self._text(request)
+            case Loglik():
+                return self._logprob(request)
+
+    def _label_probs(self, request: NextToken) -> LabelProbs:
+        asked = self._find(request.context)
+        scores = _by_slot(asked, self._rule.liking(asked, self._seed))
+        logs = [math.log(self._rule.mass) + log for log in _log_softmax(scores)]
+        if len(logs) != len(request.labels):
+            raise ModelError(
+                f"{self.name} sees {len(logs)} options in the prompt of {asked.sample.id!r}, but "
+                f"is asked for {len(request.labels)} labels."
+            )
+        best = logs.index(max(logs))
+        top_token = _first_token(self._rule.wording(asked, best))
+        return LabelProbs(tuple(logs), self._rule.mass, top_token)
+
+    def _text(self, request: Generate) -> Text:
+        asked = self._find(request.prompt)
+        scores = _by_slot(asked, self._rule.liking(asked, self._seed))
+        reply = self._rule.wording(asked, scores.index(max(scores)))
+        for stop in request.stop:
+            reply = reply.partition(stop)[0]
+        return Text(reply, Usage(_tokens(asked.prompt), _tokens(reply)))
+
+    def _logprob(self, request: Loglik) -> Logprob:
+        """Score an option's text by how much the rule likes it; any other text by nothing.
+
+        Without a question every text has the same probability, so that UN changes nothing.
+        """
+        prompt = _written(request.context)
+        sample = self._match(prompt)
+        text = request.continuation.strip()
+        n_tokens = _tokens(text)
+        if sample is None or text not in sample.choices:
+            return Logprob(-10.0, n_tokens, greedy=False)
+        logs = _log_softmax(self._rule.liking(Asked(sample, (), prompt), self._seed))
+        own = logs[sample.choices.index(text)]
+        return Logprob(own, n_tokens, greedy=own == max(logs))
+
+    def _find(self, prompt: Prompt) -> Asked:
+        text = _written(prompt)
+        sample = self._match(text)
+        if sample is None:
+            raise ModelError(
+                f"{self.name} answers by rule and knows only the multiple-choice questions it "
+                "was shown; this prompt has none of them."
+            )
+        return Asked(sample, _slots(sample, text), text)
+
+    def _match(self, prompt: str) -> Sample | None:
+        """The sample whose question comes last in the prompt.
+
+        Of questions that end at the same place ("2+2=" and "1+2+2=") it is the one whose
+        options are shown, then the longest.
+        """
+        found = [
+            (place + len(sample.question), sample)
+            for sample in self._key
+            if (place := prompt.rfind(sample.question)) >= 0
+        ]
+        if not found:
+            return None
+
+        def fitness(match: tuple[int, Sample]) -> tuple[bool, int, int]:
+            end, sample = match
+            shown = all(choice in prompt[end:] for choice in sample.choices)
+            return shown, end, len(sample.question)
+
+        return max(found, key=fitness)[1]
+
+
+def _written(prompt: Prompt) -> str:
+    return prompt if isinstance(prompt, str) else "\n".join(turn.content for turn in prompt)
+
+
+def _slots(sample: Sample, prompt: str) -> tuple[int, ...]:
+    """The option shown in each slot, read off the prompt.
+
+    Raises:
+        ModelError: not every option stands behind a letter of its own.
+    """
+    # The longest first, so that "1" is not found in "10"; lazily up to four marks between the
+    # letter and its text, so that "A. -5" is not read as "5".
+    texts = "|".join(re.escape(text) for text in sorted(sample.choices, key=len, reverse=True))
+    place = prompt.rfind(sample.question) + len(sample.question)
+    slots: list[int] = []
+    for letter in LETTERS[: len(sample.choices)]:
+        pattern = re.compile(rf"(?<![A-Za-z]){letter}\W{{0,4}}?({texts})(?=\s|$)")
+        if (shown := pattern.search(prompt, place)) is None:
+            raise ModelError(f"No option {letter} can be made out in the prompt of {sample.id!r}.")
+        slots.append(sample.choices.index(shown[1]))
+        place = shown.end()
+    return tuple(slots)
+
+
+def _by_slot(asked: Asked, liking: Sequence[float]) -> list[float]:
+    return [liking[content] for content in asked.slots]
+
+
+def _log_softmax(scores: Sequence[float]) -> list[float]:
+    best = max(scores)
+    total = best + math.log(math.fsum(math.exp(score - best) for score in scores))
+    return [score - total for score in scores]
+
+
+def _tokens(text: str) -> int:
+    """A rough count: four bytes to a token."""
+    return max(1, len(text.encode()) // 4)
+
+
+def _first_token(text: str) -> str:
+    """Roughly what a tokenizer would make the first token: a short word or a mark."""
+    found = re.match(r"\w{1,8}|\W", text)
+    return found[0] if found else ""
+
+
+def _append(log: Path, request: Request) -> None:
+    """One line for each request answered, so that a test can count what was computed."""
+    digest = hashlib.sha256(repr(request).encode()).hexdigest()
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"request": type(request).__name__, "sha256": digest}) + "\n")
+
+
+BACKENDS.register("scripted")(ScriptedBackend())

@@ -1,0 +1,211 @@
+"""Texts become token ids, with care at the seam between a context and its continuation.
+
+Knows tokenizers only by the small role below, and nothing about networks.
+"""
+
+import string
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from evalui.errors import ModelError
+from evalui.types import Message, Prompt
+
+# What may surround a letter in a one-token spelling of it: blanks, the word-boundary marks of
+# sentencepiece and of byte-level vocabularies, brackets, and the full stop.
+_AROUND = string.whitespace + "\u2581\u0120()[]{}<>【】「」『』〔〕."
+
+
+class Tokenizer(Protocol):
+    """The little that evalui asks of a tokenizer.
+
+    `lead` is what it puts before every text on its own (a begin-of-text token or nothing),
+    `start` stands for the empty context: begin-of-text, else end-of-text, else None.
+    """
+
+    name: str
+    lead: tuple[int, ...]
+    start: int | None
+    size: int
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, nothing added."""
+        ...
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of the tokens, special ones left out."""
+        ...
+
+    def spell(self, ids: Sequence[int]) -> list[str]:
+        """The text of each token by itself, special ones included."""
+        ...
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The conversation up to where the model's turn begins.
+
+        Raises:
+            ModelError: the model has no chat template.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A prompt as token ids, at least one."""
+
+    ids: tuple[int, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A continuation after a context, both as token ids and neither empty."""
+
+    context: tuple[int, ...]
+    continuation: tuple[int, ...]
+    merged: bool
+    truncated: bool
+
+
+def before_label(prompt: Prompt) -> Prompt:
+    """The prompt as it must end for a label to be the next token.
+
+    Spaces at the end of a plain text are dropped: most tokenizers write " A" as one token, and
+    a space left behind would make the model begin a second one. Line breaks stay.
+    """
+    return prompt.rstrip(" ") if isinstance(prompt, str) else prompt
+
+
+def encode_contexts(
+    tokenizer: Tokenizer, prompts: Sequence[Prompt], *, limit: int
+) -> list[Context]:
+    """The prompts as token ids, cut on the left to `limit` tokens."""
+    texts = [prompt if isinstance(prompt, str) else tokenizer.render(prompt) for prompt in prompts]
+    ids = _encode_all(tokenizer, texts)
+    return [
+        Context(whole[-limit:], truncated=len(whole) > limit)
+        for whole in (
+            _opening(tokenizer, text, ids[text], plain=isinstance(prompt, str))
+            for text, prompt in zip(texts, prompts, strict=True)
+        )
+    ]
+
+
+def encode_pairs(
+    tokenizer: Tokenizer, pairs: Sequence[tuple[Prompt, str]], *, limit: int
+) -> list[Pair]:
+    """Each (context, continuation) as token ids, cut on the left to `limit` tokens of input.
+
+    As lm-evaluation-harness does it (api/model.py `_encode_pair`): blanks at the end of a plain
+    context belong to the continuation, and the continuation is what context + continuation has
+    beyond the tokens of the context. Where a tokenizer merges across the seam that harness
+    loses text; here the continuation begins at the longest common token prefix, and is marked.
+
+    Raises:
+        ModelError: nothing of a continuation is left to score, or it does not fit the model.
+    """
+    texts = [_split(tokenizer, context, text) for context, text in pairs]
+    ids = _encode_all(tokenizer, [text for left, right in texts for text in (left, left + right)])
+    encoded: list[Pair] = []
+    for (left, right), (context, _) in zip(texts, pairs, strict=True):
+        plain = isinstance(context, str)
+        before = _opening(tokenizer, left, ids[left], plain=plain)
+        whole = _opening(tokenizer, left, ids[left + right], plain=plain)
+        encoded.append(_pair(tokenizer, before, whole, limit=limit))
+    return encoded
+
+
+def spellings(tokenizer: Tokenizer) -> Mapping[str, tuple[int, ...]]:
+    """The ids of all tokens that spell the same once blanks, brackets and stops are taken off.
+
+    " A", "A", "(A" and full-width "Ａ" spell "A". They are distinct events, so their
+    probabilities add up. Case is kept: "a" is the English article.
+    """
+    found: dict[str, list[int]] = {}
+    for token, text in enumerate(tokenizer.spell(range(tokenizer.size))):
+        if bare := unicodedata.normalize("NFKC", text).strip(_AROUND):
+            found.setdefault(bare, []).append(token)
+    return {text: tuple(tokens) for text, tokens in found.items()}
+
+
+def label_ids(
+    known: Mapping[str, tuple[int, ...]], label: str, tokenizer: Tokenizer
+) -> tuple[int, ...]:
+    """The one-token spellings of a label; raises `ModelError` if it has none."""
+    if label not in known:
+        raise ModelError(
+            f"The tokenizer of {tokenizer.name} has no single token for {label!r}, so its "
+            "next-token probability is not defined. Use the mode that reads replies."
+        )
+    return known[label]
+
+
+def _split(tokenizer: Tokenizer, context: Prompt, continuation: str) -> tuple[str, str]:
+    """The two texts, the blanks at the end of a plain context moved to the continuation.
+
+    A conversation keeps them: its template ends where the model was taught to begin.
+    """
+    if not isinstance(context, str):
+        return tokenizer.render(context), continuation
+    left = context.rstrip()
+    return left, context[len(left) :] + continuation
+
+
+def _encode_all(tokenizer: Tokenizer, texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Each distinct text once: the options of a question share their context."""
+    distinct = list(dict.fromkeys(texts))
+    return {
+        text: tuple(ids) for text, ids in zip(distinct, tokenizer.encode(distinct), strict=True)
+    }
+
+
+def _opening(
+    tokenizer: Tokenizer, left: str, ids: tuple[int, ...], *, plain: bool
+) -> tuple[int, ...]:
+    """The tokens after what the model expects at the beginning of a text, never doubled.
+
+    A chat template writes its own beginning; nothing at all to the left begins with `start`.
+    """
+    if left and not plain:
+        return ids
+    lead = tokenizer.lead if left else _start(tokenizer)
+    return ids if ids[: len(lead)] == lead else lead + ids
+
+
+def _start(tokenizer: Tokenizer) -> tuple[int]:
+    if tokenizer.start is None:
+        raise ModelError(
+            f"{tokenizer.name} has neither a begin- nor an end-of-text token to stand for an "
+            "empty context. Give the template an unconditional text."
+        )
+    return (tokenizer.start,)
+
+
+def _pair(
+    tokenizer: Tokenizer, context: tuple[int, ...], whole: tuple[int, ...], *, limit: int
+) -> Pair:
+    seam = _common(context, whole)
+    merged = seam < len(context)
+    if seam == 0:
+        whole, seam = _start(tokenizer) + whole, 1
+    continuation = whole[seam:]
+    if not continuation:
+        raise ModelError(f"The tokenizer of {tokenizer.name} leaves nothing of a continuation.")
+    # The last token is predicted, never read, hence the one token more.
+    kept = whole[-(limit + 1) :]
+    cut = len(whole) - len(kept)
+    if cut >= seam:
+        raise ModelError(
+            f"A continuation of {len(continuation)} tokens does not fit {tokenizer.name}, which "
+            f"reads at most {limit}."
+        )
+    return Pair(whole[cut:seam], continuation, merged=merged, truncated=cut > 0)
+
+
+def _common(left: tuple[int, ...], right: tuple[int, ...]) -> int:
+    """The length of the longest common prefix."""
+    for place, (mine, yours) in enumerate(zip(left, right, strict=False)):
+        if mine != yours:
+            return place
+    return min(len(left), len(right))

@@ -1,0 +1,305 @@
+"""The `transformers` backend: any causal language model in a folder or on the Hugging Face hub.
+
+torch and transformers are imported when a model is opened, not before.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from evalui.errors import ModelError
+from evalui.models import weights
+from evalui.models.base import BACKENDS, Model, ModelEntry
+from evalui.models.batches import Question, chunks, plan, scored
+from evalui.models.tokens import (
+    Context,
+    Pair,
+    before_label,
+    encode_contexts,
+    encode_pairs,
+    label_ids,
+    spellings,
+)
+from evalui.models.vocabulary import FolderTokenizer
+from evalui.settings import Settings
+from evalui.types import (
+    Ability,
+    Generate,
+    LabelProbs,
+    Loglik,
+    Logprob,
+    NextToken,
+    Request,
+    Response,
+    Text,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from evalui.models.network import Network, Readout, Written
+
+VERSION = "transformers.1"  # part of every fingerprint: raise it when an answer may change
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+_ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
+# All of a repository's top folder that is needed to load a model, and nothing that is pickled.
+_FILES = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
+# Some files give a length of 10**30 for "not told".
+_NOT_TOLD = 10**9
+
+
+class TransformersBackend:
+    """Opens folders and hub ids, safetensors only, never with code of their own."""
+
+    def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
+        """All three, whatever the entry."""
+        del entry
+        return _ABILITIES
+
+    def problem(self, entry: ModelEntry) -> str:
+        """What the entry's settings and files already say against it."""
+        if entry.dtype not in DTYPES:
+            return f"dtype {entry.dtype!r} is unknown. Known: {', '.join(DTYPES)}."
+        if not entry.path:
+            return "The entry has no path: name a folder or a hub id."
+        folder = Path(entry.path)
+        if not folder.is_absolute():
+            return ""  # a hub id
+        if found := weights.problem(folder):
+            return found
+        if entry.chat and not weights.has_chat_template(folder):
+            return f"chat is on, but {folder} has no chat template."
+        return ""
+
+    def open(self, entry: ModelEntry) -> Model:
+        """Load the model; raises `ModelError` with the reason if it cannot be."""
+        from evalui.models.network import load
+
+        settings = Settings()
+        folder = _folder(entry)
+        if found := weights.problem(folder):
+            raise ModelError(found)
+        tokenizer = FolderTokenizer(entry.name, folder)
+        network = load(
+            folder,
+            dtype=entry.dtype,
+            device=entry.device,
+            threads=settings.threads,
+            ends=tokenizer.ends,
+        )
+        return TransformersModel(
+            entry, folder, tokenizer, network, token_budget=settings.token_budget
+        )
+
+
+class TransformersModel:
+    """A loaded model; see `base.Model`."""
+
+    def __init__(
+        self,
+        entry: ModelEntry,
+        folder: Path,
+        tokenizer: FolderTokenizer,
+        network: "Network",
+        *,
+        token_budget: int,
+    ) -> None:
+        import torch
+        import transformers
+
+        self.name = entry.name
+        self.abilities = _ABILITIES
+        self._tokenizer = tokenizer
+        self._network = network
+        self._token_budget = token_budget
+        self._seed = int(entry.options.get("seed", 0))
+        self._spellings: dict[str, tuple[int, ...]] = {}
+        told = (entry.max_length, network.max_length, tokenizer.max_length)
+        self._limit = min((length for length in told if 0 < length < _NOT_TOLD), default=2048)
+        self.fingerprint = weights.fingerprint(
+            folder,
+            VERSION,
+            network.dtype,
+            network.device,
+            str(self._limit),
+            torch.__version__,
+            transformers.__version__,
+        )
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Yield responses batch by batch: probabilities first, then texts."""
+        yield from self._read(requests)
+        yield from self._write(requests)
+
+    def close(self) -> None:
+        """Free the device."""
+        self._network.close()
+
+    def _read(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Answer NextToken and Loglik, which share forward passes."""
+        contexts = self._contexts(requests)
+        pairs = self._pairs(requests)
+        questions = [self._label_question(key, contexts[key], requests[key]) for key in contexts]
+        questions += [scored(key, pair.context, pair.continuation) for key, pair in pairs.items()]
+        for batch in plan(
+            questions,
+            token_budget=self._token_budget,
+            place_budget=self._network.place_budget,
+        ):
+            readout = self._network.read(batch)
+            for question, own in batch.answers:
+                key = question.key
+                if key in pairs:
+                    yield key, _logprob(pairs[key], readout, own)
+                else:
+                    yield key, self._label_probs(contexts[key], requests[key], readout, own)
+
+    def _contexts(self, requests: Sequence[Request]) -> dict[int, Context]:
+        asked = {
+            key: before_label(request.context)
+            for key, request in enumerate(requests)
+            if isinstance(request, NextToken)
+        }
+        encoded = encode_contexts(self._tokenizer, list(asked.values()), limit=self._limit)
+        return dict(zip(asked, encoded, strict=True))
+
+    def _pairs(self, requests: Sequence[Request]) -> dict[int, Pair]:
+        asked = {
+            key: (request.context, request.continuation)
+            for key, request in enumerate(requests)
+            if isinstance(request, Loglik)
+        }
+        encoded = encode_pairs(self._tokenizer, list(asked.values()), limit=self._limit)
+        return dict(zip(asked, encoded, strict=True))
+
+    def _labels(self, request: Request) -> list[tuple[int, ...]]:
+        """The spellings of each label of a NextToken."""
+        assert isinstance(request, NextToken), "only NextToken has labels"
+        if not self._spellings:
+            self._spellings = dict(spellings(self._tokenizer))
+        return [label_ids(self._spellings, label, self._tokenizer) for label in request.labels]
+
+    def _label_question(self, key: int, context: Context, request: Request) -> Question:
+        ids = tuple(token for spelt in self._labels(request) for token in spelt)
+        return Question(key, context.ids, ((len(context.ids), ids),))
+
+    def _label_probs(
+        self, context: Context, request: Request, readout: "Readout", own: slice
+    ) -> LabelProbs:
+        logprobs = iter(readout.logprobs[own])
+        totals = tuple(
+            _log_of_sum([next(logprobs) for _ in spelt]) for spelt in self._labels(request)
+        )
+        return LabelProbs(
+            totals,
+            # The sum of float32 logarithms may pass 1 by a rounding error.
+            mass=min(1.0, math.fsum(math.exp(total) for total in totals)),
+            top_token=self._tokenizer.spell(readout.best[own][:1])[0],
+            truncated=context.truncated,
+        )
+
+    def _write(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Answer Generate, requests with the same parameters together."""
+        kinds: dict[tuple[int, tuple[str, ...], float], list[int]] = {}
+        for key, request in enumerate(requests):
+            if isinstance(request, Generate):
+                kind = (request.max_tokens, request.stop, request.temperature)
+                kinds.setdefault(kind, []).append(key)
+        for keys in kinds.values():
+            asked = {key: request for key in keys if isinstance(request := requests[key], Generate)}
+            yield from self._write_alike(asked)
+
+    def _write_alike(self, asked: dict[int, Generate]) -> Iterator[tuple[int, Response]]:
+        keys = list(asked)
+        like = asked[keys[0]]
+        room = self._limit - like.max_tokens
+        if room < 1:
+            raise ModelError(
+                f"{self.name} reads and writes at most {self._limit} tokens together; "
+                f"{like.max_tokens} were asked for."
+            )
+        prompts = [asked[key].prompt for key in keys]
+        contexts = encode_contexts(self._tokenizer, prompts, limit=room)
+        lengths = [len(context.ids) + like.max_tokens for context in contexts]
+        for group in chunks(lengths, token_budget=self._token_budget):
+            written = self._network.write(
+                [contexts[index].ids for index in group],
+                max_tokens=like.max_tokens,
+                temperature=like.temperature,
+                seeds=[self._seed_of(prompts[index]) for index in group],
+                enough=lambda _, ids: self._has_stop(ids, like.stop),
+            )
+            for index, text in zip(group, written, strict=True):
+                yield keys[index], self._text(contexts[index], text, like.stop)
+
+    def _seed_of(self, prompt: object) -> int:
+        digest = hashlib.sha256(f"{self._seed}|{prompt!r}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits
+
+    def _has_stop(self, ids: Sequence[int], stop: Sequence[str]) -> bool:
+        if not stop:
+            return False
+        # A stop of n bytes spans at most n tokens; one more shields a leading space, which
+        # sentencepiece drops at the beginning of a text.
+        longest = max(len(text.encode()) for text in stop) + 1
+        tail = self._tokenizer.decode(ids[-longest:])
+        return any(text in tail for text in stop)
+
+    def _text(self, context: Context, written: "Written", stop: Sequence[str]) -> Text:
+        text = self._tokenizer.decode(written.ids)
+        ends = [place for place in map(text.find, stop) if place >= 0]
+        return Text(
+            text[: min(ends, default=len(text))],
+            Usage(len(context.ids), len(written.ids)),
+            finish_reason="stop" if written.ended else "length",
+            truncated=context.truncated,
+        )
+
+
+def _folder(entry: ModelEntry) -> Path:
+    """Where the model's files are; fetched from the hub, or from its cache, if it names no folder.
+
+    Raises:
+        ModelError: the hub cannot be reached or has no such model.
+    """
+    if Path(entry.path).is_absolute():
+        return Path(entry.path)
+    import huggingface_hub
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        download = cast(Any, huggingface_hub.snapshot_download)  # typed only in part
+        return Path(
+            download(
+                entry.path,
+                revision=entry.revision or None,
+                allow_patterns=list(_FILES),
+                ignore_patterns=["*/*"],
+            )
+        )
+    except (OSError, ValueError, HfHubHTTPError) as error:
+        raise ModelError(
+            f"{entry.path} is neither a folder beside models.toml nor to be had from the hub: "
+            f"{error}"
+        ) from error
+
+
+def _logprob(pair: Pair, readout: "Readout", own: slice) -> Logprob:
+    return Logprob(
+        math.fsum(readout.logprobs[own]),
+        len(pair.continuation),
+        greedy=readout.best[own] == pair.continuation,
+        merged=pair.merged,
+        truncated=pair.truncated,
+    )
+
+
+def _log_of_sum(logprobs: Sequence[float]) -> float:
+    best = max(logprobs)
+    if best == -math.inf:
+        return best
+    return best + math.log(math.fsum(math.exp(logprob - best) for logprob in logprobs))
+
+
+BACKENDS.register("transformers")(TransformersBackend())

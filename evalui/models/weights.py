@@ -1,0 +1,120 @@
+"""A folder with a model's files: whether it can be loaded, and which model exactly it is.
+
+Looks at files only; nothing of the model is loaded.
+"""
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from evalui.errors import ModelError
+
+_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
+_LONGEST_HEADER = 100 * 2**20  # bytes; the format's own limit
+_HASHED_WHOLE = 2**30  # bytes of weights; reading more than this takes too long
+
+
+def problem(folder: Path) -> str:
+    """Why the model in `folder` cannot be loaded, in one sentence; "" if nothing is seen."""
+    if not folder.is_dir():
+        return f"There is no folder {folder}."
+    if not (folder / "config.json").is_file():
+        return f"{folder} has no config.json, so it holds no model."
+    if not any(folder.glob("*.safetensors")):
+        if any(path for pattern in _PICKLES for path in folder.glob(pattern)):
+            return (
+                f"{folder} has its weights as pickles only, which can run code when they are "
+                "read. Save them as safetensors."
+            )
+        return f"{folder} has no weights (*.safetensors)."
+    try:
+        missing = _missing_parts(folder)
+        parameters(folder)
+    except ModelError as error:
+        return str(error)
+    if missing:
+        return f"{folder} lacks {missing[0]}, one of {len(missing)} missing parts of its weights."
+    if not any((folder / name).is_file() for name in _TOKENIZERS):
+        return f"{folder} has no tokenizer ({', '.join(_TOKENIZERS)})."
+    return ""
+
+
+def has_chat_template(folder: Path) -> bool:
+    """Whether the model says how a conversation is written."""
+    if any(folder.glob("chat_template.*")) or (folder / "additional_chat_templates").is_dir():
+        return True
+    return bool(_read_json(folder / "tokenizer_config.json").get("chat_template"))
+
+
+def parameters(folder: Path) -> int:
+    """How many parameters the weights have, told by their headers.
+
+    Raises:
+        ModelError: a file of weights is damaged.
+    """
+    headers = (_header(path) for path in folder.glob("*.safetensors"))
+    return sum(math.prod(tensor["shape"]) for header in headers for tensor in header.values())
+
+
+def fingerprint(folder: Path, *settings: str) -> str:
+    """A name for what the model answers: equal only if files and settings are.
+
+    Over 1 GiB the weights go in by name, size and time of change; then the name begins with
+    "stat:" instead of "sha256:".
+    """
+    weights = sorted(folder.glob("*.safetensors"))
+    small = sum(path.stat().st_size for path in weights) <= _HASHED_WHOLE
+    others = [
+        path
+        for pattern in ("*.json", "*.jinja", "*.model", "*.txt")
+        for path in folder.glob(pattern)
+    ]
+    total = hashlib.sha256()
+    for path in sorted([*others, *(weights if small else ())]):
+        with path.open("rb") as file:
+            total.update(
+                f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode()
+            )
+    for path in () if small else weights:
+        about = path.stat()
+        total.update(f"{path.name} {about.st_size} {about.st_mtime_ns}\n".encode())
+    total.update(" ".join(settings).encode())
+    return f"{'sha256' if small else 'stat'}:{total.hexdigest()}"
+
+
+def _missing_parts(folder: Path) -> list[str]:
+    parts = _read_json(folder / "model.safetensors.index.json").get("weight_map", {})
+    return sorted({name for name in parts.values() if not (folder / name).is_file()})
+
+
+def _header(path: Path) -> dict[str, Any]:
+    """The tensors a safetensors file tells of: name -> dtype, shape, data_offsets.
+
+    The file is the length of its header in 8 bytes, the lowest first; the header as JSON; and
+    the tensors (https://huggingface.co/docs/safetensors). An interrupted download, or a pointer
+    left by git-lfs, is shorter than its header says.
+    """
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        try:
+            header = dict(json.loads(file.read(min(length, _LONGEST_HEADER))))
+        except (ValueError, TypeError) as error:
+            raise ModelError(f"{path} is damaged: its header cannot be read.") from error
+    header.pop("__metadata__", None)
+    whole = 8 + length + max((tensor["data_offsets"][1] for tensor in header.values()), default=0)
+    if path.stat().st_size < whole:
+        raise ModelError(f"{path} is damaged: it ends before its {whole} bytes.")
+    return header
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """The object in the file, nothing if there is no file."""
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise ModelError(f"{path} is no JSON object: {error}") from error

@@ -1,0 +1,125 @@
+from pathlib import Path
+
+import pytest
+
+from evalui.errors import ModelError, UnknownName
+from evalui.models import ModelEntry, describe, open_model, read_catalog
+from evalui.settings import ASSETS
+
+
+def catalog(folder: Path, text: str) -> Path:
+    path = folder / "models.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_field_reaches_its_entry(tmp_path: Path):
+    text = """
+[qwen]
+backend = "transformers"
+path = "Qwen/Qwen3-0.6B"
+revision = "c1899de"
+dtype = "bfloat16"
+device = "cuda:1"
+chat = true
+max_length = 4096
+notes = "small"
+parameters = 600
+baseline = false
+options = { seed = 3 }
+"""
+    assert read_catalog(catalog(tmp_path, text)) == {
+        "qwen": ModelEntry(
+            "qwen",
+            "transformers",
+            path="Qwen/Qwen3-0.6B",
+            revision="c1899de",
+            dtype="bfloat16",
+            device="cuda:1",
+            chat=True,
+            max_length=4096,
+            notes="small",
+            parameters=600,
+            options={"seed": 3},
+        )
+    }
+
+
+def test_models_keep_the_order_of_the_file(tmp_path: Path):
+    text = "\n".join(f'[{name}]\nbackend = "scripted"' for name in ("z", "a", "m"))
+    assert list(read_catalog(catalog(tmp_path, text))) == ["z", "a", "m"]
+
+
+@pytest.mark.parametrize("path", ["models/mine", "./models/mine", "models/../models/mine"])
+def test_a_folder_is_found_from_the_catalogs_own(tmp_path: Path, path: str):
+    (tmp_path / "models" / "mine").mkdir(parents=True)
+    text = f'[mine]\nbackend = "transformers"\npath = "{path}"'
+    (entry,) = read_catalog(catalog(tmp_path, text)).values()
+    assert entry.path == str(tmp_path / "models" / "mine")
+
+
+def test_a_path_that_begins_with_a_dot_is_never_a_hub_id(tmp_path: Path):
+    text = '[mine]\nbackend = "transformers"\npath = "./models/mine"'
+    (entry,) = read_catalog(catalog(tmp_path, text)).values()
+    assert describe(entry).problem == f"There is no folder {tmp_path / 'models' / 'mine'}."
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[m", "is not valid TOML"),
+        ('m = "transformers"', "model 'm': expected a table"),
+        ('[m]\npath = "x"', "model 'm': backend is missing. Known: .*transformers"),
+        ('[m]\nbackend = "scripted"\npaht = "x"', "unknown field 'paht'. Known: backend, path"),
+        ('[m]\nbackend = "scripted"\nname = "x"', "unknown field 'name'"),
+        ('[m]\nbackend = "scripted"\nchat = 1', "chat must be true or false, found 1"),
+        ('[m]\nbackend = "scripted"\nmax_length = true', "max_length must be a whole number"),
+        ("[m]\nbackend = 7", "backend must be a text, found 7"),
+        ('[m]\nbackend = "scripted"\noptions = "x"', "options must be a table"),
+    ],
+)
+def test_a_bad_entry_is_told_with_its_place(tmp_path: Path, text: str, complaint: str):
+    with pytest.raises(ModelError, match=complaint) as caught:
+        read_catalog(catalog(tmp_path, text))
+    assert "models.toml" in str(caught.value)
+
+
+def test_a_missing_catalog_is_named(tmp_path: Path):
+    with pytest.raises(ModelError, match="cannot be read: No such file"):
+        read_catalog(tmp_path / "models.toml")
+
+
+def test_a_catalog_in_another_encoding_is_told(tmp_path: Path):
+    path = tmp_path / "models.toml"
+    path.write_bytes('[m]\nbackend = "scripted"\nnotes = "模型"'.encode("gb18030"))
+    with pytest.raises(ModelError, match="is not valid TOML"):
+        read_catalog(path)
+
+
+def test_an_unknown_backend_spoils_its_own_entry_only():
+    state = describe(ModelEntry("m", "abacus"))
+    assert state.abilities == frozenset()
+    assert state.problem.startswith("Unknown model backend 'abacus'. Known: ")
+    with pytest.raises(UnknownName):
+        open_model(ModelEntry("m", "abacus"))
+
+
+def test_parameters_are_counted_where_the_catalog_does_not_tell_them(small_entry: ModelEntry):
+    assert describe(small_entry).entry.parameters == 2_887_936
+
+
+def test_the_shipped_catalog_offers_the_demo_models_and_the_baselines():
+    shipped = read_catalog(ASSETS / "models.toml")
+    assert [name for name, entry in shipped.items() if not entry.baseline] == [
+        "demo-late",
+        "demo-early",
+    ]
+    assert {entry.options["rule"] for entry in shipped.values() if entry.baseline} == {
+        "always-A",
+        "perfect",
+        "position-biased",
+        "noisy",
+        "refusing",
+        "malformed",
+    }
+    assert all(entry.notes and entry.options["notes_zh"] for entry in shipped.values())

@@ -1,0 +1,95 @@
+"""Equal to lm-evaluation-harness 0.4.13 on its own run of the small model in float32."""
+
+import hashlib
+import json
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import pytest
+
+from evalui.models import Model
+from evalui.scoring.cloze import normalise
+from evalui.types import Loglik, Logprob, NextToken
+
+GOLDEN = json.loads(
+    (Path(__file__).parents[2] / "golden" / "lmeval" / "cp_mcp.json").read_text(encoding="utf-8")
+)
+TASKS = ("cp_0", "cp_5", "mcp_0", "mcp_5")
+# lm-eval's name -> ours; its mutual information is UN after the empty context.
+NAMES = {"acc": "raw", "acc_norm": "ln_char", "acc_bytes": "ln_byte", "acc_mutual_info": "un"}
+
+
+@pytest.fixture(scope="module")
+def answers(small: Model) -> dict[str, list[tuple[dict[str, Any], list[Logprob]]]]:
+    """task -> (lm-eval's document, our responses to its requests)."""
+    found: dict[str, list[tuple[dict[str, Any], list[Logprob]]]] = {}
+    for task in TASKS:
+        docs = GOLDEN["tasks"][task]["docs"]
+        asked = [Loglik(r["context"], r["continuation"]) for doc in docs for r in doc["requests"]]
+        responses = dict(small.answer(asked))
+        keys = iter(range(len(asked)))
+        found[task] = [(doc, [responses[next(keys)] for _ in doc["requests"]]) for doc in docs]
+    return found
+
+
+def test_the_model_is_the_one_lm_eval_ran(small_folder: Path):
+    for name, digest in GOLDEN["meta"]["sha256"].items():
+        assert hashlib.sha256((small_folder / name).read_bytes()).hexdigest() == digest, name
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_log_probabilities_are_within_1e_4(task: str, answers: dict[str, Any]):
+    for doc, responses in answers[task]:
+        theirs = [request["ll"] for request in doc["requests"]]
+        assert [response.total for response in responses] == pytest.approx(theirs, abs=1e-4)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_tokens_and_greedy_flags_are_equal(task: str, answers: dict[str, Any]):
+    for doc, responses in answers[task]:
+        ours = [(response.greedy, response.n_tokens) for response in responses]
+        assert ours == [
+            (request["is_greedy"], len(request["continuation_tokens"]))
+            for request in doc["requests"]
+        ]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_choices_are_equal(task: str, answers: dict[str, Any]):
+    for doc, responses in answers[task]:
+        ours = [response.total for response in responses[:4]]
+        theirs = [request["ll"] for request in doc["requests"][:4]]
+        assert ours.index(max(ours)) == theirs.index(max(theirs))
+
+
+@pytest.mark.parametrize("task", ["cp_0", "cp_5"])
+@pytest.mark.parametrize("metric", NAMES)
+def test_accuracy_is_lm_evals_under_each_normalisation(
+    task: str, metric: str, answers: dict[str, Any]
+):
+    right: list[float] = []
+    for doc, responses in answers[task]:
+        asked, bare = responses[:4], responses[4:]
+        scores = normalise(
+            [request["continuation"].removeprefix(" ") for request in doc["requests"][:4]],
+            totals=[response.total for response in asked],
+            tokens=[response.n_tokens for response in asked],
+            unconditional=[response.total for response in bare],
+        )[NAMES[metric]]
+        right.append(float(scores.index(max(scores)) == doc["target"]))
+        assert right[-1] == doc[metric]
+    assert mean(right) == pytest.approx(GOLDEN["tasks"][task]["results"][f"{metric},none"])
+
+
+@pytest.mark.parametrize("task", ["mcp_0", "mcp_5"])
+def test_next_token_gives_each_letter_at_least_its_spelling_with_a_space(
+    task: str, small: Model, answers: dict[str, Any]
+):
+    docs = answers[task]
+    asked = [NextToken(doc["requests"][0]["context"] + " ", tuple("ABCD")) for doc, _ in docs]
+    responses = dict(small.answer(asked))
+    for index, (_, spaced) in enumerate(docs):
+        for ours, with_space in zip(responses[index].logprobs, spaced, strict=True):
+            assert ours >= with_space.total - 1e-4
+            assert ours == pytest.approx(with_space.total, abs=0.5)  # the bare letter is rare

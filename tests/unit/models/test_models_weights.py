@@ -1,0 +1,107 @@
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evalui.errors import ModelError
+from evalui.models import weights
+
+
+@pytest.fixture
+def folder(small_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_folder, tmp_path / "model"))
+
+
+def test_nothing_is_said_against_a_whole_model(folder: Path):
+    assert weights.problem(folder) == ""
+
+
+def test_a_missing_folder_is_named(tmp_path: Path):
+    assert weights.problem(tmp_path / "nowhere") == f"There is no folder {tmp_path / 'nowhere'}."
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("config.json", "no config.json"),
+        ("model.safetensors", "no weights"),
+        ("tokenizer.json", "no tokenizer"),
+    ],
+)
+def test_each_missing_file_has_its_sentence(folder: Path, name: str, complaint: str):
+    (folder / name).unlink()
+    assert complaint in weights.problem(folder)
+
+
+def test_pickled_weights_are_refused_with_the_reason(folder: Path):
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    assert "pickles only, which can run code" in weights.problem(folder)
+
+
+def test_missing_parts_of_the_weights_are_counted(folder: Path):
+    index = {"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert "lacks model-1.safetensors, one of 2 missing parts" in weights.problem(folder)
+
+
+def test_an_index_that_is_no_json_is_told(folder: Path):
+    (folder / "model.safetensors.index.json").write_text("[1")
+    assert "is no JSON object" in weights.problem(folder)
+
+
+@pytest.mark.parametrize("kept", [0, 4, 1000, 5_000_000])
+def test_weights_cut_short_are_damaged(folder: Path, kept: int):
+    os.truncate(folder / "model.safetensors", kept)
+    assert "is damaged" in weights.problem(folder)
+
+
+def test_a_pointer_of_git_lfs_is_no_weights(folder: Path):
+    (folder / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\n")
+    assert "is damaged" in weights.problem(folder)
+
+
+def test_parameters_are_counted_from_the_header(folder: Path):
+    assert weights.parameters(folder) == 2_887_936
+
+
+def test_parameters_of_damaged_weights_are_an_error(folder: Path):
+    os.truncate(folder / "model.safetensors", 1000)
+    with pytest.raises(ModelError, match="damaged"):
+        weights.parameters(folder)
+
+
+def test_a_chat_template_is_found_in_its_file_or_in_the_tokenizers(folder: Path):
+    assert weights.has_chat_template(folder)
+    (folder / "chat_template.jinja").unlink()
+    assert weights.has_chat_template(folder)
+    settings = folder / "tokenizer_config.json"
+    about = json.loads(settings.read_text())
+    del about["chat_template"]
+    settings.write_text(json.dumps(about))
+    assert not weights.has_chat_template(folder)
+
+
+def test_the_fingerprint_is_of_contents_and_not_of_place_or_time(folder: Path, small_folder: Path):
+    assert weights.fingerprint(folder, "float32") == weights.fingerprint(small_folder, "float32")
+
+
+def test_the_fingerprint_changes_with_the_settings(folder: Path):
+    assert weights.fingerprint(folder, "float32") != weights.fingerprint(folder, "bfloat16")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_the_fingerprint_changes_with_each_file(folder: Path, name: str):
+    before = weights.fingerprint(folder)
+    with (folder / name).open("ab") as file:
+        file.write(b" ")
+    assert weights.fingerprint(folder) != before
+
+
+def test_large_weights_go_by_size_and_time_and_the_fingerprint_says_so(folder: Path):
+    os.truncate(folder / "model.safetensors", 2**30 + 1)  # a sparse file: no space is taken
+    before = weights.fingerprint(folder)
+    assert before.startswith("stat:")
+    os.utime(folder / "model.safetensors", (1, 1))
+    assert weights.fingerprint(folder) != before
