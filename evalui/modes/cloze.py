@@ -27,7 +27,7 @@ class Cloze:
 
     abilities_needed: Ability = "loglik"
     shows_options = False
-    readings = NORMALISATIONS
+    readings: tuple[str, ...] = NORMALISATIONS
     headline = "raw"
 
     def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:

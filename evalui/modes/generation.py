@@ -13,7 +13,7 @@ class Generation:
 
     abilities_needed: Ability = "generate"
     shows_options = True
-    readings = ("tolerant", "strict")
+    readings: tuple[str, ...] = ("tolerant", "strict")
     headline = "tolerant"
 
     def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:

@@ -1,6 +1,6 @@
 """MCP by next-token probabilities: all options shown, the label's probability decides.
 
-Three readings stand side by side (research: bias, section 3): *forced* takes the most probable
+Three readings stand side by side (docs/metrics.md): *forced* takes the most probable
 label, *tolerant* and *strict* read the one token the model itself would have written.
 """
 
@@ -29,7 +29,7 @@ class MultipleChoice:
 
     abilities_needed: Ability = "next_token"
     shows_options = True
-    readings = ("forced", "tolerant", "strict")
+    readings: tuple[str, ...] = ("forced", "tolerant", "strict")
     headline = "forced"
 
     def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
