@@ -4,21 +4,29 @@ BIN := .venv/bin
 PORT ?= 7860
 export TOKENIZERS_PARALLELISM = false
 
-.PHONY: demo test check browser bench format clean
+.PHONY: demo test check lint types unit browser bench format clean
 
 demo: .venv/product
 	$(BIN)/evalui serve --port $(PORT)
 
-# All tests; the browser tests need Chromium and are skipped without it, except in CI.
-test: check
-	$(BIN)/pytest tests/flow tests/browser
+# Everything. The browser tests need Chromium; without it they are skipped, except in CI.
+test: lint types
+	$(BIN)/pytest
 
+# What every commit passes, in under a minute: two jobs at a time, without the slow tests.
 check: .venv/tools
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint types unit
+
+lint: .venv/tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+
+types: .venv/tools
 	$(BIN)/pyright
-	$(BIN)/pytest tests/unit
+
+unit: .venv/tools
+	$(BIN)/pytest -q -m "not slow" tests/unit
 
 browser: .venv/tools
 	$(BIN)/pytest tests/browser

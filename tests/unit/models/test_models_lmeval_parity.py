@@ -12,6 +12,8 @@ from evalui.models import Model
 from evalui.scoring.cloze import normalise
 from evalui.types import Loglik, Logprob, NextToken
 
+pytestmark = pytest.mark.slow  # 400 prompts, half of them with five worked examples
+
 GOLDEN = json.loads(
     (Path(__file__).parents[2] / "golden" / "lmeval" / "cp_mcp.json").read_text(encoding="utf-8")
 )
