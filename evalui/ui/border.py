@@ -1,0 +1,93 @@
+"""What every answer of the server carries: security headers, and the head of our pages."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# Gradio needs inline scripts and eval; nothing may be fetched from, or sent to, another host.
+_POLICY = (
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; img-src 'self' data: blob:; "
+    "connect-src 'self' data: blob:; frame-ancestors 'self'; form-action 'self'; base-uri 'self'"
+)
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class SameOrigin:
+    """Refuses what another site's page sends, and forbids our pages to talk to other hosts."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 403 to a foreign origin, else add the headers to the answer."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if scope["method"] not in _SAFE_METHODS and _foreign(Headers(scope=scope)):
+            refusal = JSONResponse({"error": "This page is of another site."}, status_code=403)
+            await refusal(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["Content-Security-Policy"] = _POLICY
+                headers["X-Content-Type-Options"] = "nosniff"
+                headers["Referrer-Policy"] = "same-origin"
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+class PageHead:
+    """Puts our head and language into the pages Gradio renders.
+
+    Gradio would add style sheets by script, after its own start: the page would flash.
+    `heads` gives the markup by path, `languages` the language of the document by path.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, heads: Mapping[str, str], languages: Mapping[str, str]
+    ) -> None:
+        self.app = app
+        self.heads = heads
+        self.languages = languages
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Rewrite the one document of a path in `heads`; pass everything else through."""
+        path = scope.get("path", "")
+        if scope["type"] != "http" or scope["method"] != "GET" or path not in self.heads:
+            await self.app(scope, receive, send)
+            return
+        start: Message = {}
+        body = bytearray()
+
+        async def collect(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+                return
+            if message["type"] != "http.response.body":
+                await send(message)
+                return
+            body.extend(message.get("body", b""))
+            if not message.get("more_body"):
+                page = self._rewritten(bytes(body), path)
+                MutableHeaders(scope=start)["Content-Length"] = str(len(page))
+                await send(start)
+                await send({"type": "http.response.body", "body": page})
+
+        await self.app(scope, receive, collect)
+
+    def _rewritten(self, page: bytes, path: str) -> bytes:
+        head = self.heads[path].encode()
+        language = self.languages[path].encode()
+        page = page.replace(b'lang="en"', b'lang="' + language + b'"', 1)
+        return page.replace(b"</head>", head + b"</head>", 1)
+
+
+def _foreign(headers: Headers) -> bool:
+    origin = headers.get("origin")
+    return bool(origin) and urlsplit(origin).netloc != headers.get("host")

@@ -1,0 +1,231 @@
+"""The Evaluate page's choices: models, modes, their parameters, and what they will cost."""
+
+from collections.abc import Mapping, Sequence
+
+from evalui.models.catalog import ModelState
+from evalui.modes import MODES
+from evalui.modes.templates import TEMPLATES, Template
+from evalui.runs.estimate import Estimate
+from evalui.types import Ability
+from evalui.ui.draft import OWN, PATTERNS, many, one
+from evalui.ui.figures import big, duration
+from evalui.ui.html import Html, div, el, join
+from evalui.ui.pane import Form
+from evalui.ui.text import Text
+from evalui.ui.widgets import button, chips, definitions, field, note, select, titled
+
+ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate")
+_FIRST = ("multiple_choice", "generation", "cloze")  # the usual order; other modes follow
+
+
+def models_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
+    """One option per model of the catalog, with what it can do and why it cannot be chosen."""
+    chosen, modes = many(form, "models"), many(form, "modes")
+    options = [_model(t, state, state.entry.name in chosen, modes) for state in states]
+    count = sum(state.entry.name in chosen and not state.problem for state in states)
+    return titled(
+        t("models.title"), *options, aside=t("choose.of", n=count, total=len(states)), cls="models"
+    )
+
+
+def modes_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
+    """One option per mode, greyed out when no model at hand can do it."""
+    chosen = many(form, "modes")
+    able: set[Ability] = {
+        ability for state in states if not state.problem for ability in state.abilities
+    }
+    options = [_mode(t, name, name in chosen, able) for name in sorted(MODES, key=_rank)]
+    total = len(options)
+    return titled(
+        t("modes.title"), *options, aside=t("choose.of", n=len(chosen), total=total), cls="modes"
+    )
+
+
+def settings_card(t: Text, form: Form) -> Html:
+    """Orders of the options, worked examples, prompt and the rest."""
+    orders = [
+        _order(t, pattern, (one(form, "pattern") or "circular") == pattern) for pattern in PATTERNS
+    ]
+    fields = div(
+        field(t("set.shots"), _input("shots", one(form, "shots") or "0"), hint=t("set.shots_hint")),
+        field(
+            t("set.limit"),
+            _input("limit", one(form, "limit"), inputmode="numeric", placeholder=t("set.all")),
+        ),
+        field(t("set.template"), select("template", _templates(t), one(form, "template"))),
+        field(t("set.chat"), select("chat", _chats(t), one(form, "chat"))),
+        field(
+            t("set.max_tokens"),
+            _input("max_tokens", one(form, "max_tokens") or "64", inputmode="numeric"),
+        ),
+        field(t("set.seed"), _input("seed", one(form, "seed") or "0", inputmode="numeric")),
+        field(t("set.name"), _input("name", one(form, "name"), placeholder=t("set.name_hint"))),
+        cls="fields",
+    )
+    return titled(
+        t("set.title"),
+        el("fieldset", el("legend", t("orders.title"), cls="hidden"), *orders),
+        div(fields, cls="gap"),
+        own_template(t, form),
+    )
+
+
+def own_template(t: Text, form: Form) -> Html:
+    """The text fields of a template of the user's own, hidden until it is chosen."""
+    base = TEMPLATES["plain-zh.1" if t.language == "zh" else "plain-en.1"]
+    fields = [
+        field(t("own.name"), _input("own_name", one(form, "own_name") or "my-prompt.1")),
+        field(
+            t("own.language"),
+            select(
+                "own_language",
+                {"zh": "中文", "en": "English"},
+                one(form, "own_language") or t.language,
+            ),
+        ),
+        *(_block(t, form, base, name) for name in ("question", "cloze", "answer", "unconditional")),
+    ]
+    return div(
+        el("p", t("own.about"), cls="meta gap"),
+        div(*fields, cls="fields gap-s"),
+        hidden=one(form, "template") != OWN,
+    )
+
+
+def cost_rows(
+    t: Text, cost: Estimate, *, ahead: int, questions: int
+) -> tuple[tuple[str, str], ...]:
+    """What the run will ask and take, in words and figures."""
+    time = t("cost.unknown")
+    if cost.seconds is not None:
+        time = t("cost.about", time=duration(t, cost.seconds))
+    return (
+        (t("cost.questions"), f"{questions:,}"),
+        (t("cost.requests"), f"{cost.requests:,}"),
+        (t("cost.tokens"), t("cost.about", time=big(cost.tokens))),
+        (t("cost.cached"), f"{cost.cached:,}"),
+        (t("cost.time"), time),
+        (t("cost.queue"), t.count("cost.runs", ahead) if ahead else t("cost.none")),
+    )
+
+
+def cost_card(
+    t: Text,
+    rows: Sequence[tuple[str, str]],
+    *,
+    problems: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+) -> Html:
+    """The cost and the Start button, which is off, and says why, while it cannot work."""
+    return titled(
+        t("cost.title"),
+        definitions(rows) if rows else None,
+        *(div(note("warn", warning), cls="gap-s") for warning in warnings),
+        *(div(note("na", problem), cls="gap-s") for problem in problems),
+        div(button(t("cost.start"), "start", cls="pri lg", disabled=bool(problems)), cls="gap"),
+        cls="cost",
+    )
+
+
+def _model(t: Text, state: ModelState, chosen: bool, modes: Sequence[str]) -> Html:
+    entry = state.entry
+    size = t("models.parameters", n=f"{entry.parameters / 1e6:.3g}") if entry.parameters else ""
+    kind = t("models.baseline") if entry.baseline else t("models.local")
+    about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
+    lacking = [mode for mode in modes if MODES[mode].abilities_needed not in state.abilities]
+    why = state.problem or (
+        t("models.skips", modes=t("list.comma").join(t(f"mode.{mode}") for mode in lacking))
+        if lacking and chosen
+        else ""
+    )
+    return el(
+        "label",
+        _box(
+            "models",
+            entry.name,
+            entry.name,
+            on=chosen and not state.problem,
+            off=bool(state.problem),
+        ),
+        div(
+            el("h3", entry.name),
+            div(" · ".join(part for part in (kind, size) if part), cls="meta"),
+            div(str(about), cls="meta") if about else None,
+            chips(
+                (t(f"ability.{ability}"), "" if ability in state.abilities else "no")
+                for ability in ABILITIES
+            ),
+            div(why, cls="why") if why else None,
+        ),
+        cls="opt",
+    )
+
+
+def _mode(t: Text, name: str, chosen: bool, able: set[Ability]) -> Html:
+    needed = MODES[name].abilities_needed
+    return el(
+        "label",
+        _box(
+            "modes", name, t(f"mode.{name}"), on=chosen and needed in able, off=needed not in able
+        ),
+        div(
+            el("h3", t(f"mode.{name}")),
+            div(t(f"mode.{name}_about"), cls="meta"),
+            chips([(t("modes.needs", what=t(f"ability.{needed}")), "")]),
+            None if needed in able else div(t("modes.nobody"), cls="why"),
+        ),
+        cls="opt",
+    )
+
+
+def _rank(mode: str) -> int:
+    return _FIRST.index(mode) if mode in _FIRST else len(_FIRST)
+
+
+def _order(t: Text, pattern: str, chosen: bool) -> Html:
+    box = el(
+        "input",
+        type="radio",
+        name="pattern",
+        value=pattern,
+        checked=chosen,
+        aria_label=t(f"orders.{pattern}"),
+    )
+    about = div(el("h3", t(f"orders.{pattern}")), div(t(f"orders.{pattern}_about"), cls="meta"))
+    return el("label", box, about, cls="opt")
+
+
+def _box(name: str, value: str, spoken: str, *, on: bool, off: bool) -> Html:
+    return el(
+        "input",
+        type="checkbox",
+        name=name,
+        value=value,
+        aria_label=spoken,
+        data_many=True,
+        checked=on,
+        disabled=off,
+    )
+
+
+def _input(name: str, value: str, **attributes: str) -> Html:
+    return el("input", type="text", name=name, value=value, autocomplete="off", **attributes)
+
+
+def _block(t: Text, form: Form, base: Template, name: str) -> Html:
+    # A text area swallows one line break at its beginning.
+    text = one(form, f"own_{name}") or getattr(base, name)
+    area = el("textarea", Html("\n"), join(text), name=f"own_{name}", rows=4, spellcheck="false")
+    return field(t(f"own.{name}"), area)
+
+
+def _templates(t: Text) -> Mapping[str, str]:
+    return (
+        {"": t("set.template_auto")}
+        | {name: name for name in TEMPLATES}
+        | {OWN: t("set.template_own")}
+    )
+
+
+def _chats(t: Text) -> Mapping[str, str]:
+    return {"": t("set.chat_auto"), "yes": t("set.chat_yes"), "no": t("set.chat_no")}

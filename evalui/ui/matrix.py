@@ -1,0 +1,121 @@
+"""One run as a matrix: a cell per model, dataset and mode, each with its own progress."""
+
+from collections.abc import Collection, Sequence
+
+from evalui.runs.rows import CellRow
+from evalui.runs.spec import ModeSpec
+from evalui.scoring.stats import wilson
+from evalui.types import CellState
+from evalui.ui.figures import duration, share
+from evalui.ui.html import Html, div, el, join, span
+from evalui.ui.icons import marker
+from evalui.ui.text import Text
+from evalui.ui.widgets import bar, note, status
+
+_KINDS: dict[CellState, str] = {
+    "waiting": "na",
+    "running": "go",
+    "done": "ok",
+    "failed": "bad",
+    "cancelled": "warn",
+    "impossible": "na",
+}
+
+
+def matrix(t: Text, cells: Sequence[CellRow], baselines: Collection[str]) -> Html:
+    """The cells of a run, models down and datasets with modes across."""
+    columns = list(dict.fromkeys((cell.cell.dataset, cell.cell.label) for cell in cells))
+    models = list(dict.fromkeys(cell.cell.model for cell in cells))
+    own = [model for model in models if model not in baselines]
+    found = {(cell.cell.model, cell.cell.dataset, cell.cell.label): cell for cell in cells}
+    headings = [
+        _heading(t, next(c for c in cells if (c.cell.dataset, c.cell.label) == column))
+        for column in columns
+    ]
+    rows = [
+        el(
+            "tr",
+            el("th", _name(model, own), scope="row"),
+            *(el("td", _cell(t, found[model, *column])) for column in columns),
+        )
+        for model in models
+    ]
+    head = el(
+        "tr",
+        el("th", t("runs.model"), scope="col"),
+        *(el("th", words, scope="col") for words in headings),
+    )
+    table = el(
+        "table",
+        el("thead", head),
+        el("tbody", *rows),
+        cls="matrix",
+        style=f"min-width:{160 + 220 * len(columns)}px",
+    )
+    still = any(cell.state in ("waiting", "running") for cell in cells)
+    return join(
+        div(table, cls="scroll"),
+        div(note("na", t("runs.moving")), cls="gap-s") if still else None,
+    )
+
+
+def model_name(name: str, place: int, baseline: bool) -> Html:
+    """A model with its marker, the same everywhere in a run."""
+    return span(marker(place, baseline=baseline), name, cls="mk")
+
+
+def mode_words(t: Text, cell: CellRow) -> str:
+    """The mode of a cell as people call it: "letters, every order, 5 examples"."""
+    mode = ModeSpec.model_validate_json(cell.plan)
+    words = [t(f"mode.{cell.cell.mode}_short")]
+    if cell.cell.pattern != "origin":
+        words.append(t(f"orders.{cell.cell.pattern}_short"))
+    if mode.shots:
+        words.append(t.count("runs.shots", mode.shots))
+    return t("list.comma").join(words)
+
+
+def _name(model: str, own: Sequence[str]) -> Html:
+    return model_name(model, own.index(model) if model in own else 0, model not in own)
+
+
+def _heading(t: Text, cell: CellRow) -> str:
+    return f"{cell.cell.dataset} · {mode_words(t, cell)}"
+
+
+def _cell(t: Text, cell: CellRow) -> Html:
+    word = status(_KINDS[cell.state], t(f"state.{cell.state}"))
+    if cell.state == "impossible":
+        return join(word, div(cell.error, cls="meta"))
+    if cell.origin_n:
+        accuracy = share(wilson(cell.origin_credit, cell.origin_n))
+    else:
+        accuracy = span(t("runs.no_answers"), cls="meta")
+    return join(
+        div(word, span(f"{cell.done:,} / {cell.total:,}", cls="dim"), cls="two"),
+        bar(
+            cell.done / cell.total if cell.total else 0,
+            label=f"{cell.cell.model}, {cell.cell.label}",
+        ),
+        div(span(accuracy), span(_pace(t, cell), cls="meta r"), cls="two"),
+        _failure(t, cell) if cell.state == "failed" else None,
+        div(t.count("runs.unreadable", cell.unreadable), cls="meta") if cell.unreadable else None,
+    )
+
+
+def _pace(t: Text, cell: CellRow) -> str:
+    if cell.state == "running" and cell.rate:
+        left = t("runs.left", time=duration(t, cell.left)) if cell.left is not None else ""
+        return " · ".join(part for part in (t("runs.rate", n=f"{cell.rate:,.0f}"), left) if part)
+    if cell.state == "running":
+        return t("runs.loading")
+    return duration(t, cell.seconds) if cell.state == "done" and cell.seconds else ""
+
+
+def _failure(t: Text, cell: CellRow) -> Html:
+    trace = (
+        el("details", el("summary", t("runs.trace")), el("pre", cell.traceback))
+        if cell.traceback
+        else None
+    )
+    return join(div(cell.error, cls="bad"), trace)

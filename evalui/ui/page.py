@@ -1,0 +1,111 @@
+"""The page of one language: top bar, three tabs, and what its address asks for."""
+
+from typing import Any, cast
+
+import gradio as gr
+from starlette.datastructures import QueryParams
+
+from evalui.errors import EvaluiError
+from evalui.types import Language
+from evalui.ui.desk import Desk
+from evalui.ui.evaluate import Evaluate
+from evalui.ui.html import Html, div, el, span
+from evalui.ui.icons import LOGO
+from evalui.ui.pane import QUIET, SKIP, Form, pane
+from evalui.ui.results import Results
+from evalui.ui.runs import Runs
+from evalui.ui.text import text
+
+_TABS = ("evaluate", "runs", "results")
+_CACHE_S = 3600  # how long Gradio keeps its own copies of plots
+
+
+class Page:
+    """One language of the application."""
+
+    def __init__(self, desk: Desk, language: Language) -> None:
+        self.desk = desk
+        self.t = text(language)
+        self.evaluate = Evaluate(desk, self.t)
+        self.runs = Runs(desk, self.t)
+        self.results = Results(desk, self.t)
+
+    def build(self) -> gr.Blocks:
+        """Lay out the page and wire it."""
+        t = self.t
+        with gr.Blocks(
+            title=t("app.title"), analytics_enabled=False, delete_cache=(_CACHE_S, _CACHE_S)
+        ) as demo:
+            pane("top", self.top_bar())
+            with gr.Tabs(elem_id="main") as tabs:
+                with gr.Tab(t("tab.evaluate"), id="evaluate", elem_id="tab-evaluate"):
+                    evaluate = self.evaluate.build()
+                with gr.Tab(t("tab.runs"), id="runs", elem_id="tab-runs") as runs_tab:
+                    runs = self.runs.build()
+                with gr.Tab(t("tab.results"), id="results", elem_id="tab-results"):
+                    self.results.build()
+            shown, chosen, seen, timer = runs
+            runs_tab.select(self.runs.open, [chosen], [shown, seen, timer], **QUIET)
+            demo.load(self.enter, None, [tabs, evaluate, *runs, *self.results.outputs], **QUIET)
+        return demo
+
+    def enter(self, request: gr.Request) -> tuple[Any, ...]:
+        """Everything an address asks for: a run, a view of it, or a run to repeat."""
+        query = cast(QueryParams, request.query_params)
+        form: Form = dict(query.items())
+        run_id, again = str(form.get("run", "")), str(form.get("again", ""))
+        evaluate = self.evaluate.again(again) if again else SKIP
+        runs = self.runs.open(run_id)
+        shown, seen, timer = runs
+        selected = self._tab(form, run_id)
+        return (
+            gr.Tabs(selected=selected),
+            evaluate,
+            shown,
+            run_id,
+            seen,
+            timer,
+            *self.results.enter(run_id, form),
+        )
+
+    def top_bar(self) -> Html:
+        """Logo, language and theme."""
+        t = self.t
+        names = {"zh": t("app.chinese"), "en": t("app.english")}
+        switch = span(
+            *(
+                el("b", name) if language == t.language else self._link(name, language)
+                for language, name in names.items()
+            ),
+            cls="languages",
+        )
+        theme = el("a", t("app.theme"), href="?__theme=dark", data_param="__theme")
+        return div(
+            el("a", LOGO, t("app.name"), cls="brand", href="./"),
+            span(cls="space"),
+            switch,
+            theme,
+            cls="top",
+        )
+
+    def _link(self, name: str, language: str) -> Html:
+        return el(
+            "a",
+            name,
+            href=f"../?lang={language}",
+            data_param="",
+            data_path=f"{language}/",
+            hreflang=language,
+        )
+
+    def _tab(self, form: Form, run_id: str) -> str:
+        wish = form.get("tab")
+        if wish in _TABS:
+            return str(wish)
+        if not run_id:
+            return "evaluate"
+        try:
+            live = self.desk.run(run_id).state in ("queued", "running")
+        except EvaluiError:
+            live = False
+        return "runs" if live and "sub" not in form else "results"

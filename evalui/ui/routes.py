@@ -1,0 +1,120 @@
+"""Plain routes beside the page: uploads, exports, faults, permalinks, health."""
+
+import csv
+import io
+from collections.abc import Callable
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+
+from evalui import __version__
+from evalui.errors import DataError, EvaluiError, UnknownRun
+from evalui.report.export import FORMATS
+from evalui.report.sheets import harmless
+from evalui.types import Fault
+from evalui.ui.desk import Desk
+from evalui.ui.draft import read_layout
+from evalui.ui.text import language_of, text
+
+_MOST_FILES = 2000
+_OVERHEAD = 2**20  # what a form adds to its files
+
+
+def router(desk: Desk) -> APIRouter:
+    """The routes; each is a few lines over `desk`."""
+    routes = APIRouter()
+    routes.get("/")(_home(desk))
+    routes.get("/r/{run_id}")(_permalink)
+    routes.post("/upload")(_upload(desk))
+    routes.get("/faults/{upload}.csv")(_faults(desk))
+    routes.get("/export/{run_id}.{extension}")(_export(desk))
+    routes.get("/healthz")(_health(desk))
+    return routes
+
+
+Route = Callable[..., object]
+
+
+def _home(desk: Desk) -> Route:
+    def home(request: Request) -> Response:
+        query = dict(request.query_params)
+        language = language_of(query.pop("lang", None), desk.settings.language)
+        return RedirectResponse(f"{language}/" + (f"?{urlencode(query)}" if query else ""))
+
+    return home
+
+
+def _permalink(run_id: str) -> Response:
+    return RedirectResponse(f"../?run={quote(run_id, safe='')}")
+
+
+def _upload(desk: Desk) -> Route:
+    async def upload(request: Request) -> Response:
+        t = text(language_of(request.query_params.get("lang"), desk.settings.language))
+        length = request.headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > desk.uploads.limit + _OVERHEAD:
+            limit = desk.settings.max_upload_mb
+            return JSONResponse({"error": t("drop.too_large", mb=limit)}, status_code=413)
+        async with request.form(max_files=_MOST_FILES) as form:
+            sent = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
+            files = [(part.filename or "", await part.read()) for part in sent]
+        try:
+            kept = await run_in_threadpool(desk.keep, files)
+        except DataError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        return JSONResponse({"upload": kept})
+
+    return upload
+
+
+def _faults(desk: Desk) -> Route:
+    def faults(upload: str, request: Request) -> Response:
+        layout = read_layout(dict(request.query_params.items()))
+        try:
+            loaded = desk.load(upload, layout)
+        except EvaluiError as error:
+            return Response(str(error), status_code=404, media_type="text/plain")
+        return _download(_sheet(loaded.faults), "text/csv", f"faults-{loaded.dataset.name}.csv")
+
+    return faults
+
+
+def _export(desk: Desk) -> Route:
+    def export(run_id: str, extension: str, request: Request) -> Response:
+        language = language_of(request.query_params.get("lang"), desk.settings.language)
+        if extension not in FORMATS:
+            known = ", ".join(FORMATS)
+            return Response(f"There is no {extension} export. Known: {known}.", status_code=404)
+        try:
+            name, content = desk.export(run_id, extension, language)
+        except UnknownRun as error:
+            return Response(str(error), status_code=404, media_type="text/plain")
+        return _download(content, FORMATS[extension], name)
+
+    return export
+
+
+def _health(desk: Desk) -> Route:
+    def healthz() -> dict[str, object]:
+        return {"ok": True, "version": __version__, "revision": desk.store.revision()}
+
+    return healthz
+
+
+def _sheet(faults: tuple[Fault, ...]) -> bytes:
+    sheet = io.StringIO()
+    writer = csv.writer(sheet)
+    writer.writerow(["file", "line", "column", "rule", "found", "expected"])
+    for fault in faults:
+        cells = [fault.file, fault.line, fault.column, fault.rule, fault.found, fault.expected]
+        writer.writerow([harmless(str(cell)) for cell in cells])
+    # Excel takes a CSV for UTF-8 only if it begins with the mark.
+    return sheet.getvalue().encode("utf-8-sig")
+
+
+def _download(content: bytes, kind: str, name: str) -> Response:
+    disposition = f"attachment; filename*=UTF-8''{quote(name)}"
+    return Response(content, media_type=kind, headers={"Content-Disposition": disposition})

@@ -1,0 +1,231 @@
+"""The Runs tab: the queue, one run in full, and what is finished.
+
+The page shows what the store says; it is asked again each second while something can change.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gradio as gr
+
+from evalui.errors import EvaluiError
+from evalui.runs.rows import RunRow
+from evalui.ui.desk import Desk
+from evalui.ui.figures import duration, moment
+from evalui.ui.html import Child, Html, div, el, join, span
+from evalui.ui.matrix import matrix
+from evalui.ui.pane import QUIET, SKIP, Act, on, pane, read_act
+from evalui.ui.text import Text
+from evalui.ui.widgets import (
+    bar,
+    button,
+    link_button,
+    note,
+    page_head,
+    status,
+    table,
+    titled,
+)
+
+_LIVE = ("queued", "running")
+_SHOWN = 100  # finished runs
+_KINDS = {"queued": "na", "running": "go", "done": "ok", "failed": "bad", "cancelled": "warn"}
+
+
+class Runs:
+    """The tab in one language."""
+
+    def __init__(self, desk: Desk, t: Text) -> None:
+        self.desk = desk
+        self.t = t
+
+    def build(self) -> tuple[gr.HTML, gr.Textbox, gr.Textbox, gr.Timer]:
+        """Lay out the tab; the browser keeps which run is shown and what it has seen."""
+        with gr.Column(elem_classes="page"):
+            whole = pane("runs-pane")
+        chosen = gr.Textbox(visible=False)
+        seen = gr.Textbox(visible=False)
+        timer = gr.Timer(1.0, active=False)
+        on(whole, self.answer, inputs=[chosen], outputs=[whole, chosen, seen, timer])
+        timer.tick(
+            self.tick,
+            [chosen, seen],
+            [whole, seen, timer],
+            trigger_mode="once",
+            **QUIET,
+        )
+        return whole, chosen, seen, timer
+
+    def answer(self, chosen: str, event: gr.EventData) -> tuple[Any, ...]:
+        """What the page shows after a click: stop, resume, delete or another run."""
+        act = read_act(event)
+        try:
+            chosen, problem = self._done(act, chosen), ""
+        except EvaluiError as error:
+            problem = str(error)
+        asking = act.one("run") if act.do == "ask" else ""
+        return (
+            self.show(chosen, problem=problem, asking=asking),
+            chosen,
+            self._revision(),
+            self.timer(),
+        )
+
+    def tick(self, chosen: str, seen: str) -> tuple[Any, ...]:
+        """The page if anything has changed since `seen`, else nothing at all."""
+        now = self._revision()
+        if now == seen:
+            return SKIP, SKIP, SKIP
+        return self.show(chosen), now, self.timer()
+
+    def open(self, chosen: str) -> tuple[Any, ...]:
+        """Pane, revision and timer when the tab is opened."""
+        return self.show(chosen), self._revision(), self.timer()
+
+    def timer(self) -> gr.Timer:
+        """A timer that ticks only while a run can change."""
+        return gr.Timer(active=self.live_count() > 0)
+
+    def live_count(self) -> int:
+        """Runs that wait or run."""
+        return sum(row.state in _LIVE for row in self._rows())
+
+    def show(self, chosen: str, *, problem: str = "", asking: str = "") -> Html:
+        """The whole page; `asking` is the run whose deletion waits for a second click."""
+        rows, t = self._rows(), self.t
+        new = el("button", t("runs.new"), type="button", cls="btn pri", data_tab="tab-evaluate")
+        head = page_head(t("runs.title"), t("runs.promise"), new)
+        told = div(note("bad", problem), role="alert") if problem else None
+        if not rows:
+            return div(head, told, self._empty(), cls="stack")
+        live = [row for row in reversed(rows) if row.state in _LIVE]
+        running = sorted(live, key=lambda row: row.state != "running")
+        shown = next((row for row in rows if row.id == chosen), running[0] if running else None)
+        return div(
+            head,
+            told,
+            self._queue(running, shown) if running else None,
+            self._run(shown) if shown else None,
+            self._finished([row for row in rows if row.state not in _LIVE], asking),
+            cls="stack",
+        )
+
+    def _rows(self) -> list[RunRow]:
+        return self.desk.store.runs(self.desk.owner)
+
+    def _revision(self) -> str:
+        return str(self.desk.store.revision())
+
+    def _done(self, act: Act, chosen: str) -> str:
+        run_id = act.one("run")
+        if act.do not in ("show", "stop", "resume", "delete"):
+            return chosen
+        run_id = self.desk.run(run_id).id
+        if act.do == "stop":
+            self.desk.store.cancel(run_id)
+        elif act.do == "resume":
+            self.desk.store.resume(run_id)
+        elif act.do == "delete":
+            self.desk.store.delete(run_id)
+        return run_id if act.do != "delete" else ""
+
+    def _empty(self) -> Html:
+        t = self.t
+        go = el("button", t("runs.new"), type="button", cls="btn", data_tab="tab-evaluate")
+        return titled(
+            t("runs.none"), div(el("p", t("runs.none_about"), cls="dim"), go, cls="empty")
+        )
+
+    def _queue(self, live: Sequence[RunRow], shown: RunRow | None) -> Html:
+        t = self.t
+        lines = [self._queued(row, row is shown) for row in live]
+        heads = [t(f"runs.{name}") for name in ("place", "run", "state", "work", "time")]
+        top = el(
+            "tr",
+            *(el("th", head, scope="col") for head in heads),
+            el("th", span(t("runs.actions"), cls="hidden")),
+        )
+        body = el("table", el("thead", top), el("tbody", *lines), cls="inset")
+        return titled(t("runs.queue"), div(body, cls="scroll"), aside=t("runs.queue_about"))
+
+    def _queued(self, row: RunRow, shown: bool) -> Html:
+        t = self.t
+        place = self.desk.store.position(row.id)
+        left = self.desk.store.left(row.id)
+        time = t("runs.left", time=duration(t, left)) if left is not None else t("cost.unknown")
+        word = t("runs.stopping") if row.cancelling else t(f"runstate.{row.state}")
+        cells: list[Child] = [
+            "–" if place is None else place + 1,
+            el("b", row.name),
+            status(_KINDS[row.state], word),
+            t("runs.of", done=f"{row.done:,}", total=f"{row.total:,}"),
+            time,
+            div(
+                None if shown else link_button(t("runs.show"), "show", data_run=row.id),
+                link_button(t("runs.stop"), "stop", data_run=row.id),
+                cls="links",
+            ),
+        ]
+        return el("tr", *(el("td", cell) for cell in cells), cls="sel" if shown else None)
+
+    def _run(self, row: RunRow) -> Html:
+        t = self.t
+        cells = self.desk.store.cells(row.id)
+        live = row.state in _LIVE
+        stop = (
+            button(t("runs.stop"), "stop", data_run=row.id) if live and not row.cancelling else None
+        )
+        read = el("a", t("runs.results"), href=f"?run={row.id}&tab=results", cls="btn")
+        started = (
+            t("runs.started", moment=moment(t, row.started)) if row.started else t("runs.waits")
+        )
+        progress = t("runs.of", done=f"{row.done:,}", total=f"{row.total:,}")
+        share = row.done / row.total if row.total else 0.0
+        return titled(
+            row.name,
+            div(bar(share, label=row.name), cls="whole"),
+            div(note("bad", row.error), cls="whole")
+            if row.error and row.state == "failed"
+            else None,
+            matrix(t, cells, self.desk.baselines()),
+            aside=join(
+                span(f"{started} · {progress}", cls="meta"), stop, read if row.done else None
+            ),
+        )
+
+    def _finished(self, rows: Sequence[RunRow], asking: str) -> Html:
+        t = self.t
+        if not rows:
+            return titled(t("runs.finished"), el("p", t("runs.finished_none"), cls="dim"))
+        lines: list[Sequence[Child]] = [self._ended(row, row.id == asking) for row in rows[:_SHOWN]]
+        heads = [t(f"runs.{name}") for name in ("when", "run", "state", "result")]
+        return titled(
+            t("runs.finished"), table([*heads, span(t("runs.actions"), cls="hidden")], lines)
+        )
+
+    def _ended(self, row: RunRow, asking: bool) -> list[Child]:
+        t = self.t
+        key = {"done": "runs.answers", "failed": "runs.kept", "cancelled": "runs.kept"}[row.state]
+        result = t(key, done=f"{row.done:,}", total=f"{row.total:,}")
+        return [
+            span(moment(t, row.finished or row.created), cls="dim"),
+            el("b", row.name),
+            status(_KINDS[row.state], t(f"runstate.{row.state}")),
+            join(result, div(row.error, cls="meta") if row.error else None),
+            self._links(row, asking),
+        ]
+
+    def _links(self, row: RunRow, asking: bool) -> Html:
+        t = self.t
+        if asking:
+            sure = link_button(t("runs.delete_sure"), "delete", data_run=row.id)
+            return div(sure, link_button(t("runs.keep"), "keep"), cls="links")
+        resumable = row.state in ("failed", "cancelled")
+        return div(
+            el("a", t("runs.open"), href=f"?run={row.id}&tab=results") if row.done else None,
+            link_button(t("runs.resume"), "resume", data_run=row.id) if resumable else None,
+            link_button(t("runs.cells"), "show", data_run=row.id),
+            el("a", t("runs.repeat"), href=f"?again={row.id}"),
+            link_button(t("runs.delete"), "ask", data_run=row.id),
+            cls="links",
+        )

@@ -1,0 +1,223 @@
+"""Results, Samples: filters, a page of questions from the database, and one question in full."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+from urllib.parse import urlencode
+
+import gradio as gr
+
+from evalui.runs.rows import CellRow, Facets, OutcomeFilter, Page
+from evalui.types import LETTERS
+from evalui.ui.desk import Desk
+from evalui.ui.draft import one
+from evalui.ui.html import Html, div, el, span
+from evalui.ui.pane import Form, on, pane, read_act
+from evalui.ui.question import detail
+from evalui.ui.text import Text
+from evalui.ui.view import Shown
+from evalui.ui.widgets import button, card, field, select
+
+PAGE_SIZE = 100
+_OUTCOMES: Mapping[str, OutcomeFilter] = {name: name for name in get_args(OutcomeFilter)}
+_DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What the list shows. Slots count from 0; `page` too."""
+
+    outcome: OutcomeFilter = ""
+    subject: str = ""
+    rule: str = ""
+    gold: int | None = None
+    picked: int | None = None
+    find: str = ""
+    page: int = 0
+
+
+class Samples:
+    """The view in one language. The form in the browser is its whole state."""
+
+    def __init__(self, desk: Desk, t: Text) -> None:
+        self.desk = desk
+        self.t = t
+        self.outputs: list[Any] = []
+
+    def build(self, run_id: gr.Textbox) -> None:
+        """Lay out the one pane."""
+        whole = pane("samples-pane")
+        self.outputs = [whole]
+        on(whole, self.answer, inputs=[run_id], outputs=[whole])
+
+    def answer(self, run_id: str, event: gr.EventData) -> Html:
+        """The page after a filter, a step or a click on a question."""
+        act = read_act(event)
+        form = act.form | {name: act.one(name) for name in ("page", "sample") if act.one(name)}
+        if act.do == "set":
+            form |= {"page": "0", "sample": ""}
+        if act.do == "set" and act.one("name") == "cell":
+            form |= {"subject": "", "rule": "", "gold": "", "picked": ""}
+        return self.show(run_id, form)
+
+    def show(self, run_id: str, form: Form | None = None) -> Html:
+        """Filters, list and the opened question of a run."""
+        form = form or {}
+        shown, t, store = Shown(self.desk, self.t, run_id), self.t, self.desk.store
+        row, wish = shown.cell(one(form, "cell")), read_filters(form)
+        found = store.page(
+            row.id,
+            outcome=wish.outcome,
+            subject=wish.subject,
+            rule=wish.rule,
+            gold_slot=wish.gold,
+            picked_slot=wish.picked,
+            find=wish.find,
+            offset=wish.page * PAGE_SIZE,
+            limit=PAGE_SIZE,
+        )
+        ids = [line.sample_id for line in found.rows]
+        opened = one(form, "sample") or (ids[0] if ids else "")
+        cells = {str(cell.id): shown.words(cell) for cell in shown.cells if cell.done}
+        bar = filter_bar(
+            t, row, cells, store.facets(row.id), wish, n_options=_most_options(shown, row)
+        )
+        return div(
+            bar,
+            div(
+                listing(t, found, wish, opened), self._question(run_id, row, opened), cls="two-pane"
+            ),
+            cls="stack",
+        )
+
+    def _question(self, run_id: str, row: CellRow, sample_id: str) -> Html:
+        if not sample_id:
+            return card(div(self.t("samples.nothing"), cls="empty"))
+        store = self.desk.store
+        query = urlencode({"run": run_id, "sub": "samples", "cell": row.id, "sample": sample_id})
+        return detail(
+            self.t,
+            store.question(row.id, sample_id),
+            store.prompts(row, sample_id),
+            row.cell.pattern,
+            address=f"?{query}",
+        )
+
+
+def read_filters(form: Form) -> Filters:
+    """The filters of a form or an address; what cannot be understood filters nothing."""
+    return Filters(
+        outcome=_OUTCOMES.get(one(form, "outcome"), ""),
+        subject=one(form, "subject"),
+        rule=one(form, "rule"),
+        gold=_slot(one(form, "gold")),
+        picked=_slot(one(form, "picked")),
+        find=one(form, "find").strip(),
+        page=int(one(form, "page")) if one(form, "page").isdecimal() else 0,
+    )
+
+
+def filter_bar(
+    t: Text,
+    row: CellRow,
+    cells: Mapping[str, str],
+    facets: Facets,
+    wish: Filters,
+    *,
+    n_options: int,
+) -> Html:
+    """A field per filter. The page starts again from the first when one changes."""
+    any_ = {"": t("samples.any")}
+    slots = any_ | {str(slot): LETTERS[slot] for slot in range(n_options)}
+    outcomes = {name: t(f"outcome.{name or 'all'}") for name in _OUTCOMES}
+    subjects = any_ | {name: name for name in facets.subjects if name}
+    rules = any_ | {name: name for name in facets.rules}
+    fields = [
+        field(t("samples.cell"), select("cell", cells, str(row.id))),
+        field(t("samples.outcome"), select("outcome", outcomes, wish.outcome)),
+        field(t("samples.subject"), select("subject", subjects, wish.subject))
+        if len(subjects) > 2
+        else None,
+        field(t("samples.rule"), select("rule", rules, wish.rule)),
+        field(t("samples.gold"), select("gold", slots, _text(wish.gold))),
+        field(t("samples.picked"), select("picked", slots, _text(wish.picked))),
+        field(
+            t("samples.find"),
+            el(
+                "input",
+                type="search",
+                name="find",
+                value=wish.find,
+                placeholder=t("samples.find_hint"),
+            ),
+        ),
+    ]
+    return div(*fields, cls="fields")
+
+
+def listing(t: Text, page: Page, wish: Filters, opened: str) -> Html:
+    """The questions of one page; arrow keys move between them."""
+    first = wish.page * PAGE_SIZE
+    shown = (
+        t("samples.shown", first=f"{first + 1:,}", last=f"{first + len(page.rows):,}")
+        if page.rows
+        else ""
+    )
+    items = [
+        el(
+            "li",
+            el(
+                "button",
+                span(row.sample_id.rpartition("/")[2], cls="mono id"),
+                span(row.question, cls="q"),
+                span(
+                    *(_DOTS[outcome] for outcome in row.outcomes),
+                    cls="dots",
+                    title=_spoken(t, row.outcomes),
+                ),
+                span(row.subject, cls="meta") if row.subject else None,
+                type="button",
+                data_do="open",
+                data_sample=row.sample_id,
+                aria_current="true" if row.sample_id == opened else None,
+            ),
+        )
+        for row in page.rows
+    ]
+    more = first + len(page.rows) < page.total
+    return card(
+        div(
+            el("h2", t.count("samples.count", page.total)),
+            span(shown, cls="meta"),
+            cls="card-h pad",
+        ),
+        el("input", type="hidden", name="page", value=wish.page),
+        el("input", type="hidden", name="sample", value=opened),
+        el("ul", *items, cls="list") if items else el("p", t("samples.nothing"), cls="dim pad"),
+        div(
+            button(t("samples.earlier"), "page", data_page=wish.page - 1) if wish.page else None,
+            button(t("samples.later"), "page", data_page=wish.page + 1) if more else None,
+            cls="links pad",
+        )
+        if wish.page or more
+        else None,
+        el("p", t("samples.legend"), cls="meta pad"),
+        cls="flush",
+    )
+
+
+def _spoken(t: Text, outcomes: tuple[str, ...]) -> str:
+    return t("list.comma").join(t(f"outcome.{outcome}") for outcome in outcomes)
+
+
+def _most_options(shown: Shown, row: CellRow) -> int:
+    tables = shown.summaries[row.id].positions
+    return max((found.n_options for found in tables), default=4)
+
+
+def _slot(text: str) -> int | None:
+    return int(text) if text.isdecimal() and int(text) < len(LETTERS) else None
+
+
+def _text(slot: int | None) -> str:
+    return "" if slot is None else str(slot)

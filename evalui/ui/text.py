@@ -1,0 +1,60 @@
+"""Every string a person sees, in each language, by key.
+
+The sentences live in words/<language>.toml; figures are put into their {fields}.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+from evalui.types import Language
+
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+_FOLDER = Path(__file__).parent / "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The strings of one language."""
+
+    language: Language
+    words: dict[str, str]
+
+    def __call__(self, key: str, **values: object) -> str:
+        """The string of `key`, its fields filled in; a missing key is our own mistake."""
+        return self.words[key].format_map(values)
+
+    def __contains__(self, key: str) -> bool:
+        """Whether the key has a string."""
+        return key in self.words
+
+    def count(self, key: str, number: int, **values: object) -> str:
+        """The string of `key` for a count: `key`.one for 1 if there is such a string."""
+        single = f"{key}.one"
+        chosen = single if number == 1 and single in self.words else key
+        return self(chosen, n=f"{number:,}", **values)
+
+
+@cache
+def text(language: Language) -> Text:
+    """The strings of a language."""
+    with (_FOLDER / f"{language}.toml").open("rb") as file:
+        return Text(language, dict(_flat("", tomllib.load(file))))
+
+
+def language_of(wish: str | None, default: str) -> Language:
+    """The language a person asked for, else the server's, else English."""
+    known: dict[str | None, Language] = {language: language for language in LANGUAGES}
+    return known.get(wish) or known.get(default) or "en"
+
+
+def _flat(prefix: str, tree: dict[str, Any]) -> list[tuple[str, str]]:
+    leaves: list[tuple[str, str]] = []
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            leaves += _flat(f"{prefix}{key}.", value)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            leaves.append((prefix + key, value))
+    return leaves

@@ -1,0 +1,40 @@
+"""What the views of one run share."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from evalui.report.summary import Summary
+from evalui.runs.rows import CellRow, RunRow
+from evalui.ui.desk import Desk
+from evalui.ui.matrix import mode_words
+from evalui.ui.text import Text
+
+
+class Shown:
+    """One run as its pages need it; figures are worked out when they are first asked for."""
+
+    def __init__(self, desk: Desk, t: Text, run_id: str) -> None:
+        self.run: RunRow = desk.run(run_id)
+        self.cells: list[CellRow] = desk.store.cells(run_id)
+        self.baselines = desk.baselines()
+        self._desk = desk
+        self._t = t
+
+    @cached_property
+    def summaries(self) -> Mapping[int, Summary]:
+        """The figures of each cell, by the cell's id, in the order of the run."""
+        found = self._desk.report(self.run.id).summaries
+        return {cell.id: summary for cell, summary in zip(self.cells, found, strict=True)}
+
+    def words(self, cell: CellRow) -> str:
+        """What the pickers call a cell: model, dataset if there are several, mode."""
+        several = len({other.cell.dataset for other in self.cells}) > 1
+        parts = [cell.cell.model, cell.cell.dataset if several else "", mode_words(self._t, cell)]
+        return " · ".join(part for part in parts if part)
+
+    def cell(self, cell_id: str) -> CellRow:
+        """The cell of an id from a form, else the first that has answers."""
+        for cell in self.cells:
+            if str(cell.id) == cell_id:
+                return cell
+        return next((cell for cell in self.cells if cell.done), self.cells[0])

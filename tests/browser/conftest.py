@@ -1,0 +1,149 @@
+"""The real server with its worker, and a real browser that may reach nothing else."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser_examples import start_sample
+
+ROOT = Path(__file__).parents[2]
+SHOTS = ROOT / "shots"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+# Scripted models answer at once; `slow` leaves time to stop a run or to close the page.
+MODELS = """
+[steady]
+backend = "scripted"
+notes = "Leans to A."
+options = { rule = "position-biased" }
+
+[always-A]
+backend = "scripted"
+baseline = true
+options = { rule = "always-A" }
+
+[slow]
+backend = "scripted"
+baseline = true
+options = { rule = "noisy", delay = 0.02 }
+"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything here needs Chromium; without it a user's machine skips, CI fails."""
+    here = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
+    missing = shutil.which("chromium") is None and not os.environ.get("CI")
+    for item in here:
+        item.add_marker(pytest.mark.browser)
+        if missing:
+            item.add_marker(pytest.mark.skip(reason="Chromium is not installed"))
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of its own, with an empty data folder."""
+    folder = tmp_path_factory.mktemp("server")
+    models = folder / "models.toml"
+    models.write_text(MODELS, encoding="utf-8")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = os.environ | {
+        "EVALUI_DATA_DIR": str(folder / "data"),
+        "EVALUI_MODELS": str(models),
+        "EVALUI_PORT": str(port),
+        "OMP_NUM_THREADS": "1",
+    }
+    log = (folder / "log").open("wb")
+    process = subprocess.Popen(
+        [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=log, stderr=log
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait(process, address, folder / "log")
+        yield address
+    finally:
+        process.terminate()
+        process.wait(20)
+        log.close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """One browser for all tests."""
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=15_000)
+    with sync_playwright() as playwright:
+        path = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Any, server: str, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """An empty tab, 1280 wide unless told; it fails on script errors and on foreign requests."""
+    options = getattr(request, "param", {"viewport": {"width": 1280, "height": 900}})
+    context = chromium.new_context(base_url=server, **options)
+    foreign: list[str] = []
+    errors: list[str] = []
+
+    def pass_own(route: Any) -> None:
+        if route.request.url.startswith((server, "data:", "blob:")):
+            route.continue_()
+        else:
+            foreign.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", pass_own)
+    tab = context.new_page()
+    tab.set_default_timeout(20_000)
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    yield tab
+    SHOTS.mkdir(exist_ok=True)
+    tab.screenshot(path=SHOTS / f"{request.node.name}.png", full_page=True)
+    context.close()
+    assert foreign == []
+    assert errors == []
+
+
+@pytest.fixture(scope="session")
+def run_id(chromium: Any, server: str) -> str:
+    """A finished run of the sample, started as a visitor would."""
+    context = chromium.new_context(base_url=server)
+    tab = context.new_page()
+    start_sample(tab)
+    tab.wait_for_selector("text=2,160 answers", timeout=60_000)
+    found = tab.url.partition("run=")[2].partition("&")[0]
+    context.close()
+    return found
+
+
+def _wait(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    for _ in range(240):
+        if process.poll() is not None:
+            break
+        try:
+            urllib.request.urlopen(f"{address}/healthz", timeout=2).close()
+        except OSError:
+            time.sleep(0.25)
+        else:
+            return
+    pytest.fail(f"The server did not start:\n{log.read_text(errors='replace')}")

@@ -1,0 +1,74 @@
+"""One finished run read in every view, in both languages and themes."""
+
+import io
+import zipfile
+from typing import Any
+
+from playwright.sync_api import expect
+
+
+def test_the_overview_shows_figures_with_ranges_and_a_chart(page: Any, run_id: str):
+    page.goto(f"/r/{run_id}")
+    expect(page.locator(".kpis")).to_contain_text("plausible range 20–31")
+    expect(page.locator(".kpis")).to_contain_text("Picks A in all 960 readable replies")
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    page.get_by_role("button", name="Accuracy", exact=True).click()
+    expect(page.locator("th[aria-sort=descending]")).to_contain_text("Accuracy")
+
+
+def test_the_bias_view_leads_from_a_count_to_its_questions(page: Any, run_id: str):
+    page.goto(f"/en/?run={run_id}&sub=bias")
+    expect(page.locator(".js-plotly-plot")).to_have_count(2)
+    page.get_by_label("Model and mode").select_option(label="always-A · letters, circular")
+    expect(page.locator("#bias-heat")).to_contain_text("Picks A in all 960 readable replies")
+    page.get_by_text("The same numbers as tables").click()
+    page.locator(".grid-table a").first.click()
+    expect(page.locator("#samples-pane")).to_contain_text("240 questions")
+    expect(page.get_by_label("Picked")).to_have_value("0")
+
+
+def test_samples_are_filtered_and_opened(page: Any, run_id: str):
+    page.goto(f"/en/?run={run_id}&sub=samples")
+    page.get_by_label("Outcome").select_option(label="Right in some orders")
+    expect(page.locator(".list button").first).to_be_visible()
+    page.get_by_label("Find in questions and replies").fill("capital of")
+    page.get_by_label("Find in questions and replies").press("Enter")
+    expect(page.locator(".list")).not_to_contain_text("plus")
+    second = page.locator(".list button").nth(1)
+    question = second.locator(".q").inner_text()
+    page.locator(".list button").first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".detail .question")).to_have_text(question)
+    expect(page.locator(".variant")).to_have_count(4)
+    expect(page.locator(".detail pre").last).to_be_attached()
+
+
+def test_the_report_downloads_at_the_first_click(page: Any, run_id: str):
+    page.goto(f"/en/?run={run_id}&sub=report")
+    expect(page.locator("#report-preview")).to_contain_text("evalui-sample")
+    with page.expect_download() as started:
+        page.get_by_role("link", name="Download ZIP").click()
+    content = started.value.path().read_bytes()
+    assert "report.md" in zipfile.ZipFile(io.BytesIO(content)).namelist()
+
+
+def test_the_language_changes_and_the_run_stays(page: Any, run_id: str):
+    page.goto(f"/en/?run={run_id}&sub=bias")
+    page.get_by_role("link", name="中文").click()
+    page.wait_for_url(f"**/zh/?run={run_id}&sub=bias")
+    expect(page.get_by_role("tab", name="偏差")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#bias-heat")).to_contain_text("每行")
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+
+
+def test_the_dark_theme_stays_and_charts_follow_it(page: Any, run_id: str):
+    page.goto(f"/en/?run={run_id}")
+    page.get_by_role("link", name="Dark / light").click()
+    page.wait_for_selector("body.dark")
+    page.goto(f"/en/?run={run_id}&sub=bias")
+    page.wait_for_selector("body.dark .js-plotly-plot .xtick text")
+    ink = page.evaluate(
+        "getComputedStyle(document.querySelector('.js-plotly-plot .heatmap-label text')).fill"
+    )
+    assert ink == "rgb(236, 237, 238)"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 20, 22)"

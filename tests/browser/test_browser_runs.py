@@ -1,0 +1,48 @@
+"""A run lives on its own: the page only watches it, stops it and reads it."""
+
+from typing import Any
+
+from browser_examples import start_sample
+from playwright.sync_api import expect
+
+
+def test_a_run_goes_on_while_its_page_is_closed(page: Any, chromium: Any, server: str):
+    context = chromium.new_context(base_url=server)
+    first = context.new_page()
+    start_sample(first, "slow")
+    address = first.url
+    expect(first.locator("#runs-pane")).to_contain_text("Running")
+    context.close()
+    page.goto(address)
+    expect(page.locator(".matrix")).to_contain_text("Running")
+    done = page.locator(".matrix [role=progressbar]").first
+    before = int(done.get_attribute("aria-valuenow"))
+    page.wait_for_function(
+        "before => +document.querySelector('.matrix [role=progressbar]')"
+        ".getAttribute('aria-valuenow') > before",
+        arg=before,
+    )
+    page.get_by_role("button", name="Stop").first.click()
+    expect(page.locator("#runs-pane")).to_contain_text("Stopped by you")
+
+
+def test_a_stopped_run_keeps_its_answers_and_can_go_on(page: Any):
+    start_sample(page, "slow")
+    expect(page.locator(".matrix")).to_contain_text("per s")
+    page.get_by_role("button", name="Stop").first.click()
+    row = page.locator("tr", has_text="Stopped by you").first
+    expect(row).to_contain_text("kept")
+    row.get_by_role("button", name="Resume").click()
+    expect(page.locator("#runs-pane")).to_contain_text("Queue")
+    page.get_by_role("button", name="Stop").first.click()
+    row = page.locator("tr", has_text="Stopped by you").first
+    row.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete for good").click()
+    expect(page.get_by_role("button", name="Delete for good")).to_have_count(0)
+
+
+def test_nothing_of_a_visit_stays_in_the_browser(page: Any, run_id: str):
+    page.goto(f"/en/?run={run_id}")
+    expect(page.locator("#results-head h1")).to_be_visible()
+    kept = page.evaluate("Object.keys(localStorage).filter(key => key.includes('run-history'))")
+    assert kept == []

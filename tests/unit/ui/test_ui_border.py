@@ -1,0 +1,60 @@
+"""Foreign pages may not write, and our pages carry their head and headers."""
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from evalui.ui.border import PageHead, SameOrigin
+
+
+async def page(_: Request) -> HTMLResponse:
+    return HTMLResponse('<html lang="en"><head></head><body lang="en"></body></html>')
+
+
+async def write(_: Request) -> PlainTextResponse:
+    return PlainTextResponse("written")
+
+
+@pytest.fixture
+def client() -> TestClient:
+    app = Starlette(
+        routes=[
+            Route("/zh/", page),
+            Route("/other", page),
+            Route("/write", write, methods=["POST"]),
+        ]
+    )
+    app.add_middleware(PageHead, heads={"/zh/": "<title>评测</title>"}, languages={"/zh/": "zh-CN"})
+    app.add_middleware(SameOrigin)
+    return TestClient(app, base_url="http://evalui.test")
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [("http://evalui.test", 200), ("http://evil.test", 403), ("null", 403), (None, 200)],
+)
+def test_only_our_own_pages_may_write(client: TestClient, origin: str | None, status: int):
+    headers = {"origin": origin} if origin else {}
+    assert client.post("/write", headers=headers).status_code == status
+
+
+def test_every_answer_forbids_other_hosts(client: TestClient):
+    policy = client.get("/other").headers["content-security-policy"]
+    assert "img-src 'self' data: blob:;" in policy
+    assert "connect-src 'self'" in policy
+    assert "http" not in policy
+
+
+def test_a_page_gets_its_head_and_its_language(client: TestClient):
+    answer = client.get("/zh/")
+    assert answer.text.startswith(
+        '<html lang="zh-CN"><head><title>评测</title></head><body lang="en">'
+    )
+    assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+def test_other_documents_are_left_alone(client: TestClient):
+    assert "<title>" not in client.get("/other").text

@@ -1,0 +1,151 @@
+"""From a file to a queued run, without a browser."""
+
+from collections.abc import Callable
+
+import gradio as gr
+import pytest
+from ui_examples import FAULTY, GOOD, HOSTILE
+
+from evalui.ui.desk import Desk
+from evalui.ui.evaluate import Evaluate
+from evalui.ui.pane import Form
+from evalui.ui.text import text
+
+MakeForm = Callable[..., Form]
+MakeAct = Callable[..., gr.EventData]
+
+
+@pytest.fixture
+def tab(desk: Desk) -> Evaluate:
+    return Evaluate(desk, text("en"))
+
+
+def start_button(page: str) -> str:
+    return page.partition('data-do="start"')[2].partition(">")[0]
+
+
+def test_the_empty_page_offers_a_file_and_the_sample(tab: Evaluate):
+    page = tab.show({})
+    assert "Drop a file of questions here" in page
+    assert 'data-do="sample"' in page
+
+
+def test_an_upload_is_checked_and_choices_appear(tab: Evaluate, desk: Desk, act: MakeAct):
+    upload = desk.keep([("capitals.csv", GOOD.encode())])
+    page = tab.answer(act("uploaded", upload=upload))
+    assert "4 ready" in page
+    assert "No faults" in page
+    assert "disabled" not in start_button(page)
+
+
+def test_a_second_upload_joins_the_first(
+    tab: Evaluate, desk: Desk, act: MakeAct, form_for: MakeForm
+):
+    other = desk.keep([("more.csv", GOOD.replace("Capital", "Main town").encode())])
+    page = tab.answer(act("uploaded", form_for(), upload=other))
+    assert page.count('name="uploads"') == 2
+    assert "<b>capitals</b>" in page
+    assert "<b>more</b>" in page
+
+
+def test_a_removed_file_is_gone(tab: Evaluate, act: MakeAct, form_for: MakeForm):
+    form = form_for()
+    page = tab.answer(act("remove", form, upload=form["uploads"][0]))
+    assert "Drop a file of questions here" in page
+
+
+def test_faulty_rows_stop_the_start_until_they_are_left_out(
+    tab: Evaluate, act: MakeAct, form_for: MakeForm
+):
+    form = form_for(FAULTY)
+    page = tab.answer(act("set", form))
+    assert "2 rows cannot be used" in page
+    assert "<td>6</td>" in page
+    assert "one of A, B, C, D" in page
+    assert "disabled" in start_button(page)
+    assert "disabled" not in start_button(tab.answer(act("set", form | {"skip_faulty": "yes"})))
+
+
+def test_a_chinese_page_translates_the_faults(desk: Desk, form_for: MakeForm):
+    page = Evaluate(desk, text("zh")).show(form_for(FAULTY))
+    assert "答案不是选项之一：“E”" in page
+    assert "one of A, B, C, D" not in page
+    assert "有不可用的行" in page
+
+
+def test_many_faults_are_shown_in_part_and_counted(tab: Evaluate, form_for: MakeForm):
+    rows = "".join(f"x{n},Q{n}?,a,b,c,d,E\n" for n in range(60))
+    page = tab.show(form_for(GOOD + rows))
+    assert page.count("<td>“E”") + page.count(">“E”</span>") == 50
+    assert "and 10 more faults" in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"models": []}, "Choose a model."),
+        ({"modes": []}, "Choose a mode."),
+        ({"shots": "5"}, "worked examples"),
+        ({"limit": "many"}, "is not a whole number"),
+        ({"models": ["always-A"], "modes": ["cloze"]}, "None of these models"),
+    ],
+)
+def test_what_cannot_work_says_why_and_does_not_start(
+    tab: Evaluate, form_for: MakeForm, fields: Form, reason: str
+):
+    page = tab.show(form_for(**fields))
+    assert reason in page
+    assert "disabled" in start_button(page)
+
+
+def test_a_model_that_cannot_load_is_off_with_its_reason(tab: Evaluate, form_for: MakeForm):
+    page = tab.show(form_for())
+    card = page.partition('value="gone"')[2].partition("</label>")[0]
+    assert "disabled" in card
+    assert "nowhere" in card
+
+
+def test_every_order_is_announced_with_its_count(tab: Evaluate, form_for: MakeForm):
+    page = tab.show(form_for(pattern="all_possible", modes=["multiple_choice"]))
+    assert "This asks 192 requests" in page  # 4 questions x 24 orders x 2 models
+
+
+def test_start_queues_the_run_and_leads_to_it(
+    tab: Evaluate, desk: Desk, act: MakeAct, form_for: MakeForm
+):
+    page = tab.answer(act("start", form_for(name="Midterm")))
+    (row,) = desk.store.runs()
+    assert (row.name, row.state) == ("Midterm", "queued")
+    assert f'href="?run={row.id}&amp;tab=runs" data-go' in page
+
+
+def test_a_run_can_be_repeated_from_its_form(
+    tab: Evaluate, desk: Desk, act: MakeAct, form_for: MakeForm
+):
+    tab.answer(act("start", form_for(name="Midterm", shots="0", pattern="origin")))
+    page = tab.again(desk.store.runs()[0].id)
+    assert 'value="Midterm"' in page
+    origin = page.partition('name="pattern" value="origin"')[2].partition(">")[0]
+    assert "checked" in origin
+
+
+def test_a_file_that_is_no_table_is_told_on_the_empty_page(tab: Evaluate, desk: Desk, act: MakeAct):
+    upload = desk.keep([("photo.csv", bytes(range(256)) * 40)])
+    page = tab.answer(act("uploaded", upload=upload))
+    assert "photo.csv" in page
+    assert "Drop a file of questions here" in page
+
+
+def test_an_upload_of_somebody_else_is_not_opened(tab: Evaluate, desk: Desk, act: MakeAct):
+    upload = desk.uploads.keep("bob", [("capitals.csv", GOOD.encode())])
+    assert "no longer here" in tab.answer(act("uploaded", upload=upload))
+
+
+def test_nothing_in_a_file_becomes_markup(tab: Evaluate, form_for: MakeForm):
+    cell = HOSTILE.replace('"', '""')
+    hostile = f'{GOOD}"9{cell}","{cell}","{cell}",b,c,d,A\n10,"{cell}",a,b,c,d,"{cell}"\n'
+    page = tab.show(form_for(hostile, file=f"{HOSTILE.replace('/', '')}.csv"))
+    assert "onerror=" in page
+    assert "<img" not in page
+    assert "<script" not in page
+    assert "<iframe" not in page

@@ -1,0 +1,180 @@
+"""What the four views say of a finished run."""
+
+from collections.abc import Callable
+
+import gradio as gr
+import pytest
+from ui_examples import GOOD, HOSTILE, built
+
+from evalui.ui.desk import Desk
+from evalui.ui.pane import SKIP
+from evalui.ui.results import VIEWS, Results
+from evalui.ui.text import text
+
+Finished = Callable[..., str]
+MakeAct = Callable[..., gr.EventData]
+
+
+@pytest.fixture
+def tab(desk: Desk) -> Results:
+    tab = Results(desk, text("en"))
+
+    def lay_out() -> None:
+        with gr.Blocks():
+            tab.build()
+
+    built(lay_out)
+    return tab
+
+
+def test_an_address_fills_its_view_and_leaves_the_others(tab: Results, finished: Finished):
+    run_id = finished()
+    outputs = dict(zip(map(id, tab.outputs), tab.enter(run_id, {"sub": "report"}), strict=True))
+    assert "Keep this run" in outputs[id(tab.report.outputs[0])]
+    assert "__type__" in outputs[id(tab.overview.outputs[0])]
+
+
+def test_every_output_gets_a_value_for_every_view(tab: Results, finished: Finished):
+    run_id = finished()
+    for view in ("", *VIEWS):
+        assert len(tab.enter(run_id, {"sub": view})) == len(tab.outputs)
+    assert len(tab.enter("", {})) == len(tab.outputs)
+
+
+def test_an_unknown_run_is_told_and_recent_ones_are_offered(tab: Results, finished: Finished):
+    run_id = finished()
+    head = tab.enter("nothing-here", {})[2]
+    assert "There is no run" in head
+    assert f"?run={run_id}" in head
+
+
+def test_the_overview_has_range_and_n_beside_each_figure(tab: Results, finished: Finished):
+    top, *_ = tab.overview.show(finished(models=["always-A"], modes=["multiple_choice"]))
+    assert (
+        '<div class="v">25<small> %</small></div><div class="meta">plausible range 5–70</div>'
+        in top
+    )
+    assert "n 4" in top
+    assert "Picks A in all 16 readable replies" in top
+
+
+def test_the_table_of_figures_is_sorted_by_a_press(tab: Results, act: MakeAct, finished: Finished):
+    run_id = finished(modes=["multiple_choice"])
+    falling = tab.overview.sorted(run_id, act("sort", sort="-model"))
+    rising = tab.overview.sorted(run_id, act("sort", sort="model"))
+
+    def order(page: str) -> list[str]:
+        rows = page.partition("All figures")[2].partition("</table>")[0]
+        return sorted(["biased", "always-A"], key=lambda name: rows.index(f"{name}</span>"))
+
+    assert order(rising) == ["always-A", "biased"]
+    assert order(falling) == ["biased", "always-A"]
+    assert 'aria-sort="descending"' in falling
+
+
+def test_forced_tolerant_and_strict_stand_side_by_side(tab: Results, finished: Finished):
+    below = tab.overview.show(finished(modes=["multiple_choice"]))[-1]
+    for rule in ("most probable letter", "tolerant reading", "exactly one letter"):
+        assert rule in below
+
+
+def test_every_figure_carries_its_signature(tab: Results, desk: Desk, finished: Finished):
+    run_id = finished()
+    below = tab.overview.show(run_id)[-1]
+    for signature in desk.report(run_id).signatures:
+        assert signature.replace("|", " · ") in below
+
+
+def test_the_counts_of_the_heat_map_lead_to_their_questions(tab: Results, finished: Finished):
+    run_id = finished(models=["always-A"], modes=["multiple_choice"])
+    tables = tab.bias.show(run_id)[-1]
+    assert f"?run={run_id}&amp;sub=samples&amp;cell=1&amp;gold=3&amp;picked=0" in tables
+
+
+def test_without_positions_the_bias_view_says_what_to_do(tab: Results, finished: Finished):
+    head, *_ = tab.bias.show(finished(models=["biased"], modes=["cloze"]))
+    assert "Only modes that show the options can favour a position" in head
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        ({}, 4),
+        ({"outcome": "wrong"}, 3),
+        ({"outcome": "right"}, 1),
+        ({"outcome": "order_sensitive"}, 4),
+        ({"outcome": "unreadable"}, 0),
+        ({"find": "norway"}, 1),
+        ({"gold": "3", "picked": "0"}, 4),
+        ({"picked": "1"}, 0),
+        ({"outcome": "nonsense", "gold": "x"}, 4),
+    ],
+)
+def test_filters_are_asked_of_the_store(
+    tab: Results, finished: Finished, fields: dict[str, str], shown: int
+):
+    page = tab.samples.show(finished(models=["always-A"], modes=["multiple_choice"]), fields)
+    assert page.count("data-sample=") == shown
+
+
+def test_a_page_holds_a_hundred_questions(tab: Results, act: MakeAct, finished: Finished):
+    rows = "".join(f"n{n},Question {n}?,a,b,c,d,A\n" for n in range(120))
+    run_id = finished(GOOD + rows, models=["always-A"], modes=["multiple_choice"], pattern="origin")
+    first = tab.samples.show(run_id)
+    assert first.count("data-sample=") == 100
+    second = tab.samples.answer(run_id, act("page", {}, page="1"))
+    assert second.count("data-sample=") == 24
+    assert "101–124 shown" in second
+
+
+def test_a_question_shows_every_order_with_rule_and_prompt(tab: Results, finished: Finished):
+    run_id = finished(models=["always-A"], modes=["multiple_choice"])
+    page = tab.samples.show(run_id, {"sample": "capitals/2"})
+    assert "Right answer: B · Rome" in page
+    assert page.count('class="variant"') == 4
+    assert "Right in 1 of 4 orders." in page
+    assert "Question: Capital of Italy?\nA. Paris" in page
+
+
+def test_a_cloze_question_shows_every_normalisation(tab: Results, finished: Finished):
+    page = tab.samples.show(finished(models=["biased"], modes=["cloze"]))
+    for rule in (
+        "log-probability",
+        "minus unconditional",
+        "per token",
+        "per character",
+        "per byte",
+    ):
+        assert rule in page
+
+
+def test_nothing_in_questions_or_replies_becomes_markup(tab: Results, finished: Finished):
+    cell = HOSTILE.replace('"', '""')
+    row = f'"1{cell}","Which? {cell}","{cell}",b,c,d,B,"{cell}"'
+    hostile = f"id,question,A,B,C,D,answer,explanation\n{row}\n"
+    run_id = finished(hostile, modes=["multiple_choice", "generation"], name=HOSTILE[:100])
+    pages = [
+        tab.samples.show(run_id),
+        tab.enter(run_id, {})[2],
+        *(part for part in tab.overview.show(run_id) if isinstance(part, str)),
+        *(part for part in tab.bias.show(run_id) if isinstance(part, str)),
+    ]
+    assert "onerror=" in pages[0]
+    for page in pages:
+        assert "<img" not in page
+        assert "<script" not in page
+        assert "<iframe" not in page
+
+
+def test_only_questions_with_the_right_answer_there_are_listed(tab: Results, finished: Finished):
+    run_id = finished(models=["always-A"], modes=["multiple_choice"], pattern="origin")
+    page = tab.samples.show(run_id, {"gold": "3"})
+    assert page.count("data-sample=") == 1
+    assert "Capital of Switzerland?" in page
+
+
+def test_a_view_is_filled_once_and_then_keeps_its_filters(tab: Results, finished: Finished):
+    run_id = finished()
+    filled, page = tab.open("samples", run_id, "")
+    assert "data-sample=" in page
+    assert tab.open("samples", run_id, filled) == (SKIP, SKIP)

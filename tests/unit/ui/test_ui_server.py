@@ -1,0 +1,69 @@
+"""The assembled application, without its workers."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from ui_examples import built
+
+from evalui.settings import Settings
+from evalui.ui.server import create_app
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory):
+    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), workers=0)
+    app = built(lambda: create_app(settings))
+    with TestClient(app, base_url="http://evalui.test") as client:
+        yield client
+
+
+@pytest.mark.parametrize(("path", "language"), [("/en/", "en"), ("/zh/", "zh-CN")])
+def test_each_language_has_its_page(client: TestClient, path: str, language: str):
+    page = client.get(path).text
+    assert f'lang="{language}"' in page[:200]
+    assert "../static/js/wire.js?" in page
+
+
+def test_the_browser_is_told_to_keep_no_history(client: TestClient):
+    config = client.get("/en/config").json()
+    assert config["run_history"] is False
+    assert config["analytics_enabled"] is False
+
+
+def test_the_page_of_a_language_speaks_only_it(client: TestClient):
+    english = client.get("/en/config").text
+    assert "Drop a file of questions here" in english
+    assert "把题目文件拖到这里" not in english
+
+
+def test_no_listener_is_a_public_endpoint(client: TestClient):
+    assert client.get("/en/gradio_api/info").json()["named_endpoints"] == {}
+
+
+def test_gradio_takes_no_files(client: TestClient):
+    sent = client.post("/en/gradio_api/upload", files=[("files", ("a.csv", b"x" * 5000))])
+    assert sent.status_code == 413
+
+
+def test_styles_and_scripts_are_served(client: TestClient):
+    assert client.get("/static/js/wire.js").status_code == 200
+    assert client.get("/static/css/tokens.css").headers["content-type"].startswith("text/css")
+
+
+@pytest.mark.parametrize("path", ["models.toml", "models/train.py", "samples/SOURCES.md"])
+def test_models_and_samples_are_not_served(client: TestClient, path: str):
+    assert client.get(f"/static/{path}").status_code == 404
+
+
+def test_the_data_folder_is_closed_to_other_users(tmp_path: Path):
+    built(lambda: create_app(Settings(data_dir=tmp_path / "data", workers=0)))
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
+def test_gradio_is_not_imported_before_its_folder_is_set():
+    # It reads GRADIO_TEMP_DIR once, when it is imported.
+    script = "import sys, evalui.ui.server; sys.exit('gradio' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -1,0 +1,98 @@
+"""Both languages say everything, and say it about the same figures."""
+
+import re
+import string
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from evalui.data.base import ANSWER_KEYS, NOTES, RULES
+from evalui.data.subjects import CATEGORIES
+from evalui.modes import MODES
+from evalui.report.export import FORMATS
+from evalui.runs.rows import OutcomeFilter
+from evalui.types import Ability, CellState, Kind, Language, Pattern, RunState
+from evalui.ui import text as module
+from evalui.ui.text import LANGUAGES, language_of, text
+
+SOURCES = sorted(Path(module.__file__).parent.glob("*.py"))
+KEYS = sorted(
+    {
+        key
+        for source in SOURCES
+        for key in re.findall(
+            r'\bt(?:\.count)?\(\s*"([a-z_]+\.[a-z_.]+)"', source.read_text(encoding="utf-8")
+        )
+    }
+)
+
+
+def fields(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
+
+
+def test_both_languages_have_the_same_keys():
+    # English alone tells one from many.
+    english = {key for key in text("en").words if not key.endswith(".one")}
+    assert english == set(text("zh").words)
+
+
+def test_both_languages_put_in_the_same_figures():
+    english, chinese = text("en").words, text("zh").words
+    assert {k: fields(english[k]) for k in chinese} == {k: fields(chinese[k]) for k in chinese}
+
+
+def test_no_string_is_empty():
+    assert [
+        key for language in LANGUAGES for key, said in text(language).words.items() if not said
+    ] == []
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_key_that_the_pages_name_exists(key: str):
+    assert key in text("en")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(f"fault.{rule}.{part}" for rule in RULES for part in ("what", "expected")),
+        *(f"note.{rule}" for rule in NOTES),
+        *(f"key.{name}" for name in ANSWER_KEYS),
+        *(f"mode.{mode}{part}" for mode in MODES for part in ("", "_about", "_short")),
+        *(f"reading.{name}" for mode in MODES for name in MODES[mode].readings),
+        *(f"ability.{name}" for name in get_args(Ability)),
+        *(f"orders.{name}{part}" for name in get_args(Pattern) for part in ("", "_about")),
+        *(f"state.{name}" for name in get_args(CellState)),
+        *(f"runstate.{name}" for name in get_args(RunState)),
+        *(f"results.{name}" for name in get_args(RunState)),
+        *(f"outcome.{name or 'all'}" for name in get_args(OutcomeFilter)),
+        *(f"kind.{name}" for name in get_args(Kind)),
+        *(f"language.{name}" for name in get_args(Language)),
+        *(f"report.{name}{part}" for name in FORMATS for part in ("", "_about")),
+        *(f"group.{name}" for name in (*CATEGORIES, "hard", "all")),
+    ],
+)
+def test_every_name_of_the_product_is_translated(key: str):
+    assert key in text("en")
+    assert key in text("zh")
+
+
+def test_every_note_has_the_fields_of_its_english_sentence():
+    for rule, sentence in NOTES.items():
+        assert fields(text("zh").words[f"note.{rule}"]) <= fields(sentence), rule
+
+
+def test_one_is_told_from_many():
+    t = text("en")
+    assert t.count("file.rows", 1) == "1 row"
+    assert t.count("file.rows", 1240) == "1,240 rows"
+
+
+@pytest.mark.parametrize(
+    ("wish", "default", "expected"),
+    [("zh", "en", "zh"), (None, "zh", "zh"), ("fr", "zh", "zh"), ("fr", "fr", "en")],
+)
+def test_a_language_we_lack_falls_back(wish: str | None, default: str, expected: str):
+    assert language_of(wish, default) == expected
