@@ -219,10 +219,10 @@ SENTENCES: Mapping[str, Sentence] = {
     },
     # Words on charts and in tables
     "mode-multiple_choice": {
-        "en": "multiple choice by probability",
+        "en": "multiple choice, letters",
         "zh": "选择题（看概率）",
     },
-    "mode-generation": {"en": "multiple choice by reply", "zh": "选择题（读回复）"},
+    "mode-generation": {"en": "multiple choice, reply", "zh": "选择题（读回复）"},
     "mode-cloze": {"en": "cloze", "zh": "完形"},
     "chance-line": {"en": "chance {value} %", "zh": "随机 {value} %"},
     "chance-line-robust": {

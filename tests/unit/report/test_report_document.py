@@ -23,7 +23,7 @@ def test_a_report_without_a_name_is_called_a_report(report):
 
 
 def test_each_cell_has_a_row_of_figures_with_ranges(report):
-    row = "| good | d | multiple choice by reply | 40 | 100.0 (91.2–100.0) | 100.0 (91.2–100.0) |"
+    row = "| good | d | multiple choice, reply | 40 | 100.0 (91.2–100.0) | 100.0 (91.2–100.0) |"
     assert row in markdown(report, "en")
 
 

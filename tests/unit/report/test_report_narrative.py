@@ -236,8 +236,8 @@ def test_cells_are_called_by_what_tells_them_apart():
     a = _summary("x", dataset="a", label="generation")
     b = _summary("x", dataset="a", label="generation 5-shot")
     assert set(narrative.names([a, b], "en").values()) == {
-        ("x", "multiple choice by reply"),
-        ("x", "multiple choice by reply 5-shot"),
+        ("x", "multiple choice, reply"),
+        ("x", "multiple choice, reply 5-shot"),
     }
     assert narrative.names([a], "zh")[a.cell] == ("x", "")
 
