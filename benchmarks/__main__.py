@@ -10,6 +10,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch are loaded
 
 import platform
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -129,7 +130,10 @@ def starting() -> Iterator[Row]:
     """Import of the core without the screen, in a fresh process (CPU of the child)."""
     code = "import evalui.modes, evalui.data, evalui.models, evalui.scoring.circular"
     yield _measured(
-        "import of the core", 1, "process", lambda: subprocess.run([sys.executable, "-c", code])
+        "import of the core",
+        1,
+        "process",
+        lambda: subprocess.run([sys.executable, "-c", code], check=True),
     )
 
 
@@ -146,8 +150,8 @@ def _measured(work: str, count: int, unit: str, action: Callable[[], object]) ->
 
 def _cpu() -> float:
     """CPU seconds of this process and its finished children."""
-    spent = os.times()
-    return spent.user + spent.system + spent.children_user + spent.children_system
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def _trial(number: int, order: Variant, rng: random.Random) -> Trial:
