@@ -12,7 +12,7 @@ from math import sqrt
 from statistics import median
 from typing import TypeVar
 
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from evalui.types import LETTERS, Interval, Language, Sample
 
@@ -107,7 +107,7 @@ def letters_p(samples: Sequence[Sample]) -> float | None:
             differences = (counts[slot] - expected for slot in range(n_options))
             statistic += sum(difference**2 for difference in differences) / expected
             freedom += n_options - 1
-    return float(chi2.sf(statistic, freedom)) if freedom else None
+    return float(chdtrc(freedom, statistic)) if freedom else None
 
 
 def language(text: str) -> Language:
