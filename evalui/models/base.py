@@ -14,7 +14,8 @@ class ModelEntry:
 
     `path` is a folder or a hub id, `chat` says whether prompts go through the chat template
     unless a run says otherwise, `max_length` is in tokens, `baseline` marks scripted models,
-    `options` are settings of the backend alone.
+    `options` are settings of the backend alone. `speed`, in prompt tokens per second, serves the
+    estimate until this server has timed the model itself; 0 leaves the time unknown.
     """
 
     name: str
@@ -27,6 +28,7 @@ class ModelEntry:
     max_length: int = 0
     notes: str = ""
     parameters: int = 0
+    speed: int = 0
     baseline: bool = False
     options: dict[str, Any] = field(default_factory=dict[str, Any])
 

@@ -17,7 +17,8 @@ Rates = Mapping[tuple[str, str, int], float]
 class Estimate:
     """Requests in all, prompt tokens in all (roughly), requests already answered, and seconds.
 
-    `seconds` is None while a model has not been timed in one of its modes.
+    `seconds` is None while a model has not been timed in one of its modes, and its catalog entry
+    does not tell its speed.
     """
 
     requests: int
@@ -43,12 +44,16 @@ def estimate(
         for plan, hits in zip(plans, known, strict=True)
         if not plan.impossible
     ]
-    spent = [_seconds(plan, plan.requests - hits, rates) for plan, hits in able]
+    tokens = [_tokens_each(plan, datasets[plan.source]) for plan, _ in able]
+    spent = [
+        _seconds(plan, plan.requests - hits, each, rates)
+        for (plan, hits), each in zip(able, tokens, strict=True)
+    ]
     timed = [seconds for seconds in spent if seconds is not None]
     return Estimate(
         requests=sum(plan.requests for plan, _ in able),
         tokens=sum(
-            round(plan.requests * _tokens_each(plan, datasets[plan.source])) for plan, _ in able
+            round(plan.requests * each) for (plan, _), each in zip(able, tokens, strict=True)
         ),
         cached=sum(hits for _, hits in able),
         seconds=sum(timed) if len(timed) == len(spent) else None,
@@ -61,7 +66,7 @@ def count_tokens(text: str) -> int:
     return chinese + -(-(len(text) - chinese) // 4)
 
 
-def _seconds(plan: CellPlan, requests: int, rates: Rates) -> float | None:
+def _seconds(plan: CellPlan, requests: int, tokens: float, rates: Rates) -> float | None:
     if not requests:
         return 0.0
     timed = {
@@ -70,7 +75,7 @@ def _seconds(plan: CellPlan, requests: int, rates: Rates) -> float | None:
         if model == plan.entry.name and mode == plan.mode_name
     }
     if not timed:
-        return None
+        return requests * tokens / plan.entry.speed if plan.entry.speed else None
     return requests / timed[min(timed, key=lambda shots: abs(shots - plan.mode.shots))]
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from runs_examples import dataset, plans_of, spec
 
@@ -14,6 +16,14 @@ def test_a_model_that_was_never_timed_has_no_time() -> None:
 def test_the_time_follows_from_the_rate_of_the_same_model_and_mode() -> None:
     rates = {("perfect", "multiple_choice", 0): 12.0, ("perfect", "cloze", 0): 1.0}
     assert estimate(plans_of(spec(pattern="circular")), DATASETS, rates).seconds == 2.0
+
+
+def test_a_speed_in_the_catalog_stands_in_until_the_model_is_timed() -> None:
+    (plan,) = plans_of(spec(pattern="circular"))
+    plan = replace(plan, entry=replace(plan.entry, speed=100))
+    told = estimate([plan], DATASETS, {})
+    assert told.seconds == pytest.approx(told.tokens / 100, rel=0.01)
+    assert estimate([plan], DATASETS, {("perfect", "multiple_choice", 0): 12.0}).seconds == 2.0
 
 
 def test_the_nearest_number_of_shots_stands_in() -> None:
