@@ -13,9 +13,46 @@ EvaluiError
 └── Cancelled          the run was stopped by its owner
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
+Value = str | int | float
+
+_NOTHING: Mapping[str, Value] = MappingProxyType({})
+
+
+class Sentence(str):
+    """An English sentence that remembers how to say it in another language.
+
+    `key` is that of its translation ("" if it has none), `values` fill the {fields} of the
+    translation; a value may be a sentence itself. To whoever asks for less it is a plain text.
+    """
+
+    key: str
+    values: Mapping[str, Value]
+
+    def __new__(cls, text: str, key: str = "", values: Mapping[str, Value] = _NOTHING):
+        """The finished English text."""
+        said = super().__new__(cls, text)
+        said.key = key
+        said.values = values
+        return said
+
+
+def sentence(template: str, rule: str, /, **values: Value) -> Sentence:
+    """The English template filled in; `error.<rule>` is the key of its translations."""
+    return Sentence(template.format_map(values), f"error.{rule}", values)
+
 
 class EvaluiError(Exception):
-    """A full sentence that says where, what, and what was expected."""
+    """A full sentence that says where, what, and what was expected.
+
+    With a `rule` the text is a template, see `sentence`; without, it is taken as it is.
+    """
+
+    def __init__(self, text: str, rule: str = "", /, **values: Value) -> None:
+        self.sentence = sentence(text, rule, **values) if rule else text
+        super().__init__(self.sentence)
 
 
 class DataError(EvaluiError):

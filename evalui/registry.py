@@ -35,7 +35,13 @@ class Registry(Generic[T]):
         """The thing called `name`; raises `UnknownName` with the known names."""
         if name not in self._things:
             known = ", ".join(sorted(self._things)) or "none"
-            raise UnknownName(f"Unknown {self.kind} {name!r}. Known: {known}.")
+            raise UnknownName(
+                "Unknown {kind} {name!r}. Known: {known}.",
+                "unknown-name",
+                kind=self.kind,
+                name=name,
+                known=known,
+            )
         return self._things[name]
 
     def __contains__(self, name: object) -> bool:

@@ -23,6 +23,8 @@ class Settings(BaseSettings):
     data_dir: Path = Path.home() / ".local" / "share" / "evalui"
     models: Path = ASSETS / "models.toml"
     host: str = "127.0.0.1"
+    # Names under which the server may be called, beside addresses and localhost.
+    allowed_hosts: list[str] = []
     port: int = Field(default=7860, ge=0, le=65535)
     language: str = "en"
     max_upload_mb: int = Field(default=50, gt=0)

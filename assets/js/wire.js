@@ -90,7 +90,11 @@
     const act = (data) => trigger("act", { ...data, form: fields(pane) });
     pane.addEventListener("click", (event) => {
       const button = event.target.closest("[data-do]");
-      if (button?.matches("button")) act({ ...button.dataset });
+      if (button?.matches("button")) {
+        act({ ...button.dataset });
+        // What was asked for once must not be asked for twice; the answer redraws the button.
+        if (button.dataset.once !== undefined) button.disabled = true;
+      }
       const copy = event.target.closest("[data-copy]");
       if (copy) {
         navigator.clipboard?.writeText(new URL(copy.dataset.copy, document.baseURI).href);

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evalui.errors import Sentence
 from evalui.registry import Registry
 from evalui.types import LETTERS, Dataset, Fault, Kind, Sample, Split
 
@@ -78,6 +79,11 @@ class Note:
     def __str__(self) -> str:
         """The note as one English sentence."""
         return NOTES[self.rule].format(**self.params)
+
+    @property
+    def sentence(self) -> Sentence:
+        """The note with what its translation needs."""
+        return Sentence(str(self), f"note.{self.rule}", self.params)
 
 
 @dataclass(frozen=True, slots=True)

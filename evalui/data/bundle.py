@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
+from functools import reduce
 from pathlib import Path
 from typing import cast
 
@@ -16,7 +17,7 @@ from evalui.data.base import READERS, Layout, Limits, Loaded, Note, Part, Reader
 from evalui.data.decoding import decode
 from evalui.data.files import Gathered, Member, gather, is_json
 from evalui.data.table import header
-from evalui.errors import DataError
+from evalui.errors import DataError, Sentence, sentence
 from evalui.types import Dataset, Fault, Kind, Sample, Split
 
 _SPLIT = re.compile(r"(?P<subject>.+?)[_.-](?P<split>dev|val|test)", re.IGNORECASE)
@@ -59,7 +60,9 @@ def load(
     aside = [file for file in read if isinstance(file, Note)]
     notes = (*gathered.notes, *aside, *roles.notes)
     if not roles.scored:
-        raise DataError(" ".join(["There is nothing to score.", *map(str, notes)]))
+        said = [sentence("There is nothing to score.", "nothing-to-score")]
+        said += (note.sentence for note in notes)
+        raise DataError(_in_a_row(said))
     used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
     samples, faults = _distinct(roles.scored)
     shots, shot_faults = _distinct(roles.shots)
@@ -101,8 +104,21 @@ def _check_lines(members: Sequence[Member], limits: Limits) -> None:
     lines = sum(max(member.data.count(b"\n"), member.data.count(b"\r")) for member in members)
     if lines > limits.lines:
         names = ", ".join(member.name for member in members[:_SHOWN])
-        more = f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else ""
-        raise DataError(f"{names}{more}: {lines:,} lines; at most {limits.lines:,} are read.")
+        more = f" (+{len(members) - _SHOWN})" if len(members) > _SHOWN else ""
+        raise DataError(
+            "{files}: {n:,} lines; at most {limit:,} are read.",
+            "too-many-lines",
+            files=names + more,
+            n=lines,
+            limit=limits.lines,
+        )
+
+
+def _in_a_row(said: Sequence[Sentence]) -> Sentence:
+    return reduce(
+        lambda before, after: sentence("{before} {after}", "both", before=before, after=after),
+        said,
+    )
 
 
 def _read(member: Member, layout: Layout) -> _File | Note:
@@ -144,8 +160,13 @@ def _check_names(files: Sequence[_File]) -> None:
         other = seen.setdefault(role, file)
         if other is not file:
             raise DataError(
-                f"{other.source.name} and {file.source.name} are both the {role[1]} rows of "
-                f"{role[0]}. Give them different names, or load them one at a time."
+                "{file} and {other} are both the {split} rows of {subject}. "
+                "Give them different names, or load them one at a time.",
+                "same-role",
+                file=other.source.name,
+                other=file.source.name,
+                split=role[1],
+                subject=role[0],
             )
 
 

@@ -15,7 +15,7 @@ from evalui.data.base import Limits, Note
 from evalui.data.decoding import decode
 from evalui.data.files import Member, folder, is_json
 from evalui.data.table import has_half_pair
-from evalui.errors import DataError
+from evalui.errors import DataError, Sentence, sentence
 
 PATTERNS = ("ceval", "general_qa")
 
@@ -61,7 +61,12 @@ def beside(path: Path, limits: Limits) -> tuple[Member, ...]:
             member for place in places for member in folder(place, limits) if not is_json(member)
         )
     except OSError as error:
-        raise DataError(f"{path.name}: a folder cannot be read: {error.strerror}.") from error
+        raise DataError(
+            "{file}: a folder cannot be read: {reason}.",
+            "folder-unreadable",
+            file=path.name,
+            reason=str(error.strerror),
+        ) from error
 
 
 def choose(config: Member, members: Sequence[Member]) -> Chosen:
@@ -77,7 +82,11 @@ def choose(config: Member, members: Sequence[Member]) -> Chosen:
     )
     wanted = [entry for entry in entries if entry.pattern == "ceval"]
     if not wanted:
-        raise DataError(f"{config.name} names no multiple-choice questions (pattern “ceval”).")
+        raise DataError(
+            "{file} names no multiple-choice questions (pattern “ceval”).",
+            "config-no-choice",
+            file=config.name,
+        )
     found = {
         member.path: member
         for entry in wanted
@@ -93,32 +102,58 @@ def read_config(member: Member) -> tuple[Entry, ...]:
         value: Any = json.loads(decode(member.data, member.name).text)
         half = has_half_pair(value)
     except json.JSONDecodeError as error:
-        raise DataError(f"{member.name} line {error.lineno}: no JSON ({error.msg}).") from error
+        raise DataError(
+            "{file} line {line}: no JSON ({reason}).",
+            "config-no-json",
+            file=member.name,
+            line=error.lineno,
+            reason=error.msg,
+        ) from error
     except RecursionError as error:
-        raise DataError(f"{member.name}: JSON nested too deeply.") from error
+        raise DataError(
+            "{file}: JSON nested too deeply.", "json-too-deep", file=member.name
+        ) from error
     if half:
-        raise DataError(f"{member.name} has half of a \\u pair in one of its names.")
+        raise DataError(
+            "{file} has half of a \\u pair in one of its names.", "half-pair", file=member.name
+        )
     if not isinstance(value, list) or not value:
         raise DataError(
-            f"{member.name} is no SWIFT configuration (a list of datasets). "
-            "Questions belong into CSV or JSON Lines."
+            "{file} is no SWIFT configuration (a list of datasets). "
+            "Questions belong into CSV or JSON Lines.",
+            "no-config",
+            file=member.name,
         )
     entries = cast(list[Any], value)
-    return tuple(_entry(entry, f"{member.name}, dataset {n}") for n, entry in enumerate(entries, 1))
+    return tuple(
+        _entry(entry, sentence("{file}, dataset {n}", "where-dataset", file=member.name, n=n))
+        for n, entry in enumerate(entries, 1)
+    )
 
 
-def _entry(value: Any, where: str) -> Entry:
+def _entry(value: Any, where: Sentence) -> Entry:
     entry = cast(dict[str, Any], value) if isinstance(value, dict) else {}
     dataset, pattern = entry.get("dataset"), entry.get("pattern")
     if pattern not in PATTERNS:
-        raise DataError(f"{where}: found the pattern {pattern!r}, expected ceval or general_qa.")
+        raise DataError(
+            "{where}: found the pattern {pattern}, expected ceval or general_qa.",
+            "config-pattern",
+            where=where,
+            pattern=repr(pattern),
+        )
     if not isinstance(dataset, str) or not dataset.strip():
-        raise DataError(f"{where}: expected a folder under “dataset”.")
+        raise DataError(
+            "{where}: expected a folder under “dataset”.", "config-dataset", where=where
+        )
     subsets = entry.get("subset_list", ["default"])
     if not isinstance(subsets, list) or not all(
         isinstance(subset, str) for subset in cast(list[Any], subsets)
     ):
-        raise DataError(f"{where}: expected a list of names under “subset_list”.")
+        raise DataError(
+            "{where}: expected a list of names under “subset_list”.",
+            "config-subsets",
+            where=where,
+        )
     place = PurePosixPath(dataset.strip().replace("\\", "/"))
     name = entry.get("name")
     return Entry(
@@ -150,8 +185,12 @@ def _subset(
     ]
     if not found:
         raise DataError(
-            f"{config.name}: expected {subset}_val.csv in {entry.dataset}, which is not among "
-            "the files. Give the folder together with the configuration, or both in a zip."
+            "{file}: expected {subset}_val.csv in {folder}, which is not among "
+            "the files. Give the folder together with the configuration, or both in a zip.",
+            "config-missing",
+            file=config.name,
+            subset=subset,
+            folder=str(entry.dataset),
         )
     return found
 

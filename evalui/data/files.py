@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from evalui.data.base import Limits, Note
-from evalui.errors import DataError
+from evalui.errors import DataError, sentence
 
 _TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 _CONFIGS = (".json",)
-_KINDS = "CSV, TSV, JSON Lines, a zip archive of them, or a SWIFT configuration (.json)"
+_KINDS = sentence(
+    "CSV, TSV, JSON Lines, a zip archive of them, or a SWIFT configuration (.json)", "kinds"
+)
 _UTF8_NAME = 0x800  # zip flag: the name is UTF-8
 _ENCRYPTED = 0x1  # zip flag
 _SMALL = 2**20  # bytes; below this no ratio is a bomb
@@ -62,7 +64,7 @@ class Gathered:
 def gather(paths: Sequence[Path], limits: Limits) -> Gathered:
     """Every table and configuration in `paths`, in name order; raises `DataError`."""
     if not paths:
-        raise DataError("No file was given.")
+        raise DataError("No file was given.", "no-file")
     members: list[Member] = []
     ignored: list[str] = []
     for path in paths:
@@ -70,10 +72,20 @@ def gather(paths: Sequence[Path], limits: Limits) -> Gathered:
         members += (member for member in found if _is_wanted(member.path))
         ignored += (member.name for member in found if not _is_wanted(member.path))
         if sum(len(member.data) for member in members) > limits.unpacked:
-            raise DataError(f"{path.name} and the files before it exceed {_mb(limits.unpacked)}.")
+            raise DataError(
+                "{file} and the files before it exceed {limit}.",
+                "too-much-together",
+                file=path.name,
+                limit=_mb(limits.unpacked),
+            )
     if not members:
         names = ", ".join(path.name for path in paths)
-        raise DataError(f"{names} has no file that can be read. Expected {_KINDS}.")
+        raise DataError(
+            "{files} has no file that can be read. Expected {kinds}.",
+            "nothing-readable",
+            files=names,
+            kinds=_KINDS,
+        )
     members.sort(key=lambda member: (member.name, member.path))
     return Gathered(tuple(members), _notes(ignored))
 
@@ -88,7 +100,12 @@ def folder(path: Path, limits: Limits) -> Iterator[Member]:
     files = sorted(file for file in path.rglob("*") if file.is_file())
     visible = [file for file in files if _is_visible(file.relative_to(path).parts)]
     if len(visible) > limits.files:
-        raise DataError(f"{path.name} has more than {limits.files} files.")
+        raise DataError(
+            "{file} has more than {limit} files.",
+            "folder-too-full",
+            file=path.name,
+            limit=limits.files,
+        )
     for file in visible:
         place = PurePosixPath(path.name, *map(_readable, file.relative_to(path).parts))
         yield Member(place, _content(file, limits) if _is_wanted(place) else b"")
@@ -99,16 +116,26 @@ def _found(path: Path, limits: Limits) -> Iterator[Member]:
         if path.is_dir():
             yield from folder(path, limits)
         elif not path.is_file():
-            raise DataError(f"{path.name or path} does not exist.")
+            raise DataError("{file} does not exist.", "no-such-file", file=path.name or str(path))
         elif path.suffix.lower() == ".zip":
             yield from _unpacked(path.name, path, limits)
         elif _is_wanted(PurePosixPath(path.name)):
             place = PurePosixPath(_readable(path.name))
             yield Member(place, _content(path, limits), explicit=True)
         else:
-            raise DataError(f"{path.name} is of a kind that cannot be read. Expected {_KINDS}.")
+            raise DataError(
+                "{file} is of a kind that cannot be read. Expected {kinds}.",
+                "unknown-kind",
+                file=path.name,
+                kinds=_KINDS,
+            )
     except OSError as error:
-        raise DataError(f"{path.name} cannot be read: {error.strerror}.") from error
+        raise DataError(
+            "{file} cannot be read: {reason}.",
+            "file-unreadable",
+            file=path.name,
+            reason=str(error.strerror),
+        ) from error
 
 
 def _readable(name: str) -> str:
@@ -124,7 +151,13 @@ def _content(path: Path, limits: Limits) -> bytes:
 def _check_size(path: Path, limits: Limits) -> None:
     size = path.stat().st_size
     if size > limits.bytes:
-        raise DataError(f"{path.name} has {_mb(size)}; at most {_mb(limits.bytes)} are read.")
+        raise DataError(
+            "{file} has {size}; at most {limit} are read.",
+            "file-too-large",
+            file=path.name,
+            size=_mb(size),
+            limit=_mb(limits.bytes),
+        )
 
 
 def _unpacked(name: str, path: Path, limits: Limits) -> Iterator[Member]:
@@ -138,26 +171,52 @@ def _unpacked(name: str, path: Path, limits: Limits) -> Iterator[Member]:
                 if _is_visible(place.parts):
                     yield Member(place, archive.read(info) if _is_wanted(place) else b"")
     except _DAMAGED as error:
-        raise DataError(f"{name} is no zip archive, or a damaged one: {error}.") from error
+        raise DataError(
+            "{file} is no zip archive, or a damaged one: {reason}.",
+            "zip-damaged",
+            file=name,
+            reason=str(error),
+        ) from error
 
 
 def _check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -> None:
     if len(infos) > limits.files:
-        raise DataError(f"{name} has {len(infos)} files; at most {limits.files} are read.")
+        raise DataError(
+            "{file} has {n} files; at most {limit} are read.",
+            "zip-too-full",
+            file=name,
+            n=len(infos),
+            limit=limits.files,
+        )
     if (size := sum(info.file_size for info in infos)) > limits.unpacked:
         raise DataError(
-            f"{name} has {_mb(size)} unpacked; at most {_mb(limits.unpacked)} are read."
+            "{file} has {size} unpacked; at most {limit} are read.",
+            "zip-too-large",
+            file=name,
+            size=_mb(size),
+            limit=_mb(limits.unpacked),
         )
     for info in infos:
         place = PurePosixPath(_file_name(info))
         if place.is_absolute() or ".." in place.parts or ":" in place.parts[0]:
-            raise DataError(f"{name} has a file that points outside of it: {place}.")
+            raise DataError(
+                "{file} has a file that points outside of it: {place}.",
+                "zip-outside",
+                file=name,
+                place=str(place),
+            )
         if info.flag_bits & _ENCRYPTED:
-            raise DataError(f"{name} is encrypted. Pack it again without a password.")
+            raise DataError(
+                "{file} is encrypted. Pack it again without a password.", "zip-locked", file=name
+            )
         if info.file_size > max(_SMALL, limits.ratio * info.compress_size):
             raise DataError(
-                f"{name}: {place} grows more than {limits.ratio} times when unpacked. "
-                "That is how archives are made that fill a disk."
+                "{file}: {place} grows more than {ratio} times when unpacked. "
+                "That is how archives are made that fill a disk.",
+                "zip-bomb",
+                file=name,
+                place=str(place),
+                ratio=limits.ratio,
             )
 
 

@@ -80,7 +80,13 @@ def _delimited(source: Source, known: Sequence[str]) -> Table:
 
 def _check_width(width: int, name: str) -> None:
     if width > _COLUMNS:
-        raise DataError(f"{name} has {width:,} columns; at most {_COLUMNS:,} are read.")
+        raise DataError(
+            "{file} has {n:,} columns; at most {limit:,} are read.",
+            "too-many-columns",
+            file=name,
+            n=width,
+            limit=_COLUMNS,
+        )
 
 
 def _names(row: Row) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast, get_origin, get_type_hints
 
-from evalui.errors import ModelError, UnknownName
+from evalui.errors import ModelError, UnknownName, sentence
 from evalui.models import weights
 from evalui.models.base import BACKENDS, Model, ModelEntry
 from evalui.types import Ability
@@ -17,10 +17,10 @@ _KINDS: Mapping[str, type[object]] = {
     if field != "name"
 }
 _CALLED: Mapping[type[object], str] = {
-    str: "a text",
-    bool: "true or false",
-    int: "a whole number",
-    dict: "a table",
+    str: sentence("a text", "kind-text"),
+    bool: sentence("true or false", "kind-bool"),
+    int: sentence("a whole number", "kind-int"),
+    dict: sentence("a table", "kind-table"),
 }
 
 
@@ -45,9 +45,19 @@ def read_catalog(path: Path) -> dict[str, ModelEntry]:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ModelError(f"The model catalog {path} cannot be read: {error.strerror}.") from error
+        raise ModelError(
+            "The model catalog {file} cannot be read: {reason}.",
+            "catalog-unreadable",
+            file=str(path),
+            reason=str(error.strerror),
+        ) from error
     except ValueError as error:  # broken TOML, and bytes that are no UTF-8
-        raise ModelError(f"The model catalog {path} is not valid TOML: {error}") from error
+        raise ModelError(
+            "The model catalog {file} is not valid TOML: {reason}",
+            "catalog-no-toml",
+            file=str(path),
+            reason=str(error),
+        ) from error
     return {name: _entry(path, name, table) for name, table in tables.items()}
 
 
@@ -59,7 +69,7 @@ def describe(entry: ModelEntry) -> ModelState:
     try:
         backend = BACKENDS[entry.backend]
     except UnknownName as error:
-        return ModelState(entry, frozenset(), str(error))
+        return ModelState(entry, frozenset(), error.sentence)
     problem = backend.problem(entry)
     folder = Path(entry.path)
     if not problem and not entry.parameters and folder.is_absolute():
@@ -75,19 +85,41 @@ def open_model(entry: ModelEntry) -> Model:
 
 
 def _entry(catalog: Path, name: str, table: Any) -> ModelEntry:
-    where = f"{catalog.name}, model {name!r}"
+    where = sentence("{file}, model {name!r}", "where-model", file=catalog.name, name=name)
     if not isinstance(table, dict):
-        raise ModelError(f"{where}: expected a table of fields, found {table!r}.")
+        raise ModelError(
+            "{where}: expected a table of fields, found {found}.",
+            "model-no-table",
+            where=where,
+            found=repr(table),
+        )
     values = dict(cast("dict[str, Any]", table))  # TOML's keys are texts
     for field, value in values.items():
         if field not in _KINDS:
-            raise ModelError(f"{where}: unknown field {field!r}. Known: {', '.join(_KINDS)}.")
+            raise ModelError(
+                "{where}: unknown field {field!r}. Known: {known}.",
+                "model-unknown-field",
+                where=where,
+                field=field,
+                known=", ".join(_KINDS),
+            )
         # type(), not isinstance(): true would pass for a whole number.
         if type(value) is not _KINDS[field]:
-            wanted = _CALLED[_KINDS[field]]
-            raise ModelError(f"{where}: {field} must be {wanted}, found {value!r}.")
+            raise ModelError(
+                "{where}: {field} must be {wanted}, found {found}.",
+                "model-wrong-field",
+                where=where,
+                field=field,
+                wanted=_CALLED[_KINDS[field]],
+                found=repr(value),
+            )
     if "backend" not in values:
-        raise ModelError(f"{where}: backend is missing. Known: {', '.join(BACKENDS)}.")
+        raise ModelError(
+            "{where}: backend is missing. Known: {known}.",
+            "model-no-backend",
+            where=where,
+            known=", ".join(BACKENDS),
+        )
     values["path"] = _located(catalog, values.get("path", ""))
     return ModelEntry(name=name, **values)
 
@@ -95,5 +127,7 @@ def _entry(catalog: Path, name: str, table: Any) -> ModelEntry:
 def _located(catalog: Path, path: str) -> str:
     if not path:
         return ""
+    if path.startswith("~") and not path.startswith("~/"):
+        return path  # another user's home is never meant; the folder will be missing
     folder = catalog.absolute().parent / Path(path).expanduser()
     return str(folder.resolve()) if path[0] in "./~" or folder.is_dir() else path

@@ -168,12 +168,25 @@ def load(folder: Path, *, dtype: str, device: str, threads: int, ends: frozenset
             output_loading_info=True,
         )
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
-        raise ModelError(f"{folder} cannot be loaded: {error}") from error
+        raise ModelError(
+            "{folder} cannot be loaded: {reason}",
+            "model-unloadable",
+            folder=str(folder),
+            reason=str(error),
+        ) from error
     # transformers fills gaps with random numbers and goes on; the answers would be noise.
     if gaps := sorted(report["missing_keys"]):
-        raise ModelError(f"{folder} lacks {len(gaps)} weights of its architecture, e.g. {gaps[0]}.")
+        raise ModelError(
+            "{folder} lacks {n} weights of its architecture, e.g. {name}.",
+            "model-gaps",
+            folder=str(folder),
+            n=len(gaps),
+            name=gaps[0],
+        )
     if model.get_output_embeddings() is None:
-        raise ModelError(f"{folder} holds no causal language model.")
+        raise ModelError(
+            "{folder} holds no causal language model.", "not-causal", folder=str(folder)
+        )
     return Network(model.eval().to(place), place, ends)
 
 
@@ -218,9 +231,11 @@ def _device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError as error:
-        raise ModelError(f"{name!r} is no device. Known: auto, cpu, cuda, cuda:0, ...") from error
+        raise ModelError(
+            "{name!r} is no device. Known: auto, cpu, cuda, cuda:0, ...", "no-device", name=name
+        ) from error
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise ModelError("The model is to run on cuda, but torch finds no GPU here.")
+        raise ModelError("The model is to run on cuda, but torch finds no GPU here.", "no-gpu")
     return device
 
 
@@ -249,7 +264,7 @@ def _look_up(logits: torch.Tensor, asked: Sequence[tuple[int, int]]) -> Readout:
 def _sound(_ids: Any, scores: torch.Tensor) -> torch.Tensor:
     """The scores as they are; in the form of a logits processor."""
     if bool(torch.isnan(scores).any()):
-        raise ModelError("The network computes NaN. Load it with dtype float32.")
+        raise ModelError("The network computes NaN. Load it with dtype float32.", "nan")
     return scores
 
 
@@ -259,6 +274,7 @@ def _listed(tensor: torch.Tensor) -> list[Any]:
 
 def _out_of_memory(tokens: int) -> ModelError:
     return ModelError(
-        f"The device ran out of memory on a batch of {tokens} tokens. "
-        "Set EVALUI_TOKEN_BUDGET lower."
+        "The device ran out of memory on a batch of {n} tokens. Set EVALUI_TOKEN_BUDGET lower.",
+        "out-of-memory",
+        n=tokens,
     )

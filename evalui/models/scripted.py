@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from evalui.errors import MissingAbility, ModelError
+from evalui.errors import MissingAbility, ModelError, sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry
 from evalui.models.rules import RULES, Asked
 from evalui.types import (
@@ -64,7 +64,13 @@ class ScriptedBackend:
         rule = str(entry.options.get("rule", ""))
         if rule in RULES:
             return ""
-        return f"options.rule {rule!r} is unknown. Known: {', '.join(RULES)}."
+        known = ", ".join(RULES)
+        return sentence(
+            "options.rule {rule!r} is unknown. Known: {known}.",
+            "unknown-rule",
+            rule=rule,
+            known=known,
+        )
 
     def open(self, entry: ModelEntry) -> Model:
         """A model that knows no answers yet."""
@@ -99,7 +105,12 @@ class ScriptedModel:
         for index, request in enumerate(requests):
             ability = _ABILITY[type(request)]
             if ability not in self.abilities:
-                raise MissingAbility(f"{self.name} cannot answer {type(request).__name__}.")
+                raise MissingAbility(
+                    "{model} cannot answer {request}.",
+                    "cannot-answer",
+                    model=self.name,
+                    request=type(request).__name__,
+                )
             response = self._respond(request)
             time.sleep(self._delay)
             if self._log:
@@ -124,8 +135,13 @@ class ScriptedModel:
         logs = [math.log(self._rule.mass) + log for log in _log_softmax(scores)]
         if len(logs) != len(request.labels):
             raise ModelError(
-                f"{self.name} sees {len(logs)} options in the prompt of {asked.sample.id!r}, but "
-                f"is asked for {len(request.labels)} labels."
+                "{model} sees {options} options in the prompt of {sample!r}, but "
+                "is asked for {labels} labels.",
+                "labels-differ",
+                model=self.name,
+                options=len(logs),
+                sample=asked.sample.id,
+                labels=len(request.labels),
             )
         best = logs.index(max(logs))
         top_token = _first_token(self._rule.wording(asked, best))
@@ -159,8 +175,10 @@ class ScriptedModel:
         sample = self._match(text)
         if sample is None:
             raise ModelError(
-                f"{self.name} answers by rule and knows only the multiple-choice questions it "
-                "was shown; this prompt has none of them."
+                "{model} answers by rule and knows only the multiple-choice questions it "
+                "was shown; this prompt has none of them.",
+                "unknown-question",
+                model=self.name,
             )
         return Asked(sample, _slots(sample, text), text)
 
@@ -204,7 +222,12 @@ def _slots(sample: Sample, prompt: str) -> tuple[int, ...]:
     for letter in LETTERS[: len(sample.choices)]:
         pattern = re.compile(rf"(?<![A-Za-z]){letter}\W{{0,4}}?({texts})(?=\s|$)")
         if (shown := pattern.search(prompt, place)) is None:
-            raise ModelError(f"No option {letter} can be made out in the prompt of {sample.id!r}.")
+            raise ModelError(
+                "No option {letter} can be made out in the prompt of {sample!r}.",
+                "no-option-seen",
+                letter=letter,
+                sample=sample.id,
+            )
         slots.append(sample.choices.index(shown[1]))
         place = shown.end()
     return tuple(slots)

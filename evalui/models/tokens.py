@@ -135,8 +135,11 @@ def label_ids(
     """The one-token spellings of a label; raises `ModelError` if it has none."""
     if label not in known:
         raise ModelError(
-            f"The tokenizer of {tokenizer.name} has no single token for {label!r}, so its "
-            "next-token probability is not defined. Use the mode that reads replies."
+            "The tokenizer of {model} has no single token for {label!r}, so its "
+            "next-token probability is not defined. Use the mode that reads replies.",
+            "label-tokens",
+            model=tokenizer.name,
+            label=label,
         )
     return known[label]
 
@@ -176,8 +179,10 @@ def _opening(
 def _start(tokenizer: Tokenizer) -> tuple[int]:
     if tokenizer.start is None:
         raise ModelError(
-            f"{tokenizer.name} has neither a begin- nor an end-of-text token to stand for an "
-            "empty context. Give the template an unconditional text."
+            "{model} has neither a begin- nor an end-of-text token to stand for an "
+            "empty context. Give the template an unconditional text.",
+            "no-start-token",
+            model=tokenizer.name,
         )
     return (tokenizer.start,)
 
@@ -191,14 +196,21 @@ def _pair(
         whole, seam = _start(tokenizer) + whole, 1
     continuation = whole[seam:]
     if not continuation:
-        raise ModelError(f"The tokenizer of {tokenizer.name} leaves nothing of a continuation.")
+        raise ModelError(
+            "The tokenizer of {model} leaves nothing of a continuation.",
+            "no-continuation",
+            model=tokenizer.name,
+        )
     # The last token is predicted, never read, hence the one token more.
     kept = whole[-(limit + 1) :]
     cut = len(whole) - len(kept)
     if cut >= seam:
         raise ModelError(
-            f"A continuation of {len(continuation)} tokens does not fit {tokenizer.name}, which "
-            f"reads at most {limit}."
+            "A continuation of {n} tokens does not fit {model}, which reads at most {limit}.",
+            "continuation-too-long",
+            n=len(continuation),
+            model=tokenizer.name,
+            limit=limit,
         )
     return Pair(whole[cut:seam], continuation, merged=merged, truncated=cut > 0)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from evalui.errors import ModelError
+from evalui.errors import ModelError, sentence
 from evalui.models import weights
 from evalui.models.base import BACKENDS, Model, ModelEntry
 from evalui.models.batches import Question, chunks, plan, scored
@@ -60,16 +60,26 @@ class TransformersBackend:
     def problem(self, entry: ModelEntry) -> str:
         """What the entry's settings and files already say against it."""
         if entry.dtype not in DTYPES:
-            return f"dtype {entry.dtype!r} is unknown. Known: {', '.join(DTYPES)}."
+            known = ", ".join(DTYPES)
+            return sentence(
+                "dtype {dtype!r} is unknown. Known: {known}.",
+                "unknown-dtype",
+                dtype=entry.dtype,
+                known=known,
+            )
         if not entry.path:
-            return "The entry has no path: name a folder or a hub id."
+            return sentence("The entry has no path: name a folder or a hub id.", "no-path")
         folder = Path(entry.path)
         if not folder.is_absolute():
             return ""  # a hub id
         if found := weights.problem(folder):
             return found
         if entry.chat and not weights.has_chat_template(folder):
-            return f"chat is on, but {folder} has no chat template."
+            return sentence(
+                "chat is on, but {folder} has no chat template.",
+                "chat-without-template",
+                folder=str(folder),
+            )
         return ""
 
     def open(self, entry: ModelEntry) -> Model:
@@ -216,8 +226,11 @@ class TransformersModel:
         room = self._limit - like.max_tokens
         if room < 1:
             raise ModelError(
-                f"{self.name} reads and writes at most {self._limit} tokens together; "
-                f"{like.max_tokens} were asked for."
+                "{model} reads and writes at most {limit} tokens together; {n} were asked for.",
+                "reply-too-long",
+                model=self.name,
+                limit=self._limit,
+                n=like.max_tokens,
             )
         prompts = [asked[key].prompt for key in keys]
         contexts = encode_contexts(self._tokenizer, prompts, limit=room)
@@ -280,8 +293,10 @@ def _folder(entry: ModelEntry) -> Path:
         )
     except (OSError, ValueError, HfHubHTTPError) as error:
         raise ModelError(
-            f"{entry.path} is neither a folder beside models.toml nor to be had from the hub: "
-            f"{error}"
+            "{path} is neither a folder beside models.toml nor to be had from the hub: {reason}",
+            "not-on-hub",
+            path=entry.path,
+            reason=str(error),
         ) from error
 
 

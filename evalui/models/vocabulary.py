@@ -21,7 +21,12 @@ class FolderTokenizer:
                 folder, local_files_only=True, trust_remote_code=False
             )
         except (OSError, ValueError, KeyError, ImportError) as error:
-            raise ModelError(f"The tokenizer of {name} cannot be loaded: {error}") from error
+            raise ModelError(
+                "The tokenizer of {model} cannot be loaded: {reason}",
+                "tokenizer-unloadable",
+                model=name,
+                reason=str(error),
+            ) from error
         bos: int | None = self._tokenizer.bos_token_id
         eos: int | None = self._tokenizer.eos_token_id
         self.start = eos if bos is None else bos
@@ -53,8 +58,10 @@ class FolderTokenizer:
         """The conversation up to where the model's turn begins."""
         if not self._tokenizer.chat_template:
             raise ModelError(
-                f"{self.name} has no chat template, so it cannot be sent a conversation. "
-                "Run it with plain prompts."
+                "{model} has no chat template, so it cannot be sent a conversation. "
+                "Run it with plain prompts.",
+                "no-chat-template",
+                model=self.name,
             )
         turns = [{"role": message.role, "content": message.content} for message in messages]
         return self._tokenizer.apply_chat_template(

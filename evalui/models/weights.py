@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from evalui.errors import ModelError
+from evalui.errors import ModelError, sentence
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
@@ -19,26 +19,42 @@ _HASHED_WHOLE = 2**30  # bytes of weights; reading more than this takes too long
 
 def problem(folder: Path) -> str:
     """Why the model in `folder` cannot be loaded, in one sentence; "" if nothing is seen."""
+    place = str(folder)
     if not folder.is_dir():
-        return f"There is no folder {folder}."
+        return sentence("There is no folder {folder}.", "no-folder", folder=place)
     if not (folder / "config.json").is_file():
-        return f"{folder} has no config.json, so it holds no model."
+        return sentence(
+            "{folder} has no config.json, so it holds no model.", "no-model-config", folder=place
+        )
     if not any(folder.glob("*.safetensors")):
         if any(path for pattern in _PICKLES for path in folder.glob(pattern)):
-            return (
-                f"{folder} has its weights as pickles only, which can run code when they are "
-                "read. Save them as safetensors."
+            return sentence(
+                "{folder} has its weights as pickles only, which can run code when they are "
+                "read. Save them as safetensors.",
+                "pickles",
+                folder=place,
             )
-        return f"{folder} has no weights (*.safetensors)."
+        return sentence("{folder} has no weights (*.safetensors).", "no-weights", folder=place)
     try:
         missing = _missing_parts(folder)
         parameters(folder)
     except ModelError as error:
-        return str(error)
+        return error.sentence
     if missing:
-        return f"{folder} lacks {missing[0]}, one of {len(missing)} missing parts of its weights."
+        return sentence(
+            "{folder} lacks {part}, one of {n} missing parts of its weights.",
+            "missing-parts",
+            folder=place,
+            part=missing[0],
+            n=len(missing),
+        )
     if not any((folder / name).is_file() for name in _TOKENIZERS):
-        return f"{folder} has no tokenizer ({', '.join(_TOKENIZERS)})."
+        return sentence(
+            "{folder} has no tokenizer ({names}).",
+            "no-tokenizer",
+            folder=place,
+            names=", ".join(_TOKENIZERS),
+        )
     return ""
 
 
@@ -102,11 +118,18 @@ def _header(path: Path) -> dict[str, Any]:
         try:
             header = dict(json.loads(file.read(min(length, _LONGEST_HEADER))))
         except (ValueError, TypeError) as error:
-            raise ModelError(f"{path} is damaged: its header cannot be read.") from error
+            raise ModelError(
+                "{file} is damaged: its header cannot be read.", "weights-header", file=str(path)
+            ) from error
     header.pop("__metadata__", None)
     whole = 8 + length + max((tensor["data_offsets"][1] for tensor in header.values()), default=0)
     if path.stat().st_size < whole:
-        raise ModelError(f"{path} is damaged: it ends before its {whole} bytes.")
+        raise ModelError(
+            "{file} is damaged: it ends before its {n} bytes.",
+            "weights-cut",
+            file=str(path),
+            n=whole,
+        )
     return header
 
 
@@ -117,4 +140,9 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
-        raise ModelError(f"{path} is no JSON object: {error}") from error
+        raise ModelError(
+            "{file} is no JSON object: {reason}",
+            "no-json-object",
+            file=str(path),
+            reason=str(error),
+        ) from error

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evalui.modes.base import MODES, Setting, shown
-from evalui.modes.templates import ask_choices, choose
+from evalui.modes.templates import Template, ask_choices, choose
 from evalui.scoring.reply import read_strict, read_tolerant
 from evalui.types import Ability, Generate, Request, Response, Sample, Text, Trial, Variant
 
@@ -21,7 +21,7 @@ class Generation:
         template = setting.template or choose(sample)
         shots = setting.shots.get(sample.subject, ())
         prompt = ask_choices(template, sample, variant, shots, chat=setting.chat)
-        stop = () if setting.chat else (template.separator + _first_words(template.question),)
+        stop = () if setting.chat else _next_questions(template)
         return (Generate(prompt, max_tokens=setting.max_tokens, stop=stop),)
 
     def grade(
@@ -47,8 +47,10 @@ class Generation:
         )
 
 
-def _first_words(block: str) -> str:
-    return block.partition("{")[0]
+def _next_questions(template: Template) -> tuple[str, ...]:
+    """How a base model begins when it goes on with questions of its own."""
+    begins = (template.question.partition("{")[0], template.subjectless)
+    return tuple(template.separator + words for words in begins if words)
 
 
 MODES.register("generation")(Generation())

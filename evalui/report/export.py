@@ -4,6 +4,8 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -48,12 +50,12 @@ def write_xlsx(report: Report, language: Language) -> bytes:
 
 
 def write_json(report: Report, language: Language) -> bytes:
-    """Everything but the trials, and the specification to run it again."""
+    """Everything but the trials, and the specification: beside its files it runs again."""
     del language
     whole = {
         "evalui": __version__,
         "name": report.name,
-        "spec": json.loads(report.spec) if report.spec else None,
+        "spec": _portable(report.spec) if report.spec else None,
         "cells": [cell_object(summary) for summary in report.summaries],
     }
     return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
@@ -85,6 +87,17 @@ def trial_lines(report: Report) -> Iterator[str]:
 def _tables(report: Report) -> dict[str, pd.DataFrame]:
     frames = tables(report.summaries, report.results)
     return {name: frame for name, frame in frames.items() if len(frame)}
+
+
+def _portable(spec: str) -> dict[str, Any]:
+    """The specification with bare file names: folders of this server are nobody's business."""
+    whole: dict[str, Any] = json.loads(spec)
+    for source in whole["datasets"]:
+        paths = source["path"]
+        source["path"] = (
+            Path(paths).name if isinstance(paths, str) else [Path(path).name for path in paths]
+        )
+    return whole
 
 
 def _files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:

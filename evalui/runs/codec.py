@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from evalui.errors import Sentence, Value
 from evalui.types import (
     Dataset,
     LabelProbs,
@@ -35,6 +36,21 @@ def encode_variant(variant: Variant) -> str:
 def decode_variant(text: str) -> Variant:
     """The inverse of `encode_variant`."""
     return Variant(tuple(int(content) for content in text.split(",")))
+
+
+def encode_sentence(text: str) -> str:
+    """The sentence as JSON: [text, key, values], or [text] alone; "" stays "".
+
+    A value that is a sentence itself is such a list again.
+    """
+    if not text:
+        return ""
+    return _json(_parts(text if isinstance(text, Sentence) else Sentence(text)))
+
+
+def decode_sentence(text: str) -> str:
+    """The inverse of `encode_sentence`."""
+    return _sentence(json.loads(text)) if text else ""
 
 
 def encode_sample(sample: Sample) -> str:
@@ -159,6 +175,28 @@ def _feed(digest: Any, lines: Iterable[str]) -> None:
         digest.update(line.encode())
         digest.update(b"\n")
     digest.update(b"\f")
+
+
+def _parts(value: Value) -> Value | list[Any]:
+    if not isinstance(value, Sentence):
+        return value
+    if not value.key:
+        return [value]
+    return [value, value.key, {name: _parts(part) for name, part in value.values.items()}]
+
+
+def _sentence(parts: list[Any]) -> Sentence:
+    if len(parts) == 1:
+        return Sentence(parts[0])
+    text, key, values = parts
+    return Sentence(
+        text,
+        key,
+        {
+            name: part if isinstance(part, Value) else _sentence(part)
+            for name, part in values.items()
+        },
+    )
 
 
 def _prompt(prompt: Prompt) -> str | list[tuple[str, str]]:

@@ -8,21 +8,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from evalui.errors import StoreError
+from evalui.errors import StoreError, sentence
 from evalui.runs.migrations import MIGRATIONS, migrate
 
 BUSY_S = 10.0  # how long a writer waits for another process
 
 _SENTENCES = {
-    sqlite3.SQLITE_FULL: "The disk is full, or the database may not grow. Free some space, "
-    "then resume the run",
-    sqlite3.SQLITE_IOERR: "The disk does not take or give the data",
-    sqlite3.SQLITE_READONLY: "The database may not be written",
-    sqlite3.SQLITE_CANTOPEN: "The database cannot be opened",
-    sqlite3.SQLITE_PERM: "The database may not be opened",
-    sqlite3.SQLITE_BUSY: f"Another process kept the database locked for {BUSY_S:g} seconds",
-    sqlite3.SQLITE_CORRUPT: "The database is damaged. Restore it from a copy",
-    sqlite3.SQLITE_NOTADB: "The file is not a database of evalui",
+    sqlite3.SQLITE_FULL: sentence(
+        "The disk is full, or the database may not grow. Free some space, then resume the run",
+        "disk-full",
+    ),
+    sqlite3.SQLITE_IOERR: sentence("The disk does not take or give the data", "disk-broken"),
+    sqlite3.SQLITE_READONLY: sentence("The database may not be written", "store-read-only"),
+    sqlite3.SQLITE_CANTOPEN: sentence("The database cannot be opened", "store-closed"),
+    sqlite3.SQLITE_PERM: sentence("The database may not be opened", "store-forbidden"),
+    sqlite3.SQLITE_BUSY: sentence(
+        "Another process kept the database locked for {n:g} seconds", "store-locked", n=BUSY_S
+    ),
+    sqlite3.SQLITE_CORRUPT: sentence(
+        "The database is damaged. Restore it from a copy", "store-damaged"
+    ),
+    sqlite3.SQLITE_NOTADB: sentence("The file is not a database of evalui", "store-foreign"),
 }
 
 
@@ -98,10 +104,16 @@ class Database:
             yield
         except sqlite3.Error as error:
             # The low byte is the primary code. Whatever is not listed is our own mistake.
-            sentence = _SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-            if sentence is None:
+            what = _SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+            if what is None:
                 raise
-            raise StoreError(f"{sentence} ({self.path}: {error}).") from error
+            raise StoreError(
+                "{what} ({file}: {reason}).",
+                "store",
+                what=what,
+                file=str(self.path),
+                reason=str(error),
+            ) from error
 
 
 def _make_folder(folder: Path) -> None:
@@ -109,7 +121,9 @@ def _make_folder(folder: Path) -> None:
         # Uploads and answers may be confidential, and the machine may have other users.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"The data folder cannot be made: {error}.") from error
+        raise StoreError(
+            "The data folder cannot be made: {reason}.", "data-folder", reason=str(error)
+        ) from error
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

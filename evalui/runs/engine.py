@@ -122,7 +122,13 @@ class CellRun:
                 self._flush()
                 self._pause()
         if left := len(window.unanswered()):
-            raise ModelError(f"{model.name} left {left} of {len(asks)} requests unanswered.")
+            raise ModelError(
+                "{model} left {n} of {total} requests unanswered.",
+                "unanswered",
+                model=model.name,
+                n=left,
+                total=len(asks),
+            )
         self._resize(len(asks), time.monotonic() - began)
 
     def _resize(self, requests: int, seconds: float) -> None:

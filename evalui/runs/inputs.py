@@ -57,14 +57,29 @@ def repeat(store: Store, run_id: str, catalog: Mapping[str, ModelEntry], spec: R
     """
     kept = store.inputs(run_id)
     if strange := [source.key for source in spec.datasets if source.key not in kept]:
-        raise SpecError(f"Run {run_id} has no dataset {strange[0]!r}: {', '.join(kept)}.")
+        raise SpecError(
+            "Run {run} has no dataset {name!r}: {kept}.",
+            "run-dataset",
+            run=run_id,
+            name=strange[0],
+            kept=", ".join(kept),
+        )
     row = store.run(run_id)
     return store.create_run(spec, plan_run(spec, kept, catalog), row.owner)
 
 
+def _located(base: Path, path: str) -> Path:
+    try:
+        return base / Path(path).expanduser()
+    except RuntimeError as error:  # "~nobody/..."
+        raise SpecError(
+            "The path {path} leads nowhere: {reason}", "path-unknown", path=path, reason=str(error)
+        ) from error
+
+
 def _read(source: DatasetSpec, base: Path, limits: Limits) -> Loaded:
     loaded = load(
-        [base / Path(path).expanduser() for path in source.paths],
+        [_located(base, path) for path in source.paths],
         layout=Layout(tuple(source.options), source.answer, source.answer_key, source.question),
         name=source.name,
         limits=limits,
@@ -72,12 +87,20 @@ def _read(source: DatasetSpec, base: Path, limits: Limits) -> Loaded:
     name = loaded.dataset.name
     if source.sha256 and source.sha256 != loaded.dataset.sha256:
         raise SpecError(
-            f"{name} has changed since the specification was written: its digest is "
-            f"{loaded.dataset.sha256[:8]}, expected {source.sha256[:8]}."
+            "{name} has changed since the specification was written: its digest is "
+            "{found}, expected {expected}.",
+            "dataset-changed",
+            name=name,
+            found=loaded.dataset.sha256[:8],
+            expected=source.sha256[:8],
         )
     if loaded.faults and not source.skip_faulty:
         raise FaultyRows(
-            f"{name} has {len(loaded.faults)} faults, the first is {loaded.faults[0]}. "
-            'Mend them, or leave these rows out with "skip_faulty": true.'
+            "{name} has {n} faults, the first is {fault}. "
+            'Mend them, or leave these rows out with "skip_faulty": true.',
+            "faults",
+            name=name,
+            n=len(loaded.faults),
+            fault=str(loaded.faults[0]),
         )
     return loaded

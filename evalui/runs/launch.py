@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 
+from evalui.errors import StoreError
 from evalui.runs.store import Store
 from evalui.runs.worker import worker_name
 
@@ -76,10 +77,17 @@ class Workers:
         while (process := self._start(slot)) is not None:
             born = time.monotonic()
             code = process.wait()
-            if self._store.requeue_worker(worker_name(process.pid)):
-                _log.warning("Worker %d died with %d; its run is queued again", process.pid, code)
+            self._requeue(process.pid, code)
             pause = _PAUSE_S if time.monotonic() - born > _YOUNG_S else 2 * pause
             self._over.wait(min(pause, _LONGEST_PAUSE_S))
+
+    def _requeue(self, pid: int, code: int) -> None:
+        try:
+            if self._store.requeue_worker(worker_name(pid)):
+                _log.warning("Worker %d died with %d; its run is queued again", pid, code)
+        except StoreError as error:
+            # The next worker finds the silent run by itself, a little later.
+            _log.warning("Worker %d died with %d: %s", pid, code, error)
 
     def _start(self, slot: int) -> subprocess.Popen[bytes] | None:
         with self._lock:

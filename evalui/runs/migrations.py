@@ -149,7 +149,13 @@ _FIRST = (
     "INSERT INTO clock VALUES (0)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+# Errors become `codec.encode_sentence`: the text alone, since nobody kept how it is translated.
+_SECOND = (
+    "UPDATE run SET error = json_array(error) WHERE error != ''",
+    "UPDATE cell SET error = json_array(error) WHERE error != ''",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:
@@ -165,8 +171,11 @@ def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) 
     (applied,) = connection.execute("SELECT coalesce(max(number), 0) FROM migration").fetchone()
     if applied > len(steps):
         raise StoreError(
-            f"The database has schema {applied}, this version of evalui knows {len(steps)}. "
-            "Update evalui, or choose another data folder."
+            "The database has schema {found}, this version of evalui knows {known}. "
+            "Update evalui, or choose another data folder.",
+            "newer-schema",
+            found=applied,
+            known=len(steps),
         )
     for number, statements in enumerate(steps[applied:], start=applied + 1):
         for statement in statements:

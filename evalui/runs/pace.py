@@ -10,7 +10,7 @@ from evalui.runs.plan import CellPlan, work
 from evalui.types import Dataset
 
 # Making the prompts of more than this takes longer than a person waits for an estimate.
-_MOST_LOOKED_UP = 20_000
+_MOST_LOOKED_UP = 3_000
 
 
 def put_pace(
@@ -38,10 +38,11 @@ def cached(
     """For each plan, how many of its requests are already answered, as far as one can tell.
 
     A model that has never run here has no known fingerprint and counts as 0, and so does a cell
-    of more than 20 000 requests: the answer is for an estimate only. `datasets` are by
+    of more than 3,000 requests: the answer is for an estimate only. `datasets` are by
     `CellPlan.source`.
     """
-    rows = database.rows("SELECT model, fingerprint FROM pace")
+    # The rowid grows with every replacement, so the newest fingerprint of a model comes last.
+    rows = database.rows("SELECT model, fingerprint FROM pace ORDER BY rowid")
     fingerprints = {row["model"]: row["fingerprint"] for row in rows}
     return tuple(
         _hits(database, plan, datasets[plan.source], fingerprints.get(plan.entry.name, ""))

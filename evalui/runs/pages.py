@@ -40,6 +40,10 @@ _SLICE = (
     + _MATCHING
     + "ORDER BY s.place LIMIT :limit OFFSET :offset"
 )
+_QUESTION = (
+    "SELECT body FROM sample WHERE id = ? AND role = 'sample'"
+    " AND dataset = (SELECT dataset FROM cell WHERE id = ?)"
+)
 
 
 def page(
@@ -84,15 +88,21 @@ def page(
     )
 
 
+def has_question(database: Database, cell_id: int, sample_id: str) -> bool:
+    """Whether the cell's dataset has this question."""
+    return bool(database.row(_QUESTION, (sample_id, cell_id)))
+
+
 def question(database: Database, cell_id: int, sample_id: str) -> Question:
     """One question with all its trials; raises `StoreError` if the cell has no such question."""
-    row = database.row(
-        "SELECT body FROM sample WHERE id = ? AND role = 'sample'"
-        " AND dataset = (SELECT dataset FROM cell WHERE id = ?)",
-        (sample_id, cell_id),
-    )
+    row = database.row(_QUESTION, (sample_id, cell_id))
     if row is None:
-        raise StoreError(f"Cell {cell_id} has no question {sample_id!r}.")
+        raise StoreError(
+            "Cell {cell} has no question {sample!r}.",
+            "no-question",
+            cell=cell_id,
+            sample=sample_id,
+        )
     trials = database.rows(
         "SELECT t.sample, t.variant, t.reply, t.body, c.pattern"
         " FROM trial t JOIN cell c ON c.id = t.cell WHERE t.cell = ? AND t.sample = ?",
@@ -113,7 +123,16 @@ def facets(database: Database, cell_id: int) -> Facets:
         "SELECT rule FROM trial WHERE cell = ? GROUP BY rule ORDER BY count(*) DESC, rule",
         (cell_id,),
     )
-    return Facets(tuple(row["subject"] for row in subjects), tuple(row["rule"] for row in rules))
+    most = database.row(
+        "SELECT max(length(variant) - length(replace(variant, ',', '')) + 1) AS options"
+        " FROM trial WHERE cell = ?",
+        (cell_id,),
+    )
+    return Facets(
+        subjects=tuple(row["subject"] for row in subjects),
+        rules=tuple(row["rule"] for row in rules),
+        n_options=(most["options"] or 0) if most else 0,
+    )
 
 
 def _outcomes(

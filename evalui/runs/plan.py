@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from evalui.errors import SpecError, UnknownName
+from evalui.errors import SpecError, UnknownName, sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import describe
 from evalui.modes import MODES, Mode, Setting
@@ -15,12 +15,12 @@ from evalui.scoring.orders import count_variants, variants
 from evalui.types import Ability, Cell, Dataset, Pattern, Sample, Variant
 
 # Beyond this a pattern is a slip of the hand: ten options have 3.6 million orders.
-MOST_TRIALS = 5_000_000
+MOST_TRIALS = 1_000_000
 
 _LACKS: dict[Ability, str] = {
-    "next_token": "it gives no probabilities of the next token",
-    "loglik": "it gives no probability of a text",
-    "generate": "it does not write replies",
+    "next_token": sentence("it gives no probabilities of the next token", "lacks-next-token"),
+    "loglik": sentence("it gives no probability of a text", "lacks-loglik"),
+    "generate": sentence("it does not write replies", "lacks-generate"),
 }
 
 
@@ -71,7 +71,12 @@ def plan_run(
     _refuse_twins(spec, datasets)
     for name in spec.models:
         if name not in catalog:
-            raise UnknownName(f"Unknown model {name!r}. Known: {', '.join(sorted(catalog))}.")
+            raise UnknownName(
+                "Unknown model {name!r}. Known: {known}.",
+                "unknown-model",
+                name=name,
+                known=", ".join(sorted(catalog)),
+            )
     keys = {source.key: dataset_key(datasets[source.key]) for source in spec.datasets}
     named_modes = list(zip(spec.modes, labels(spec.modes), strict=True))
     return tuple(
@@ -118,14 +123,18 @@ def setting_of(mode: ModeSpec, shots: Sequence[Sample]) -> Setting:
 def _refuse_twins(spec: RunSpec, datasets: Mapping[str, Dataset]) -> None:
     names = [datasets[source.key].name for source in spec.datasets]
     for what, listed in (
-        ("datasets are called", names),
-        ("models are called", spec.models),
-        ("modes are the same,", labels(spec.modes)),
+        (sentence("datasets are called", "twin-datasets"), names),
+        (sentence("models are called", "twin-models"), spec.models),
+        (sentence("modes are the same,", "twin-modes"), labels(spec.modes)),
     ):
         name, count = Counter(listed).most_common(1)[0]
         if count > 1:
             raise SpecError(
-                f"{count} {what} {name!r}: name one of them otherwise, or leave it out."
+                "{n} {what} {name!r}: name one of them otherwise, or leave it out.",
+                "twins",
+                n=count,
+                what=what,
+                name=name,
             )
 
 
@@ -156,8 +165,13 @@ def _plan_cell(
     total = sum(totals.values())
     if total > MOST_TRIALS:
         raise SpecError(
-            f"{dataset.name} in {label} would ask {total:,} times, more than {MOST_TRIALS:,}. "
-            "Choose the circular pattern, or set a limit."
+            "{dataset} in {mode} would ask {n:,} times, more than {limit:,}. "
+            "Choose the circular pattern, or set a limit.",
+            "too-many-trials",
+            dataset=dataset.name,
+            mode=label,
+            n=total,
+            limit=MOST_TRIALS,
         )
     requests = 0 if impossible else _count_requests(scorer, setting, samples, totals)
     told = signature(dataset, samples, mode, model=entry.name, seed=spec.seed, limit=spec.limit)
@@ -182,14 +196,21 @@ def _reordered(mode: Mode, pattern: Pattern, sample: Sample) -> bool:
 
 def _why_not(dataset: Dataset, entry: ModelEntry, mode: Mode) -> str:
     if dataset.kind != "multiple_choice":
-        return f"{dataset.name} has no options to choose from."
+        return sentence(
+            "{dataset} has no options to choose from.", "no-options", dataset=dataset.name
+        )
     if not dataset.samples:
-        return f"{dataset.name} has no usable question."
+        return sentence("{dataset} has no usable question.", "no-usable", dataset=dataset.name)
     state = describe(entry)
     if state.problem:
         return state.problem
     if mode.abilities_needed not in state.abilities:
-        return f"{entry.name} cannot do this mode: {_LACKS[mode.abilities_needed]}."
+        return sentence(
+            "{model} cannot do this mode: {why}.",
+            "cannot-do",
+            model=entry.name,
+            why=_LACKS[mode.abilities_needed],
+        )
     return ""
 
 
@@ -199,10 +220,17 @@ def _check_shots(dataset: Dataset, samples: Sequence[Sample], wanted: int) -> No
     have = Counter(shot.subject for shot in dataset.shots)
     for subject in dict.fromkeys(sample.subject for sample in samples):
         if have[subject] < wanted:
-            name = dataset.name + (f", subject {subject}," if subject else "")
+            name = dataset.name
+            if subject:
+                name = sentence(
+                    "{dataset}, subject {subject},", "of-subject", dataset=name, subject=subject
+                )
             raise SpecError(
-                f"{name} has {have[subject]} worked examples in its dev file, "
-                f"{wanted} shots need {wanted}."
+                "{name} has {n} worked examples in its dev file, {wanted} shots need {wanted}.",
+                "few-shots",
+                name=name,
+                n=have[subject],
+                wanted=wanted,
             )
 
 

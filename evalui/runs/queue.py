@@ -8,7 +8,8 @@ import time
 from collections.abc import Sequence
 from sqlite3 import Connection
 
-from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun
+from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun, sentence
+from evalui.runs.codec import decode_sentence, encode_sentence
 from evalui.runs.database import Database
 from evalui.runs.plan import CellPlan
 from evalui.runs.rows import Lease
@@ -27,7 +28,9 @@ def create_run(
         SpecError: no cell can run; the message gives the first reason.
     """
     if all(plan.impossible for plan in plans):
-        raise SpecError(f"Nothing in this run can be done. {plans[0].impossible}")
+        raise SpecError(
+            "Nothing in this run can be done. {why}", "nothing-possible", why=plans[0].impossible
+        )
     run_id = secrets.token_urlsafe(8)[:10]
     with database.writing() as connection:
         connection.execute(
@@ -80,7 +83,7 @@ def check(database: Database, lease: Lease) -> None:
     if row is None:
         raise lost(lease)
     if row["cancelling"]:
-        raise Cancelled(f"Run {lease.run_id} was stopped by its owner.")
+        raise Cancelled("Run {run} was stopped by its owner.", "stopped", run=lease.run_id)
 
 
 def hold(connection: Connection, lease: Lease) -> None:
@@ -96,7 +99,12 @@ def hold(connection: Connection, lease: Lease) -> None:
 
 def lost(lease: Lease) -> LostRun:
     """The error of a worker whose run is gone."""
-    return LostRun(f"Run {lease.run_id} no longer belongs to worker {lease.worker}.")
+    return LostRun(
+        "Run {run} no longer belongs to worker {worker}.",
+        "lost",
+        run=lease.run_id,
+        worker=lease.worker,
+    )
 
 
 def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str) -> None:
@@ -114,8 +122,10 @@ def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str)
         ).fetchone()
         if begun:
             raise ModelError(
-                f"{begun['model']} has changed since this cell began, and one figure may not mix "
-                "two models. Repeat the run instead of resuming it."
+                "{model} has changed since this cell began, and one figure may not mix "
+                "two models. Repeat the run instead of resuming it.",
+                "model-changed",
+                model=begun["model"],
             )
         connection.execute(
             "UPDATE cell SET state = 'running', started = coalesce(started, ?), finished = NULL,"
@@ -132,7 +142,13 @@ def finish_cell(
         hold(connection, lease)
         connection.execute(
             "UPDATE cell SET state = ?, finished = ?, error = ?, traceback = ? WHERE id = ?",
-            ("failed" if error else "done", time.time(), error, traceback, cell_id),
+            (
+                "failed" if error else "done",
+                time.time(),
+                encode_sentence(error),
+                traceback,
+                cell_id,
+            ),
         )
 
 
@@ -144,7 +160,7 @@ def finish(database: Database, lease: Lease) -> None:
             "SELECT error FROM cell WHERE run = ? AND state = 'failed' ORDER BY place",
             (lease.run_id,),
         ).fetchall()
-        error = failed[0]["error"] if failed else ""
+        error = decode_sentence(failed[0]["error"]) if failed else ""
         _end(connection, lease.run_id, "failed" if failed else "done", error)
 
 
@@ -186,7 +202,11 @@ def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "")
             if row["cancelling"]:
                 _cancel(connection, row["id"])
             elif row["losses"] >= MOST_LOSSES:
-                error = f"The worker died {row['losses']} times while it worked on this run."
+                error = sentence(
+                    "The worker died {n} times while it worked on this run.",
+                    "worker-died",
+                    n=row["losses"],
+                )
                 _fail(connection, row["id"], error, "")
             else:
                 _requeue(connection, row["id"])
@@ -250,14 +270,14 @@ def _hold(connection: Connection, lease: Lease) -> bool:
 def _state(connection: Connection, run_id: str) -> str:
     row = connection.execute("SELECT state FROM run WHERE id = ?", (run_id,)).fetchone()
     if row is None:
-        raise UnknownRun(f"There is no run {run_id!r}.")
+        raise UnknownRun("There is no run {run!r}.", "no-run", run=run_id)
     return row["state"]
 
 
 def _end(connection: Connection, run_id: str, state: str, error: str = "") -> None:
     connection.execute(
         "UPDATE run SET state = ?, finished = ?, error = ?, cancelling = 0 WHERE id = ?",
-        (state, time.time(), error, run_id),
+        (state, time.time(), encode_sentence(error), run_id),
     )
 
 
@@ -274,7 +294,7 @@ def _fail(connection: Connection, run_id: str, error: str, traceback: str) -> No
     connection.execute(
         "UPDATE cell SET state = 'failed', finished = ?, error = ?, traceback = ?"
         " WHERE run = ? AND state IN ('waiting', 'running')",
-        (time.time(), error, traceback, run_id),
+        (time.time(), encode_sentence(error), traceback, run_id),
     )
     _end(connection, run_id, "failed", error)
 
@@ -314,7 +334,7 @@ def _add_cell(connection: Connection, run_id: str, owner: str, place: int, plan:
             plan.total,
             plan.requests,
             "impossible" if plan.impossible else "waiting",
-            plan.impossible,
+            encode_sentence(plan.impossible),
         ),
     )
 

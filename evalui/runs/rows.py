@@ -142,7 +142,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """What the questions of a cell can be filtered by."""
+    """What the questions of a cell can be filtered by; `n_options` is the most any of them has."""
 
     subjects: tuple[str, ...]
     rules: tuple[str, ...]
+    n_options: int

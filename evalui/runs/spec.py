@@ -8,7 +8,8 @@ from typing import Any, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from evalui import __version__
-from evalui.errors import SpecError
+from evalui.data.table import has_half_pair
+from evalui.errors import SpecError, sentence
 from evalui.modes import MODES
 from evalui.modes.templates import TEMPLATES, Template, choose, template_from
 from evalui.scoring import reply
@@ -120,18 +121,29 @@ def read_spec(text: str) -> RunSpec:
         values = json.loads(text)
     except json.JSONDecodeError as error:
         raise SpecError(
-            f"The run specification is not JSON: line {error.lineno}, column {error.colno}: "
-            f"{error.msg}."
+            "The run specification is not JSON: line {line}, column {column}: {reason}.",
+            "spec-no-json",
+            line=error.lineno,
+            column=error.colno,
+            reason=error.msg,
         ) from error
-    except RecursionError as error:
-        raise SpecError("The run specification is nested too deeply.") from error
+    except (RecursionError, ValueError) as error:  # a number of thousands of digits, too
+        raise SpecError(
+            "The run specification is nested too deeply, or has a number that is too long.",
+            "spec-too-deep",
+        ) from error
+    if has_half_pair(values):
+        raise SpecError("The run specification has half a Unicode character.", "half-character")
     try:
         return RunSpec.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         place = _place(first["loc"])
         raise SpecError(
-            f"Run specification, {place}: {_told(first['type'], first['msg'], first['loc'])}"
+            "Run specification, {place}: {reason}",
+            "spec-field",
+            place=place,
+            reason=_told(first["type"], first["msg"], first["loc"]),
         ) from error
 
 
@@ -244,4 +256,5 @@ def _told(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     if kind != "extra_forbidden":
         return message + "."
     owner = {"datasets": DatasetSpec, "modes": ModeSpec}.get(str(path[0]), RunSpec)
-    return f"there is no such field. Known: {', '.join(owner.model_fields)}."
+    known = ", ".join(owner.model_fields)
+    return sentence("there is no such field. Known: {known}.", "spec-no-field", known=known)

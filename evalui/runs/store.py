@@ -13,6 +13,7 @@ from evalui.errors import UnknownRun
 from evalui.runs import cache, pace, pages, queue, replay, trials
 from evalui.runs import datasets as stored
 from evalui.runs.access import LOCAL
+from evalui.runs.codec import decode_sentence
 from evalui.runs.database import Database
 from evalui.runs.plan import CellPlan
 from evalui.runs.rows import (
@@ -95,7 +96,7 @@ class Store:
         """One run."""
         row = self.database.row(_RUNS + "WHERE r.id = ? GROUP BY r.id", (run_id,))
         if row is None:
-            raise UnknownRun(f"There is no run {run_id!r}.")
+            raise UnknownRun("There is no run {run!r}.", "no-run", run=run_id)
         return _run_row(row)
 
     def runs(self, owner: str = LOCAL) -> list[RunRow]:
@@ -167,7 +168,7 @@ class Store:
         for row in self.cells(run_id):
             if row.id == cell_id:
                 return trials.result(self.database, row)
-        raise UnknownRun(f"Run {run_id!r} has no cell {cell_id}.")
+        raise UnknownRun("Run {run!r} has no cell {cell}.", "run-cell", run=run_id, cell=cell_id)
 
     def trials(self, cell_id: int) -> tuple[Trial, ...]:
         """All trials of a cell, questions in file order and variants in pattern order."""
@@ -211,6 +212,10 @@ class Store:
     def facets(self, cell_id: int) -> Facets:
         """What the questions of a cell can be filtered by."""
         return pages.facets(self.database, cell_id)
+
+    def has_question(self, cell_id: int, sample_id: str) -> bool:
+        """Whether the cell has this question."""
+        return pages.has_question(self.database, cell_id, sample_id)
 
     def question(self, cell_id: int, sample_id: str) -> Question:
         """One question with its trials in variant order."""
@@ -302,6 +307,7 @@ class Store:
 def _run_row(row: Row) -> RunRow:
     values: dict[str, Any] = {name: row[name] for name in RunRow.__slots__}
     values["cancelling"] = bool(row["cancelling"])
+    values["error"] = decode_sentence(row["error"])
     return RunRow(**values)
 
 
@@ -310,8 +316,9 @@ def _cell_row(row: Row) -> CellRow:
     cell = Cell(
         row["dataset_name"], row["model"], row["mode"], row["label"], row["pattern"], signature
     )
-    plain = [name for name in CellRow.__slots__ if name not in ("run_id", "cell")]
-    return CellRow(run_id=row["run"], cell=cell, **{name: row[name] for name in plain})
+    plain = [name for name in CellRow.__slots__ if name not in ("run_id", "cell", "error")]
+    values = {name: row[name] for name in plain}
+    return CellRow(run_id=row["run"], cell=cell, error=decode_sentence(row["error"]), **values)
 
 
 def _left(cell: CellRow, known: Mapping[tuple[str, str, int], float]) -> float | None:

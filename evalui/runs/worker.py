@@ -84,7 +84,7 @@ class Worker:
         except LostRun:
             raise
         except StoreError as error:
-            self._store.fail(run.lease, str(error))
+            self._store.fail(run.lease, error.sentence)
         except Exception as error:  # noqa: BLE001 (kept with the run, for the person who sees it)
             self._store.fail(run.lease, _told(error), traceback.format_exc())
 
@@ -126,7 +126,12 @@ class Worker:
     def _entry(self, name: str) -> ModelEntry:
         catalog = self._catalog()
         if name not in catalog:
-            raise UnknownName(f"Unknown model {name!r}. Known: {', '.join(sorted(catalog))}.")
+            raise UnknownName(
+                "Unknown model {name!r}. Known: {known}.",
+                "unknown-model",
+                name=name,
+                known=", ".join(sorted(catalog)),
+            )
         return catalog[name]
 
 
@@ -223,7 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _told(error: Exception) -> str:
     if isinstance(error, EvaluiError):
-        return str(error)
+        return error.sentence
     return f"{type(error).__name__}: {error}"
 
 

@@ -102,6 +102,8 @@ _NOT_AFTER = re.compile(
     r"(?:is|are|was|were)(?:\s+not\b|n['’]t\b))",
     re.IGNORECASE,
 )
+_ASKED = re.compile(r"[\s)\]】}*_`$\"”’']{0,6}(?:吗|\?)")
+_LABELLED = re.compile(r"(?<![A-Za-z0-9])([A-J])[*_`]{0,2}[.):、\]】][*_`\s]{0,3}")
 _LISTED_LINE = re.compile(r"^[\s*_`(\[]{0,6}([A-J])[)\]】]?[*_`]{0,2}[.):、:]", re.MULTILINE)
 _WORD = re.compile(r"[ \t]+[^\W\d_]{2,}")
 # No noun follows an article with these, so the letter before them is a label.
@@ -128,6 +130,16 @@ def denied_before(text: str, start: int) -> bool:
 def denied_after(text: str, end: int) -> bool:
     """Whether what ends at `end` is called wrong: "A is incorrect", "A错误"."""
     return bool(_NOT_AFTER.match(text, end))
+
+
+def asked(text: str, end: int) -> bool:
+    """Whether what ends at `end` is a question: "is the answer A?", "答案是A吗"."""
+    return bool(_ASKED.match(text, end))
+
+
+def labelled(line: str) -> list[tuple[str, str]]:
+    """Every label in a line, with the text from there to the end of the line."""
+    return [(match[1], line[match.end() :]) for match in _LABELLED.finditer(line)]
 
 
 def lists_others(text: str, letter: str) -> bool:

@@ -82,6 +82,8 @@ def _marker(reply: str, options: _Options) -> Found | None:
     for match in phrases.MARKER.finditer(reply):
         if phrases.denied_before(reply, match.start()) or phrases.denied_after(reply, match.end()):
             continue
+        if phrases.asked(reply, match.end()):
+            continue
         start = match.start("group")
         if reply[start - 1] == "\n" and phrases.lists_others(reply[start:], match["group"]):
             continue  # "Choose:" and then the options again
@@ -124,10 +126,20 @@ def _letter(reply: str, options: _Options) -> Found | None:
         return None
     if options.equal(line) and (match["group"].islower() or _plain(after)):
         return None  # it is an option's text: the variable "b", "C. elegans"
-    if _plain(after) and phrases.lists_others(reply, match["group"]):
+    listed = phrases.lists_others(reply, match["group"]) or _lists_options(after, slot, options)
+    if _plain(after) and listed:
         return Found(None, "ambiguous")  # the options were only repeated
     others = options.equal(after.lstrip(" )]】.:、,*_`"))
     return Found(slot, "label-text-conflict" if others and slot not in others else "letter")
+
+
+def _lists_options(line: str, slot: int, options: _Options) -> bool:
+    """Whether a line goes on with another label and that label's own text."""
+    return any(
+        other != slot and phrases.begins_with(_plain(text), options.texts[other])
+        for label, text in phrases.labelled(line)
+        if (other := options.slot(label)) is not None and options.texts[other]
+    )
 
 
 def _letter_text(reply: str, options: _Options) -> Found | None:

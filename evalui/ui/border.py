@@ -1,10 +1,11 @@
 """What every answer of the server carries: security headers, and the head of our pages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Gradio needs inline scripts and eval; nothing may be fetched from, or sent to, another host.
@@ -16,17 +17,27 @@ _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class SameOrigin:
-    """Refuses what another site's page sends, and forbids our pages to talk to other hosts."""
+    """Refuses what another site's page sends, and forbids our pages to talk to other hosts.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Only addresses, localhost and `hosts` are answered: a foreign name that is made to point here
+    (DNS rebinding) would be an origin of its own, and could read everything.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str] = ()) -> None:
         self.app = app
+        self.hosts = frozenset(host.casefold() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 403 to a foreign origin, else add the headers to the answer."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if scope["method"] not in _SAFE_METHODS and _foreign(Headers(scope=scope)):
+        headers_in = Headers(scope=scope)
+        if not self._serves(headers_in.get("host", "")):
+            refusal = PlainTextResponse("Unknown host. See EVALUI_ALLOWED_HOSTS.", status_code=421)
+            await refusal(scope, receive, send)
+            return
+        if scope["method"] not in _SAFE_METHODS and _foreign(headers_in):
             refusal = JSONResponse({"error": "This page is of another site."}, status_code=403)
             await refusal(scope, receive, send)
             return
@@ -40,6 +51,10 @@ class SameOrigin:
             await send(message)
 
         await self.app(scope, receive, with_headers)
+
+    def _serves(self, host: str) -> bool:
+        name = (urlsplit(f"//{host}").hostname or "").casefold()
+        return name == "localhost" or name in self.hosts or _is_address(name)
 
 
 class PageHead:
@@ -86,6 +101,14 @@ class PageHead:
         language = self.languages[path].encode()
         page = page.replace(b'lang="en"', b'lang="' + language + b'"', 1)
         return page.replace(b"</head>", head + b"</head>", 1)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _foreign(headers: Headers) -> bool:

@@ -155,7 +155,10 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
         el("p", t.count("faults.rest", rest), cls="meta gap-s") if rest > 0 else None,
         div(agree, cls="gap"),
         aside=el(
-            "a", t("faults.download"), href=f"../faults/{upload}.csv?{_layout(form)}", download=True
+            "a",
+            t("faults.download"),
+            href=f"../faults/{upload}.csv?{_layout(form)}&lang={t.language}",
+            download=True,
         ),
         cls="f15",
     )

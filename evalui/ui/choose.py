@@ -122,7 +122,10 @@ def cost_card(
         definitions(rows) if rows else None,
         *(div(note("warn", warning), cls="gap-s") for warning in warnings),
         *(div(note("na", problem), cls="gap-s") for problem in problems),
-        div(button(t("cost.start"), "start", cls="pri lg", disabled=bool(problems)), cls="gap"),
+        div(
+            button(t("cost.start"), "start", cls="pri lg", disabled=bool(problems), data_once=True),
+            cls="gap",
+        ),
         cls="cost",
     )
 
@@ -133,7 +136,7 @@ def _model(t: Text, state: ModelState, chosen: bool, modes: Sequence[str]) -> Ht
     kind = t("models.baseline") if entry.baseline else t("models.local")
     about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
     lacking = [mode for mode in modes if MODES[mode].abilities_needed not in state.abilities]
-    why = state.problem or (
+    why = t.told(state.problem) or (
         t("models.skips", modes=t("list.comma").join(t(f"mode.{mode}") for mode in lacking))
         if lacking and chosen
         else ""

@@ -3,7 +3,7 @@
 import io
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from evalui.runs.store import Store
 from evalui.settings import ASSETS, Settings
 from evalui.types import Language
 from evalui.ui.draft import Draft
+from evalui.ui.text import text
 from evalui.ui.uploads import Uploads
 
 _SAMPLE = ASSETS / "samples" / "demo"
@@ -77,7 +78,7 @@ class Desk:
     def keep_sample(self) -> str:
         """Store the shipped sample as if somebody had uploaded it, in an archive with a name."""
         if not sample_files():
-            raise DataError("This installation has no sample.")
+            raise DataError("This installation has no sample.", "no-sample")
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
             for path in sample_files():
@@ -112,15 +113,17 @@ class Desk:
             DataError, SpecError: it cannot be done; the message says why.
         """
         if not draft.models:
-            raise SpecError("Choose a model.")
+            raise SpecError("Choose a model.", "no-model")
         if not draft.modes:
-            raise SpecError("Choose a mode.")
+            raise SpecError("Choose a mode.", "no-mode")
         loaded: dict[str, Loaded] = {}
         sources: list[DatasetSpec] = []
         for upload in draft.uploads:
             found = self.load(upload, draft.layout)
             if found.faults and not draft.skip_faulty:
-                raise FaultyRows("Rows are faulty: leave them out, or correct the file.")
+                raise FaultyRows(
+                    "Rows are faulty: leave them out, or correct the file.", "faulty-rows"
+                )
             paths = [str(path) for path in self.uploads.paths(self.owner, upload)]
             sources.append(
                 draft.dataset_spec(paths, name=found.dataset.name, sha256=found.dataset.sha256)
@@ -141,16 +144,18 @@ class Desk:
         """A run of this person; raises `UnknownRun` for anybody else's as for one that is not."""
         row = self.store.run(run_id)
         if not may_see(row.owner, self.owner):
-            raise UnknownRun(f"There is no run {run_id!r}.")
+            raise UnknownRun("There is no run {run!r}.", "no-run", run=run_id)
         return row
 
-    def report(self, run_id: str) -> Report:
+    def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
-        return self._report(run_id, self.run(run_id).revision)
+        t, found = text(language), self._report(run_id, self.run(run_id).revision)
+        told = (replace(summary, error=t.told(summary.error)) for summary in found.summaries)
+        return replace(found, summaries=tuple(told))
 
     def export(self, run_id: str, extension: str, language: Language) -> tuple[str, bytes]:
         """A run as a file of its own name."""
-        report = self.report(run_id)
+        report = self.report(run_id, language)
         name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in report.name).strip()
         return f"{name or run_id}.{extension}", write(report, extension, language)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from evalui.data.base import Layout
-from evalui.errors import SpecError
+from evalui.errors import Sentence, SpecError
 from evalui.modes import MODES
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.types import Pattern
@@ -94,18 +94,19 @@ def read_draft(form: Form) -> Draft:
         pattern=PATTERNS.get(one(form, "pattern"), "circular"),
         template=_template(form),
         chat=_CHAT.get(one(form, "chat")),
-        max_tokens=_number(one(form, "max_tokens"), "Longest reply") or 64,
-        limit=_number(one(form, "limit"), "Questions") or None,
-        seed=_number(one(form, "seed"), "Seed") or 0,
+        max_tokens=_number(one(form, "max_tokens"), Sentence("Longest reply", "set.max_tokens"))
+        or 64,
+        limit=_number(one(form, "limit"), Sentence("Questions", "set.limit")) or None,
+        seed=_number(one(form, "seed"), Sentence("Seed", "set.seed")) or 0,
         name=one(form, "name").strip()[:120],
     )
 
 
 def read_layout(form: Form) -> Layout:
     """The column names of the form; empty fields keep the format's own."""
-    options = re.split(r"[,，;；\s]+", one(form, "col_options").strip())
+    options = re.split(r"[,，;；\n]", one(form, "col_options"))  # a name may hold blanks
     return Layout(
-        options=tuple(name for name in options if name),
+        options=tuple(name.strip() for name in options if name.strip()),
         answer=one(form, "col_answer").strip(),
         answer_key=one(form, "col_key") or "letter",
         question=one(form, "col_question").strip(),
@@ -162,14 +163,20 @@ def _template(form: Form) -> str | dict[str, Any]:
 def _shots(text: str) -> tuple[int, ...]:
     parts = [part for part in re.split(r"[,，;；\s]+", text.strip()) if part]
     if not all(part.isascii() and part.isdigit() and len(part) <= 3 for part in parts):
-        raise SpecError(f"Worked examples: “{text}” is not a number, nor several with commas.")
+        raise SpecError(
+            "Worked examples: “{text}” is not a number, nor several with commas.",
+            "shots-no-number",
+            text=text,
+        )
     return tuple(dict.fromkeys(int(part) for part in parts)) or (0,)
 
 
-def _number(text: str, label: str) -> int | None:
+def _number(text: str, field: Sentence) -> int | None:
     text = text.strip()
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise SpecError(f"{label}: “{text}” is not a whole number.")
+        raise SpecError(
+            "{field}: “{text}” is not a whole number.", "no-number", field=field, text=text
+        )
     return int(text)

@@ -42,7 +42,7 @@ class Evaluate:
             if act.do == "start":
                 return self._started(self.desk.start(read_draft(form)))
         except EvaluiError as error:
-            return self._with_problem(act.form, str(error))
+            return self._with_problem(act.form, self.t.told(error.sentence))
         return self.show(form)
 
     def again(self, run_id: str) -> Html:
@@ -50,7 +50,7 @@ class Evaluate:
         try:
             spec, uploads = self.desk.uploads_of(run_id)
         except EvaluiError as error:
-            return self.show({}, problem=str(error))
+            return self.show({}, problem=self.t.told(error.sentence))
         return self.show(form_of(spec, uploads))
 
     def show(self, form: Form, *, problem: str = "") -> Html:
@@ -60,7 +60,7 @@ class Evaluate:
         try:
             return self._chosen(self._with_defaults(form))
         except EvaluiError as error:
-            return self._with_problem(form, str(error))
+            return self._with_problem(form, self.t.told(error.sentence))
 
     def _changed(self, act: Act) -> Form:
         uploads = many(act.form, "uploads")
@@ -141,7 +141,7 @@ class Evaluate:
                 return cost_card(t, (), problems=[t(missing)])
             intent = self.desk.plan(draft)
         except EvaluiError as error:
-            return cost_card(t, (), problems=[str(error)])
+            return cost_card(t, (), problems=[self.t.told(error.sentence)])
         questions = max(plan.questions for plan in intent.plans)
         return cost_card(
             t,
@@ -166,7 +166,7 @@ class Evaluate:
                 "cost.left_out",
                 model=plan.cell.model,
                 mode=self.t(f"mode.{plan.cell.mode}"),
-                why=plan.impossible,
+                why=self.t.told(plan.impossible),
             )
             for plan in intent.plans
             if plan.impossible

@@ -86,7 +86,7 @@ def _heading(t: Text, cell: CellRow) -> str:
 def _cell(t: Text, cell: CellRow) -> Html:
     word = status(_KINDS[cell.state], t(f"state.{cell.state}"))
     if cell.state == "impossible":
-        return join(word, div(cell.error, cls="meta"))
+        return join(word, div(t.told(cell.error), cls="meta"))
     if cell.origin_n:
         accuracy = share(wilson(cell.origin_credit, cell.origin_n))
     else:
@@ -118,4 +118,4 @@ def _failure(t: Text, cell: CellRow) -> Html:
         if cell.traceback
         else None
     )
-    return join(div(cell.error, cls="bad"), trace)
+    return join(div(t.told(cell.error), cls="bad"), trace)

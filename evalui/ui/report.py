@@ -34,7 +34,9 @@ class Report:
     def show(self, run_id: str) -> tuple[Any, ...]:
         """Links and preview of a run."""
         shown = Shown(self.desk, self.t, run_id)
-        return downloads(self.t, shown.run), markdown(self.desk.report(run_id), self.t.language)
+        return downloads(self.t, shown.run), markdown(
+            self.desk.report(run_id, self.t.language), self.t.language
+        )
 
 
 def downloads(t: Text, run: RunRow) -> Html:

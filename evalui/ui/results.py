@@ -68,7 +68,13 @@ class Results:
         try:
             shown = Shown(self.desk, self.t, run_id) if run_id else None
         except EvaluiError as error:
-            return ("", "", self._none(str(error)), gr.Tabs(visible=False), *nothing)
+            return (
+                "",
+                "",
+                self._none(self.t.told(error.sentence)),
+                gr.Tabs(visible=False),
+                *nothing,
+            )
         if shown is None:
             return ("", "", self._none(""), gr.Tabs(visible=False), *nothing)
         wish = one(form, "sub")
@@ -126,7 +132,9 @@ class Results:
 
     def _unfinished(self, run: RunRow) -> Html | None:
         if run.state not in ("queued", "running"):
-            return note("bad", run.error) if run.state == "failed" and run.error else None
+            return (
+                note("bad", self.t.told(run.error)) if run.state == "failed" and run.error else None
+            )
         link = el("a", self.t("results.watch"), href=f"?run={run.id}&tab=runs")
         return note("na", self.t("results.live"), " ", link)
 

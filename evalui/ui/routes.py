@@ -11,13 +11,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from evalui import __version__
-from evalui.errors import DataError, EvaluiError, UnknownRun
+from evalui.errors import DataError, EvaluiError, UnknownRun, sentence
 from evalui.report.export import FORMATS
 from evalui.report.sheets import harmless
 from evalui.types import Fault
 from evalui.ui.desk import Desk
 from evalui.ui.draft import read_layout
-from evalui.ui.text import language_of, text
+from evalui.ui.text import Text, language_of, text
 
 _MOST_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
@@ -53,7 +53,7 @@ def _permalink(run_id: str) -> Response:
 
 def _upload(desk: Desk) -> Route:
     async def upload(request: Request) -> Response:
-        t = text(language_of(request.query_params.get("lang"), desk.settings.language))
+        t = _text(request, desk)
         length = request.headers.get("content-length", "")
         if not length.isdecimal() or int(length) > desk.uploads.limit + _OVERHEAD:
             limit = desk.settings.max_upload_mb
@@ -64,7 +64,7 @@ def _upload(desk: Desk) -> Route:
         try:
             kept = await run_in_threadpool(desk.keep, files)
         except DataError as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
+            return JSONResponse({"error": t.told(error.sentence)}, status_code=400)
         return JSONResponse({"upload": kept})
 
     return upload
@@ -72,11 +72,12 @@ def _upload(desk: Desk) -> Route:
 
 def _faults(desk: Desk) -> Route:
     def faults(upload: str, request: Request) -> Response:
+        t = _text(request, desk)
         layout = read_layout(dict(request.query_params.items()))
         try:
             loaded = desk.load(upload, layout)
         except EvaluiError as error:
-            return Response(str(error), status_code=404, media_type="text/plain")
+            return Response(t.told(error.sentence), status_code=404, media_type="text/plain")
         return _download(_sheet(loaded.faults), "text/csv", f"faults-{loaded.dataset.name}.csv")
 
     return faults
@@ -84,14 +85,20 @@ def _faults(desk: Desk) -> Route:
 
 def _export(desk: Desk) -> Route:
     def export(run_id: str, extension: str, request: Request) -> Response:
-        language = language_of(request.query_params.get("lang"), desk.settings.language)
+        t = _text(request, desk)
         if extension not in FORMATS:
             known = ", ".join(FORMATS)
-            return Response(f"There is no {extension} export. Known: {known}.", status_code=404)
+            said = sentence(
+                "There is no {kind} export. Known: {known}.",
+                "no-export",
+                kind=extension,
+                known=known,
+            )
+            return Response(t.told(said), status_code=404, media_type="text/plain")
         try:
-            name, content = desk.export(run_id, extension, language)
+            name, content = desk.export(run_id, extension, t.language)
         except UnknownRun as error:
-            return Response(str(error), status_code=404, media_type="text/plain")
+            return Response(t.told(error.sentence), status_code=404, media_type="text/plain")
         return _download(content, FORMATS[extension], name)
 
     return export
@@ -102,6 +109,10 @@ def _health(desk: Desk) -> Route:
         return {"ok": True, "version": __version__, "revision": desk.store.revision()}
 
     return healthz
+
+
+def _text(request: Request, desk: Desk) -> Text:
+    return text(language_of(request.query_params.get("lang"), desk.settings.language))
 
 
 def _sheet(faults: tuple[Fault, ...]) -> bytes:

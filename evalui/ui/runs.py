@@ -3,8 +3,9 @@
 The page shows what the store says; it is asked again each second while something can change.
 """
 
+import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import gradio as gr
 
@@ -30,6 +31,26 @@ from evalui.ui.widgets import (
 _LIVE = ("queued", "running")
 _SHOWN = 100  # finished runs
 _KINDS = {"queued": "na", "running": "go", "done": "ok", "failed": "bad", "cancelled": "warn"}
+
+
+class Seen(NamedTuple):
+    """What the browser shows, kept there as text: nothing of it may go while the page polls.
+
+    `problem` came of the last click, `asking` is the run whose deletion waits for a second one.
+    """
+
+    revision: int = -1
+    problem: str = ""
+    asking: str = ""
+
+    def text(self) -> str:
+        """The value of the hidden field."""
+        return json.dumps(self)
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The inverse; a page that has seen nothing holds an empty field."""
+        return cls(*json.loads(text)) if text else cls()
 
 
 class Runs:
@@ -62,25 +83,23 @@ class Runs:
         try:
             chosen, problem = self._done(act, chosen), ""
         except EvaluiError as error:
-            problem = str(error)
+            problem = self.t.told(error.sentence)
         asking = act.one("run") if act.do == "ask" else ""
-        return (
-            self.show(chosen, problem=problem, asking=asking),
-            chosen,
-            self._revision(),
-            self.timer(),
-        )
+        seen = Seen(self.desk.store.revision(), problem, asking)
+        return self.show(chosen, seen), chosen, seen.text(), self.timer()
 
     def tick(self, chosen: str, seen: str) -> tuple[Any, ...]:
         """The page if anything has changed since `seen`, else nothing at all."""
-        now = self._revision()
-        if now == seen:
+        before = Seen.read(seen)
+        now = before._replace(revision=self.desk.store.revision())
+        if now == before:
             return SKIP, SKIP, SKIP
-        return self.show(chosen), now, self.timer()
+        return self.show(chosen, now), now.text(), self.timer()
 
     def open(self, chosen: str) -> tuple[Any, ...]:
         """Pane, revision and timer when the tab is opened."""
-        return self.show(chosen), self._revision(), self.timer()
+        seen = Seen(self.desk.store.revision())
+        return self.show(chosen, seen), seen.text(), self.timer()
 
     def timer(self) -> gr.Timer:
         """A timer that ticks only while a run can change."""
@@ -90,12 +109,12 @@ class Runs:
         """Runs that wait or run."""
         return sum(row.state in _LIVE for row in self._rows())
 
-    def show(self, chosen: str, *, problem: str = "", asking: str = "") -> Html:
-        """The whole page; `asking` is the run whose deletion waits for a second click."""
+    def show(self, chosen: str, seen: Seen = Seen()) -> Html:  # noqa: B008 (it cannot change)
+        """The whole page."""
         rows, t = self._rows(), self.t
         new = el("button", t("runs.new"), type="button", cls="btn pri", data_tab="tab-evaluate")
         head = page_head(t("runs.title"), t("runs.promise"), new)
-        told = div(note("bad", problem), role="alert") if problem else None
+        told = div(note("bad", seen.problem), role="alert") if seen.problem else None
         if not rows:
             return div(head, told, self._empty(), cls="stack")
         live = [row for row in reversed(rows) if row.state in _LIVE]
@@ -106,15 +125,12 @@ class Runs:
             told,
             self._queue(running, shown) if running else None,
             self._run(shown) if shown else None,
-            self._finished([row for row in rows if row.state not in _LIVE], asking),
+            self._finished([row for row in rows if row.state not in _LIVE], seen.asking),
             cls="stack",
         )
 
     def _rows(self) -> list[RunRow]:
         return self.desk.store.runs(self.desk.owner)
-
-    def _revision(self) -> str:
-        return str(self.desk.store.revision())
 
     def _done(self, act: Act, chosen: str) -> str:
         run_id = act.one("run")
@@ -184,7 +200,7 @@ class Runs:
         return titled(
             row.name,
             div(bar(share, label=row.name), cls="whole"),
-            div(note("bad", row.error), cls="whole")
+            div(note("bad", t.told(row.error)), cls="whole")
             if row.error and row.state == "failed"
             else None,
             matrix(t, cells, self.desk.baselines()),
@@ -211,7 +227,7 @@ class Runs:
             span(moment(t, row.finished or row.created), cls="dim"),
             el("b", row.name),
             status(_KINDS[row.state], t(f"runstate.{row.state}")),
-            join(result, div(row.error, cls="meta") if row.error else None),
+            join(result, div(t.told(row.error), cls="meta") if row.error else None),
             self._links(row, asking),
         ]
 

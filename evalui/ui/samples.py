@@ -1,5 +1,6 @@
 """Results, Samples: filters, a page of questions from the database, and one question in full."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -20,6 +21,8 @@ from evalui.ui.widgets import button, card, field, select
 
 PAGE_SIZE = 100
 _OUTCOMES: Mapping[str, OutcomeFilter] = {name: name for name in get_args(OutcomeFilter)}
+_PAGE = re.compile(r"[0-9]{1,9}")
+_LONGEST_FIND = 200  # characters; SQLite refuses very long patterns
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
 
 
@@ -77,11 +80,11 @@ class Samples:
             limit=PAGE_SIZE,
         )
         ids = [line.sample_id for line in found.rows]
-        opened = one(form, "sample") or (ids[0] if ids else "")
+        opened = one(form, "sample")
+        if not store.has_question(row.id, opened):  # none was asked for, or the link is an old one
+            opened = ids[0] if ids else ""
         cells = {str(cell.id): shown.words(cell) for cell in shown.cells if cell.done}
-        bar = filter_bar(
-            t, row, cells, store.facets(row.id), wish, n_options=_most_options(shown, row)
-        )
+        bar = filter_bar(t, row, cells, store.facets(row.id), wish)
         return div(
             bar,
             div(
@@ -112,8 +115,8 @@ def read_filters(form: Form) -> Filters:
         rule=one(form, "rule"),
         gold=_slot(one(form, "gold")),
         picked=_slot(one(form, "picked")),
-        find=one(form, "find").strip(),
-        page=int(one(form, "page")) if one(form, "page").isdecimal() else 0,
+        find=one(form, "find").strip()[:_LONGEST_FIND],
+        page=int(one(form, "page")) if _PAGE.fullmatch(one(form, "page")) else 0,
     )
 
 
@@ -123,12 +126,10 @@ def filter_bar(
     cells: Mapping[str, str],
     facets: Facets,
     wish: Filters,
-    *,
-    n_options: int,
 ) -> Html:
     """A field per filter. The page starts again from the first when one changes."""
     any_ = {"": t("samples.any")}
-    slots = any_ | {str(slot): LETTERS[slot] for slot in range(n_options)}
+    slots = any_ | {str(slot): LETTERS[slot] for slot in range(facets.n_options)}
     outcomes = {name: t(f"outcome.{name or 'all'}") for name in _OUTCOMES}
     subjects = any_ | {name: name for name in facets.subjects if name}
     rules = any_ | {name: name for name in facets.rules}
@@ -208,11 +209,6 @@ def listing(t: Text, page: Page, wish: Filters, opened: str) -> Html:
 
 def _spoken(t: Text, outcomes: tuple[str, ...]) -> str:
     return t("list.comma").join(t(f"outcome.{outcome}") for outcome in outcomes)
-
-
-def _most_options(shown: Shown, row: CellRow) -> int:
-    tables = shown.summaries[row.id].positions
-    return max((found.n_options for found in tables), default=4)
 
 
 def _slot(text: str) -> int | None:

@@ -80,7 +80,7 @@ def _with_pages(app: FastAPI, desk: Desk) -> FastAPI:
         heads={path: head(text(language)("app.title")) for language, path in paths.items()},
         languages={path: _DOCUMENT_LANGUAGES[language] for language, path in paths.items()},
     )
-    app.add_middleware(SameOrigin)
+    app.add_middleware(SameOrigin, hosts=[desk.settings.host, *desk.settings.allowed_hosts])
     return app
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
+from evalui.errors import Sentence
 from evalui.types import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -29,6 +30,22 @@ class Text:
     def __contains__(self, key: str) -> bool:
         """Whether the key has a string."""
         return key in self.words
+
+    def told(self, sentence: str) -> str:
+        """The sentence in this language; one without a translation stays as it is.
+
+        English has none: the sentence is English already.
+        """
+        if not isinstance(sentence, Sentence) or sentence.key not in self.words:
+            return sentence
+        values = {
+            name: self.told(value) if isinstance(value, str) else value
+            for name, value in sentence.values.items()
+        }
+        try:
+            return self.words[sentence.key].format_map(values)
+        except (KeyError, ValueError):
+            return sentence  # kept with a run by a version whose sentence had other fields
 
     def count(self, key: str, number: int, **values: object) -> str:
         """The string of `key` for a count: `key`.one for 1 if there is such a string."""

@@ -31,9 +31,13 @@ class Uploads:
             DataError: there is no file, or together they are over the limit.
         """
         if not files:
-            raise DataError("The upload holds no file.")
+            raise DataError("The upload holds no file.", "upload-empty")
         if sum(len(content) for _, content in files) > self.limit:
-            raise DataError(f"The files are larger than {self.limit // 2**20} MB together.")
+            raise DataError(
+                "The files are larger than {mb} MB together.",
+                "upload-too-large",
+                mb=self.limit // 2**20,
+            )
         named = _distinct([(_base_name(name), content) for name, content in files])
         upload = _digest(named)
         folder = self._folder(owner) / upload
@@ -45,7 +49,7 @@ class Uploads:
         """The files of an upload by name; raises `DataError` if there is no such upload."""
         folder = self._folder(owner) / upload
         if not _ID.fullmatch(upload) or not folder.is_dir():
-            raise DataError("This upload is no longer here. Drop the file again.")
+            raise DataError("This upload is no longer here. Drop the file again.", "upload-gone")
         return tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
 
     def id_of(self, owner: str, paths: Sequence[Path]) -> str:
@@ -53,7 +57,9 @@ class Uploads:
         own = self._folder(owner)
         ids = {path.relative_to(own).parts[0] for path in paths if path.is_relative_to(own)}
         if len(ids) != 1:
-            raise DataError("The files of this run were not uploaded here. Drop them again.")
+            raise DataError(
+                "The files of this run were not uploaded here. Drop them again.", "not-uploaded"
+            )
         return ids.pop()
 
     def _folder(self, owner: str) -> Path:
@@ -63,10 +69,18 @@ class Uploads:
     def _write(self, folder: Path, files: Sequence[tuple[str, bytes]]) -> None:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         unfinished = Path(tempfile.mkdtemp(dir=folder.parent))
-        for name, content in files:
-            path = unfinished / name
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            path.write_bytes(content)
+        try:
+            for name, content in files:
+                path = unfinished / name
+                path.parent.mkdir(mode=0o700, exist_ok=True)
+                path.write_bytes(content)
+        except OSError as error:
+            shutil.rmtree(unfinished)
+            raise DataError(
+                "The upload cannot be kept: {reason}.",
+                "upload-unwritten",
+                reason=error.strerror or str(error),
+            ) from error
         try:
             os.rename(unfinished, folder)  # noqa: PTH104 - Path.rename replaces on some systems
         except OSError:
@@ -77,17 +91,16 @@ class Uploads:
 def _base_name(name: str) -> str:
     """The file's own name, whatever folders or backslashes the browser sent before it."""
     base = PurePosixPath(name.replace("\\", "/")).name.replace("\0", "")
-    return base[-200:] if base not in {"", ".", ".."} else "file"
+    # File systems take 255 bytes; the end is kept, because it tells the kind.
+    kept = base.encode(errors="replace")[-200:].decode(errors="ignore")
+    return kept if kept not in {"", ".", ".."} else "file"
 
 
 def _distinct(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """Files of one name (from different folders) each get a folder of their own."""
-    seen: dict[str, int] = {}
-    placed: list[tuple[str, bytes]] = []
-    for name, content in files:
-        seen[name] = seen.get(name, 0) + 1
-        placed.append((name if seen[name] == 1 else f"{seen[name]}/{name}", content))
-    return placed
+    """If names repeat (from different folders), each file gets a folder of its own."""
+    if len({name for name, _ in files}) == len(files):
+        return list(files)
+    return [(f"{place}/{name}", content) for place, (name, content) in enumerate(files)]
 
 
 def _digest(files: Sequence[tuple[str, bytes]]) -> str:

@@ -23,7 +23,7 @@ class Shown:
     @cached_property
     def summaries(self) -> Mapping[int, Summary]:
         """The figures of each cell, by the cell's id, in the order of the run."""
-        found = self._desk.report(self.run.id).summaries
+        found = self._desk.report(self.run.id, self._t.language).summaries
         return {cell.id: summary for cell, summary in zip(self.cells, found, strict=True)}
 
     def words(self, cell: CellRow) -> str:

@@ -4,13 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from flow_examples import TRIALS, Office, wait_until
 
+from evalui.errors import StoreError
 from evalui.runs.launch import Workers
+from evalui.runs.store import Store
 from evalui.types import Trial
 
 SERVER = """
@@ -60,7 +61,7 @@ def test_a_killed_server_leaves_no_worker_and_no_lost_run(
     assert len(office.answered()) == TRIALS
 
 
-def test_a_worker_that_dies_is_replaced_and_its_run_goes_on_at_once(office: Office) -> None:
+def test_a_worker_that_dies_is_replaced_and_its_run_goes_on(office: Office) -> None:
     run_id = office.queue()
     workers = Workers(office.store, office.models)
     workers.start()
@@ -68,9 +69,7 @@ def test_a_worker_that_dies_is_replaced_and_its_run_goes_on_at_once(office: Offi
         office.wait_for(run_id, lambda run: run.done > 0)
         (first,) = workers.pids()
         os.kill(first, signal.SIGKILL)
-        began = time.monotonic()
         run = office.wait_for(run_id, lambda run: run.state == "done")
-        assert time.monotonic() - began < 15, "it waited for the silence of a dead worker"
         assert run.attempt == 2
         assert workers.pids() != [first]
     finally:
@@ -88,3 +87,22 @@ def test_stopping_ends_every_worker_and_gives_its_run_back(office: Office) -> No
     assert workers.pids() == []
     assert office.store.run(run_id).state == "queued"
     assert len(office.answered()) == office.store.run(run_id).done
+
+
+class BusyStore(Store):
+    """A store that cannot be written at the moment a worker's death is noticed."""
+
+    def requeue_worker(self, worker: str) -> int:
+        raise StoreError(f"Another process kept the database locked; {worker} was not noted.")
+
+
+def test_a_worker_is_replaced_even_if_its_death_cannot_be_noted(office: Office) -> None:
+    workers = Workers(BusyStore(office.store.database.path), office.models)
+    workers.start()
+    try:
+        wait_until(lambda: len(workers.pids()) == 1)
+        (first,) = workers.pids()
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: len(workers.pids()) == 1 and workers.pids() != [first])
+    finally:
+        workers.stop()

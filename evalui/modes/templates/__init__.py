@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,16 @@ from evalui.types import LETTERS, Language, Message, Prompt, Sample, Variant
 
 _FOLDER = Path(__file__).parent
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_FIELDS = {"question": {"subject", "question", "options"}, "cloze": {"subject", "question"}}
+# The fields that each part of a template needs, and those that it may have.
+_FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "question": (("question", "options"), ("subject",)),
+    "chat_question": (("question", "options"), ("subject",)),
+    "cloze": (("question",), ("subject",)),
+    "chat_cloze": (("question",), ("subject",)),
+    "option": (("letter", "text"), ()),
+    "answer": (("answer",), ()),
+    "cloze_answer": (("answer",), ()),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +63,42 @@ def template_from(values: dict[str, Any]) -> Template:
     known = {f.name for f in fields(Template)}
     if unknown := sorted(set(values) - known):
         raise SpecError(
-            f"Unknown template field {unknown[0]!r}. Known: {', '.join(sorted(known))}."
+            "Unknown template field {field!r}. Known: {known}.",
+            "template-field",
+            field=unknown[0],
+            known=", ".join(sorted(known)),
         )
     needed = ("name", "language", "question", "cloze", "answer", "unconditional")
-    if missing := [name for name in needed if name not in values]:
-        raise SpecError(f"The template lacks {', '.join(missing)}.")
+    # The unconditional context may be empty: that stands for the model's begin-of-text token.
+    given = {name for name, value in values.items() if value != "" or name == "unconditional"}
+    if missing := [name for name in needed if name not in given]:
+        raise SpecError("The template lacks {fields}.", "template-lacks", fields=", ".join(missing))
+    for field, value in values.items():
+        if not isinstance(value, str) and not (field == "lead" and value is None):
+            raise SpecError(
+                "Template {name!r}: {field} must be a text.",
+                "template-text",
+                name=str(values["name"]),
+                field=field,
+            )
     template = Template(**values)
     if template.name in TEMPLATES and TEMPLATES[template.name] != template:
         raise SpecError(
-            f"{template.name!r} is a shipped template. Give the changed one a name of its own."
+            "{name!r} is a shipped template. Give the changed one a name of its own.",
+            "template-shipped",
+            name=template.name,
         )
-    for block, allowed in _FIELDS.items():
-        used = set(re.findall(r"\{(\w*)\}", getattr(template, block)))
-        if used - allowed or "question" not in used:
+    for block, (needs, may) in _FIELDS.items():
+        text: str = getattr(template, block)
+        used = set(re.findall(r"\{(\w*)\}", text))
+        if text and (not used.issuperset(needs) or used - {*needs, *may}):
             raise SpecError(
-                f"Template {template.name!r}, {block}: use {{question}} and only "
-                f"{', '.join(sorted(allowed))}."
+                "Template {name!r}, {block}: use {fields} and no other field.",
+                "template-block",
+                name=template.name,
+                block=block,
+                fields=", ".join(f"{{{field}}}" for field in needs),
             )
-    if "{answer}" not in template.answer:
-        raise SpecError(f"Template {template.name!r}, answer: use {{answer}}.")
     return template
 
 
@@ -141,14 +167,17 @@ def letter_lead(template: Template) -> str:
 def _block(template: Template, form: str, sample: Sample, variant: Variant | None = None) -> str:
     subject = sample.metadata.get("subject_zh") or sample.subject
     if not subject and template.subjectless:
-        form = template.subjectless + form[form.index("\n") :]
+        form = template.subjectless + "\n" + form.partition("\n")[2]
     options = "\n".join(
-        template.option.format(letter=LETTERS[slot], text=sample.choices[content])
+        _filled(template.option, letter=LETTERS[slot], text=sample.choices[content])
         for slot, content in enumerate(variant.permutation if variant else ())
     )
-    values = {"subject": subject, "options": options, "question": sample.question}
-    # One pass, not str.format: questions and options may hold braces of their own.
-    return re.sub(r"\{(subject|options|question)\}", lambda found: values[found[1]], form)
+    return _filled(form, subject=subject, options=options, question=sample.question)
+
+
+def _filled(form: str, **values: str) -> str:
+    """The form with its fields; one pass, because texts may hold braces of their own."""
+    return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), form)
 
 
 def _join(template: Template, examples: Sequence[str], question: str) -> str:

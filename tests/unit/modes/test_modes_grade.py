@@ -1,10 +1,12 @@
 """Each mode on hand-made responses: what is asked, and what is read from the answer."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from evalui.modes import MODES, Setting
+from evalui.modes.templates import TEMPLATES
 from evalui.types import (
     Generate,
     LabelProbs,
@@ -86,6 +88,12 @@ class TestGeneration:
         (request,) = self.mode.plan(CITY, ORIGIN, PLAIN)
         assert isinstance(request, Generate)
         assert request.stop == ("\n\nQuestion: ",)
+
+    def test_a_template_that_begins_with_the_question_has_no_stop(self):
+        template = replace(TEMPLATES["plain-en.1"], question="{question}\n{options}\n->")
+        (request,) = self.mode.plan(CITY, ORIGIN, Setting(shots={}, template=template))
+        assert isinstance(request, Generate)
+        assert request.stop == ()
 
     def test_tolerant_is_the_headline_and_strict_stands_beside_it(self):
         trial = self.grade("The answer is (B).")

@@ -139,6 +139,11 @@ def test_a_user_template_is_taken_as_it_is():
         ({"colour": "red"}, "Unknown template field 'colour'"),
         ({"name": "plain-en.1"}, "shipped template"),
         ({"answer": "no field"}, "{answer}"),
+        ({"cloze_answer": " yes"}, "{answer}"),
+        ({"chat_question": "hello"}, "chat_question: use {question}, {options}"),
+        ({"option": "{letter}. {txt}"}, "option: use {letter}, {text}"),
+        ({"question": 7}, "question must be a text"),
+        ({"cloze": ""}, "lacks cloze"),
     ],
 )
 def test_a_bad_user_template_is_refused_with_the_reason(change: dict, complaint: str):

@@ -10,12 +10,17 @@ from evalui.errors import UnknownName
 from evalui.report.document import Report, compile_report
 from evalui.report.export import FORMATS, trial_lines, write
 
+SPEC = (
+    '{"datasets": [{"path": "/home/secret/a_val.csv"}, '
+    '{"path": ["/secret/b_dev.csv", "/secret/b_val.csv"]}], "models": ["m"]}'
+)
+
 
 @pytest.fixture
 def report(make_result) -> Report:
     first = make_result({"q0": "right", "q1": [0, None, 0, 0]}, model="=cmd()")
     second = make_result({"q0": [0]}, pattern="origin", model="n")
-    return compile_report("Run", [first, second], spec='{"models": ["m"]}')
+    return compile_report("Run", [first, second], spec=SPEC)
 
 
 def _zip(report: Report) -> zipfile.ZipFile:
@@ -74,9 +79,17 @@ def test_a_models_name_is_no_formula_in_csv_and_xlsx(report: Report):
 
 def test_the_json_has_the_spec_and_every_cell(report: Report):
     told = json.loads(write(report, "json", "en"))
-    assert told["spec"] == {"models": ["m"]}
+    assert told["spec"] == {
+        "datasets": [{"path": "a_val.csv"}, {"path": ["b_dev.csv", "b_val.csv"]}],
+        "models": ["m"],
+    }
     assert [cell["model"] for cell in told["cells"]] == ["=cmd()", "n"]
     assert told["cells"][0]["figures"]["acc_origin"] == 50
+
+
+def test_no_export_tells_a_folder_of_the_server(report: Report):
+    for extension in FORMATS:
+        assert b"secret" not in write(report, extension, "en")
 
 
 def test_the_markdown_is_in_the_language_asked_for(report: Report):

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs_examples import dataset, sample, trial
 
+from evalui.errors import Sentence, sentence
 from evalui.runs import codec
 from evalui.types import (
     Generate,
@@ -81,6 +82,22 @@ def test_a_trial_reads_back_as_it_was(
 def test_a_sample_reads_back_as_it_was() -> None:
     written = Sample("法/1", "“行政” {A}\n？", ("甲", "乙"), 1, {"subject_zh": "法学"}, True)
     assert codec.decode_sample(codec.encode_sample(written)) == written
+
+
+def test_a_sentence_reads_back_with_its_translation() -> None:
+    why = sentence("it does not write replies", "lacks-generate")
+    written = sentence("{model} cannot: {why}. {n}", "cannot-do", model="“m”", why=why, n=3)
+    read = codec.decode_sentence(codec.encode_sentence(written))
+    assert isinstance(read, Sentence)
+    assert (read, read.key, read.values) == (written, written.key, written.values)
+    inner = read.values["why"]
+    assert isinstance(inner, Sentence)
+    assert inner.key == "error.lacks-generate"
+
+
+@pytest.mark.parametrize("plain", ["", "KeyError: '[\"a\"]'"])
+def test_other_words_read_back_as_they_are(plain: str) -> None:
+    assert codec.decode_sentence(codec.encode_sentence(plain)) == plain
 
 
 def test_a_variant_of_ten_options_reads_back() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 import pytest
 
 from evalui.errors import StoreError
+from evalui.runs.codec import decode_sentence
 from evalui.runs.migrations import MIGRATIONS, migrate
 
 FIRST = ("CREATE TABLE a (x INTEGER) STRICT", "INSERT INTO a VALUES (1)")
@@ -49,3 +50,15 @@ def test_what_a_person_makes_has_an_owner(connection: sqlite3.Connection, table:
     migrate(connection, MIGRATIONS)
     columns = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
     assert "owner" in columns
+
+
+def test_errors_of_the_first_schema_keep_their_text(connection: sqlite3.Connection) -> None:
+    migrate(connection, MIGRATIONS[:1])
+    connection.executemany(
+        "INSERT INTO run (id, owner, name, spec, state, created, queued, error)"
+        " VALUES (?, 'ann', '', '{}', 'failed', 0, 0, ?)",
+        [("a", 'It "broke".'), ("b", "")],
+    )
+    migrate(connection, MIGRATIONS)
+    kept = [row[0] for row in connection.execute("SELECT error FROM run ORDER BY id")]
+    assert [decode_sentence(error) for error in kept] == ['It "broke".', ""]

@@ -112,4 +112,4 @@ def test_an_unknown_question_is_told(filled: Store) -> None:
 
 
 def test_the_filters_offer_what_is_there(filled: Store) -> None:
-    assert filled.facets(1) == Facets(("sums", "law"), ("forced", "marker", "refusal", "tie"))
+    assert filled.facets(1) == Facets(("sums", "law"), ("forced", "marker", "refusal", "tie"), 4)

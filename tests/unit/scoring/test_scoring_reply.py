@@ -193,6 +193,9 @@ def test_a_leading_letter_that_stands_alone_is_the_answer(reply: str, expected: 
     ("reply", "rule"),
     [
         ("A. Paris\nB. London\nC. Rome\nD. Berlin", "ambiguous"),
+        ("A. Paris B. London C. Rome D. Berlin", "ambiguous"),
+        ("A) Paris; B) London; C) Rome; D) Berlin", "ambiguous"),
+        ("A、Paris B、London C、Rome D、Berlin", "ambiguous"),
         ("A. Wrong", "unparsed"),
         ("A. 错误", "unparsed"),
         ("A：错误\nB：正确", "unparsed"),
@@ -483,3 +486,15 @@ def test_a_very_long_reply_is_read_in_a_moment(piece: str):
     begun = time.process_time()
     read(reply)
     assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("The answer is A? No, it should be C.", "C"),
+        ("正确答案是A吗？不，应该是C。", "-"),
+        ("Is the answer B? The answer is D.", "D"),
+    ],
+)
+def test_a_letter_that_is_only_asked_about_is_no_answer(reply: str, expected: str):
+    assert read(reply)[0] == expected

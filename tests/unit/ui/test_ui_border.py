@@ -28,7 +28,7 @@ def client() -> TestClient:
         ]
     )
     app.add_middleware(PageHead, heads={"/zh/": "<title>评测</title>"}, languages={"/zh/": "zh-CN"})
-    app.add_middleware(SameOrigin)
+    app.add_middleware(SameOrigin, hosts=["EvalUI.test"])
     return TestClient(app, base_url="http://evalui.test")
 
 
@@ -39,6 +39,24 @@ def client() -> TestClient:
 def test_only_our_own_pages_may_write(client: TestClient, origin: str | None, status: int):
     headers = {"origin": origin} if origin else {}
     assert client.post("/write", headers=headers).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("evalui.test:7860", 200),
+        ("localhost:7860", 200),
+        ("127.0.0.1:7860", 200),
+        ("[::1]:7860", 200),
+        ("192.168.0.7", 200),
+        ("evil.test:7860", 421),
+        ("127.0.0.1.evil.test", 421),
+        ("", 421),
+    ],
+)
+def test_only_known_names_are_answered(client: TestClient, host: str, status: int):
+    """A foreign name that is made to point here could otherwise read everything."""
+    assert client.get("/other", headers={"host": host}).status_code == status
 
 
 def test_every_answer_forbids_other_hosts(client: TestClient):

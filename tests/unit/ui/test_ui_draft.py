@@ -19,7 +19,7 @@ FORM: Form = {
     "seed": "7",
     "name": "Midterm",
     "skip_faulty": "yes",
-    "col_options": "sol1, sol2",
+    "col_options": "Option A, sol2",
     "col_answer": "gold",
     "col_key": "index0",
     "col_question": "text",

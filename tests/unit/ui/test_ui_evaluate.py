@@ -136,6 +136,47 @@ def test_a_file_that_is_no_table_is_told_on_the_empty_page(tab: Evaluate, desk: 
     assert "Drop a file of questions here" in page
 
 
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("bin.csv", b"\xff\xfa\x81" * 99, "bin.csv 不是 UTF-8、UTF-16 或 GB18030 文本"),
+        ("photo.csv", bytes(range(256)) * 40, "photo.csv 不是 UTF-8"),
+        ("empty.csv", b"", "empty.csv 是空文件。"),
+        ("a.zip", b"PK", "a.zip 不是 ZIP 压缩包"),
+        ("a.doc", b"x", "a.doc 的类型无法读取。应为 CSV"),
+        ("a.csv", b"PK\x03\x04", "a.csv 是 ZIP 压缩包或 Excel 工作簿"),
+        (
+            "a_test.csv",
+            b"id,question,A,B\n1,Q,a,b\n",
+            "没有可计分的题目。a_test.csv 没有答案，未读入。",
+        ),
+    ],
+)
+def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
+    desk: Desk, act: MakeAct, file: str, content: bytes, told: str
+):
+    tab = Evaluate(desk, text("zh"))
+    assert told in tab.answer(act("uploaded", upload=desk.keep([(file, content)])))
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"shots": "5"}, "capitals 的 dev 文件只有 0 道示例题，不够 5 道。"),
+        ({"limit": "many"}, "题数：“many” 不是整数。"),
+        ({"template": "mine.9"}, "没有名为 &#x27;mine.9&#x27; 的选项。"),
+        ({"template": "own", "own_name": "m.1"}, "提示词模板缺少"),
+        ({"models": ["always-A"]}, "always-A 不能用这种方式：它不给出文本的概率。"),
+    ],
+)
+def test_a_chinese_page_tells_in_chinese_what_cannot_work(
+    desk: Desk, form_for: MakeForm, fields: Form, told: str
+):
+    page = Evaluate(desk, text("zh")).show(form_for(**fields))
+    assert told in page
+    assert "没有文件夹 " in page  # the model that cannot be loaded
+
+
 def test_an_upload_of_somebody_else_is_not_opened(tab: Evaluate, desk: Desk, act: MakeAct):
     upload = desk.uploads.keep("bob", [("capitals.csv", GOOD.encode())])
     assert "no longer here" in tab.answer(act("uploaded", upload=upload))

@@ -81,7 +81,7 @@ def test_forced_tolerant_and_strict_stand_side_by_side(tab: Results, finished: F
 def test_every_figure_carries_its_signature(tab: Results, desk: Desk, finished: Finished):
     run_id = finished()
     below = tab.overview.show(run_id)[-1]
-    for signature in desk.report(run_id).signatures:
+    for signature in desk.report(run_id, "en").signatures:
         assert signature.replace("|", " · ") in below
 
 
@@ -178,3 +178,16 @@ def test_a_view_is_filled_once_and_then_keeps_its_filters(tab: Results, finished
     filled, page = tab.open("samples", run_id, "")
     assert "data-sample=" in page
     assert tab.open("samples", run_id, filled) == (SKIP, SKIP)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"sample": "nope"}, {"page": "9" * 30}, {"find": "x" * 60_000}],
+    ids=["unknown question", "endless page", "endless pattern"],
+)
+def test_an_address_that_asks_for_nonsense_still_shows_the_samples(
+    tab: Results, finished: Finished, asked: dict[str, str]
+):
+    shown = tab.enter(finished(), {"sub": "samples"} | asked)
+    outputs = dict(zip(map(id, tab.outputs), shown, strict=True))
+    assert "questions</h2>" in outputs[id(tab.samples.outputs[0])]

@@ -42,6 +42,13 @@ def test_an_upload_without_a_file_is_refused(client: TestClient):
     assert (sent.status_code, sent.json()) == (400, {"error": "The upload holds no file."})
 
 
+def test_a_refusal_is_told_in_the_language_of_the_page(client: TestClient):
+    sent = client.post("/upload?lang=zh", data={"files": "text"})
+    assert sent.json() == {"error": "上传内容中没有文件。"}
+    assert "重新拖入" in client.get("/faults/0123456789abcdef.csv?lang=zh").text
+    assert client.get("/export/none.pdf?lang=zh").text.startswith("没有 pdf 格式的导出")
+
+
 def test_faults_come_as_a_sheet_without_formulas(client: TestClient, desk: Desk):
     upload = desk.keep([("=bad.csv", (FAULTY + "7,=1+1,Paris,Paris,c,d,A\n").encode())])
     sheet = client.get(f"/faults/{upload}.csv")

@@ -6,10 +6,11 @@ import gradio as gr
 import pytest
 from ui_examples import HOSTILE
 
+from evalui.runs.worker import Worker
 from evalui.ui.desk import Desk
 from evalui.ui.draft import read_draft
 from evalui.ui.pane import SKIP, Form
-from evalui.ui.runs import Runs
+from evalui.ui.runs import Runs, Seen
 from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
@@ -42,6 +43,23 @@ def test_the_matrix_has_a_cell_for_every_model_and_mode(tab: Runs, finished: Cal
     assert page.count("16 / 16") == 2
     assert "Cannot run" in page
     assert "it gives no probability of a text" in page
+
+
+def test_a_chinese_page_tells_in_chinese_why_a_cell_cannot_run(
+    desk: Desk, finished: Callable[..., str]
+):
+    assert "always-A 不能用这种方式：它不给出文本的概率。" in Runs(desk, text("zh")).show(
+        finished()
+    )
+
+
+def test_a_chinese_page_tells_in_chinese_how_a_run_failed(desk: Desk, queued: Callable[..., str]):
+    run_id = queued()
+    Worker(desk.store, dict).work_once()  # a server that has lost its models
+    told = "没有名为 &#x27;biased&#x27; 的模型。"
+    assert told in Runs(desk, text("zh")).show(run_id)
+    figures = desk.report(run_id, "zh").summaries
+    assert figures[0].error.startswith("没有名为 'biased' 的模型。")
 
 
 def test_running_accuracy_has_its_range_and_its_n(tab: Runs, finished: Callable[..., str]):
@@ -107,3 +125,15 @@ def test_a_name_never_becomes_markup(tab: Runs, queued: Callable[..., str]):
     page = tab.show("")
     assert "&lt;img" in page
     assert "<img" not in page
+
+
+def test_a_question_to_the_person_stays_while_the_page_polls(
+    tab: Runs, desk: Desk, queued: Callable[..., str], finished: Callable[..., str]
+):
+    done, live = finished(), queued()
+    seen = Seen(desk.store.revision(), "It could not be done.", asking=done).text()
+    desk.store.cancel(live)
+    page, now, _ = tab.tick(live, seen)
+    assert "It could not be done." in page
+    assert f'data-do="delete" data-run="{done}"' in page
+    assert Seen.read(now).asking == done

@@ -14,7 +14,9 @@ from evalui.ui.server import create_app
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory):
-    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), workers=0)
+    settings = Settings(
+        data_dir=tmp_path_factory.mktemp("data"), workers=0, allowed_hosts=["evalui.test"]
+    )
     app = built(lambda: create_app(settings))
     with TestClient(app, base_url="http://evalui.test") as client:
         yield client

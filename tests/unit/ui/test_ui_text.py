@@ -9,6 +9,7 @@ import pytest
 
 from evalui.data.base import ANSWER_KEYS, NOTES, RULES
 from evalui.data.subjects import CATEGORIES
+from evalui.errors import DataError, EvaluiError, sentence
 from evalui.modes import MODES
 from evalui.report.export import FORMATS
 from evalui.runs.rows import OutcomeFilter
@@ -35,12 +36,13 @@ def fields(sentence: str) -> set[str]:
 def test_both_languages_have_the_same_keys():
     # English alone tells one from many.
     english = {key for key in text("en").words if not key.endswith(".one")}
-    assert english == set(text("zh").words)
+    assert english == {key for key in text("zh").words if not key.startswith("error.")}
 
 
 def test_both_languages_put_in_the_same_figures():
     english, chinese = text("en").words, text("zh").words
-    assert {k: fields(english[k]) for k in chinese} == {k: fields(chinese[k]) for k in chinese}
+    shared = english.keys() & chinese.keys()
+    assert {k: fields(english[k]) for k in shared} == {k: fields(chinese[k]) for k in shared}
 
 
 def test_no_string_is_empty():
@@ -80,8 +82,8 @@ def test_every_name_of_the_product_is_translated(key: str):
 
 
 def test_every_note_has_the_fields_of_its_english_sentence():
-    for rule, sentence in NOTES.items():
-        assert fields(text("zh").words[f"note.{rule}"]) <= fields(sentence), rule
+    for rule, told in NOTES.items():
+        assert fields(text("zh").words[f"note.{rule}"]) <= fields(told), rule
 
 
 def test_one_is_told_from_many():
@@ -96,3 +98,27 @@ def test_one_is_told_from_many():
 )
 def test_a_language_we_lack_falls_back(wish: str | None, default: str, expected: str):
     assert language_of(wish, default) == expected
+
+
+def test_an_error_is_told_in_the_language_of_the_page():
+    error = DataError("{file} is empty.", "empty-file", file="题{1}.csv")
+    assert str(error) == "题{1}.csv is empty."
+    assert text("en").told(error.sentence) == "题{1}.csv is empty."
+    assert text("zh").told(error.sentence) == "题{1}.csv 是空文件。"
+
+
+def test_a_sentence_within_a_sentence_is_told_too():
+    why = sentence("it does not write replies", "lacks-generate")
+    whole = sentence("{model} cannot do this mode: {why}.", "cannot-do", model="m", why=why)
+    assert whole == "m cannot do this mode: it does not write replies."
+    assert text("zh").told(whole) == "m 不能用这种方式：它不写回复。"
+
+
+def test_a_sentence_kept_by_a_version_with_other_fields_stays_english():
+    kept = sentence("{name} has nothing.", "empty-file", name="a.csv")
+    assert text("zh").told(kept) == "a.csv has nothing."
+
+
+def test_other_peoples_words_stay_as_they_are():
+    assert text("zh").told("OSError: {x}") == "OSError: {x}"
+    assert text("zh").told(EvaluiError("As {it} is.").sentence) == "As {it} is."

@@ -86,3 +86,16 @@ def test_an_upload_is_found_again_by_its_files(uploads: Uploads):
 def test_files_from_elsewhere_are_of_no_upload(uploads: Uploads, tmp_path: Path):
     with pytest.raises(DataError, match="not uploaded here"):
         uploads.id_of("ann", [tmp_path / "a.csv"])
+
+
+def test_a_long_chinese_name_is_cut_to_what_a_file_system_takes(uploads: Uploads):
+    upload = uploads.keep("ann", [("题" * 100 + ".csv", b"1")])
+    (path,) = uploads.paths("ann", upload)
+    assert path.name.endswith("题.csv")
+    assert len(path.name.encode()) <= 200
+
+
+def test_names_that_look_like_folders_do_not_collide(uploads: Uploads):
+    files = [("2", b"0"), ("a.csv", b"1"), ("a.csv", b"2")]
+    upload = uploads.keep("ann", files)
+    assert sorted(path.read_bytes() for path in uploads.paths("ann", upload)) == [b"0", b"1", b"2"]
