@@ -80,6 +80,9 @@
     );
     watch("value", () => {
       for (const details of unfolded) details.open = true;
+      const live = pane.querySelector("[data-live]");
+      const tab = document.getElementById("tab-runs-button");
+      if (live && tab) tab.dataset.live = live.dataset.live;
       const next = pane.querySelector("a[data-go]");
       if (next) location.href = next.href;
     });

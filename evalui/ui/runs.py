@@ -121,7 +121,7 @@ class Runs:
         running = sorted(live, key=lambda row: row.state != "running")
         shown = next((row for row in rows if row.id == chosen), running[0] if running else None)
         return div(
-            head,
+            div(head, data_live=len(live)),  # the script shows the number beside the tab's name
             told,
             self._queue(running, shown) if running else None,
             self._run(shown) if shown else None,

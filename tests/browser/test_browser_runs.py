@@ -26,6 +26,14 @@ def test_a_run_goes_on_while_its_page_is_closed(page: Any, chromium: Any, server
     expect(page.locator("#runs-pane")).to_contain_text("Stopped by you")
 
 
+def test_a_double_click_starts_one_run_and_the_tab_counts_it(page: Any):
+    start_sample(page, "slow", clicks=2)
+    expect(page.locator(".matrix")).to_contain_text("per s")
+    expect(page.locator("#tab-runs-button")).to_have_attribute("data-live", "1")
+    page.get_by_role("button", name="Stop").first.click()
+    expect(page.locator("#tab-runs-button")).to_have_attribute("data-live", "0")
+
+
 def test_a_stopped_run_keeps_its_answers_and_can_go_on(page: Any):
     start_sample(page, "slow")
     expect(page.locator(".matrix")).to_contain_text("per s")
