@@ -1,6 +1,6 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | run SPEC | score choices FILE | score replies FILE | worker
+    evalui serve | run SPEC | score choices|replies|texts FILE | worker
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -44,6 +44,16 @@ Read the chosen letter out of written replies. FILE has one JSON object per line
   {"reply": "The answer is (B).", "options": ["Paris", "Rome"]}
 
 Prints a line for each: {"choice": "B", "rule": "marker"}; choice is null if unreadable.
+"""
+_TEXTS = """\
+Score written answers against their references. FILE has one JSON object per line:
+
+  {"prediction": "Paris.", "reference": "It is Paris."}
+
+  reference     a text, or a list of texts of which the closest one counts
+
+Prints one JSON object: n, the count of empty predictions, then the means of SWIFT's 13 figures
+(rouge-1-r to bleu-4), exact match and token F1. --samples adds a line for each pair.
 """
 
 
@@ -95,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, told, command in (
         ("choices", _CHOICES, _score_choices),
         ("replies", _REPLIES, _score_replies),
+        ("texts", _TEXTS, _score_texts),
     ):
         kind = kinds.add_parser(
             name,
@@ -104,6 +115,8 @@ def _parser() -> argparse.ArgumentParser:
         )
         kind.add_argument("file", metavar="FILE.jsonl", type=Path)
         kind.set_defaults(command=command)
+        if name == "texts":
+            kind.add_argument("--samples", action="store_true", help="add a line for each pair")
 
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
@@ -275,6 +288,14 @@ def _score_replies(given: argparse.Namespace) -> int:
 
     for found in read_replies(given.file):
         print(json.dumps(found, ensure_ascii=False))
+    return 0
+
+
+def _score_texts(given: argparse.Namespace) -> int:
+    from evalui.report.texts import score_texts
+
+    for line in score_texts(given.file, samples=given.samples):
+        print(line)
     return 0
 
 
