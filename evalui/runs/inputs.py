@@ -49,25 +49,6 @@ def submit(
     return store.create_run(spec, plans, owner)
 
 
-def repeat(store: Store, run_id: str, catalog: Mapping[str, ModelEntry], spec: RunSpec) -> str:
-    """Queue a run on the kept datasets of an earlier one, with its specification or a changed one.
-
-    Raises:
-        SpecError, UnknownName: see `plan_run`; or a dataset is not one of the earlier run.
-    """
-    kept = store.inputs(run_id)
-    if strange := [source.key for source in spec.datasets if source.key not in kept]:
-        raise SpecError(
-            "Run {run} has no dataset {name!r}: {kept}.",
-            "run-dataset",
-            run=run_id,
-            name=strange[0],
-            kept=", ".join(kept),
-        )
-    row = store.run(run_id)
-    return store.create_run(spec, plan_run(spec, kept, catalog), row.owner)
-
-
 def _located(base: Path, path: str) -> Path:
     try:
         return base / Path(path).expanduser()

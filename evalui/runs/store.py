@@ -70,14 +70,6 @@ class Store:
         """A stored dataset."""
         return stored.dataset(self.database, key, owner)
 
-    def inputs(self, run_id: str) -> dict[str, Dataset]:
-        """The datasets of a run by their key in its specification, to plan it again."""
-        cells = {cell.source: cell.id for cell in self.cells(run_id)}
-        return {
-            source: stored.dataset_of_cell(self.database, cell_id)
-            for source, cell_id in cells.items()
-        }
-
     def dataset_of(self, cell_id: int) -> Dataset:
         """The dataset of a cell."""
         return stored.dataset_of_cell(self.database, cell_id)

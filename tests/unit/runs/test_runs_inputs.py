@@ -4,7 +4,7 @@ import pytest
 from runs_examples import CATALOG, spec
 
 from evalui.errors import DataError, FaultyRows, SpecError
-from evalui.runs.inputs import read_datasets, repeat, submit
+from evalui.runs.inputs import read_datasets, submit
 from evalui.runs.spec import RunSpec
 from evalui.runs.store import Store
 from evalui.runs.worker import Worker
@@ -76,20 +76,3 @@ def test_a_run_that_contradicts_itself_leaves_nothing(store: Store, folder: Path
     with pytest.raises(SpecError, match="0 worked examples"):
         submit(store, asked.model_copy(update={"modes": spec(shots=5).modes}), loaded, CATALOG)
     assert (store.runs(), store.datasets()) == ([], [])
-
-
-def test_a_run_is_repeated_with_changes_and_without_its_files(store: Store, folder: Path) -> None:
-    asked = of("good.csv")
-    run_id = submit(store, asked, read_datasets(asked, base=folder), CATALOG)
-    (folder / "good.csv").unlink()
-    changed = asked.model_copy(update={"models": ["always-A"]})
-    again = repeat(store, run_id, CATALOG, changed)
-    assert [cell.cell.model for cell in store.cells(again)] == ["always-A"]
-    assert store.inputs(again) == store.inputs(run_id)
-
-
-def test_a_repetition_on_another_file_is_refused(store: Store, folder: Path) -> None:
-    asked = of("good.csv")
-    run_id = submit(store, asked, read_datasets(asked, base=folder), CATALOG)
-    with pytest.raises(SpecError, match=r"has no dataset 'other\.csv'"):
-        repeat(store, run_id, CATALOG, of("other.csv"))

@@ -1,4 +1,4 @@
-from runs_examples import CATALOG, add_run, dataset, spec, trial
+from runs_examples import CATALOG, add_run, spec, trial
 
 from evalui.runs.rows import Lease
 from evalui.runs.store import Store
@@ -22,12 +22,6 @@ def test_a_run_counts_the_trials_of_its_cells(store: Store, lease: Lease) -> Non
     store.write_trials(lease, 1, [trial(1), trial(2)])
     run = store.run(lease.run_id)
     assert (run.done, run.total) == (2, 24)
-
-
-def test_the_datasets_of_a_run_can_be_planned_again(store: Store) -> None:
-    data = [dataset(2, name="a"), dataset(3, name="b")]
-    run_id = add_run(store, spec(datasets=["x.csv", "y.csv"]), *data)
-    assert store.inputs(run_id) == {"x.csv": data[0], "y.csv": data[1]}
 
 
 def test_results_stand_in_the_order_of_the_cells(store: Store) -> None:
