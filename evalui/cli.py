@@ -1,6 +1,6 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | run SPEC | score choices|replies|texts FILE | worker
+    evalui serve | run SPEC | score choices|replies|texts|battles|verdicts FILE | worker
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -55,6 +55,25 @@ Score written answers against their references. FILE has one JSON object per lin
 Prints one JSON object: n, the count of empty predictions, then the means of SWIFT's 13 figures
 (rouge-1-r to bleu-4), exact match and token F1. --samples adds a line for each pair.
 """
+_BATTLES = """\
+Rate models by battles judged elsewhere. FILE has one JSON object per line:
+
+  {"model_a": "x", "model_b": "y", "winner": "model_a", "question": "q1"}
+
+  winner        model_a, model_b, tie (both good) or neither (both bad)
+  question      the id of the question, in every row or in none
+
+Prints one JSON object: counts, scores, Elo and Bradley-Terry ratings.
+"""
+_VERDICTS = """\
+Read the verdict out of judges' replies. FILE has one JSON object per line:
+
+  {"format": "mtbench", "reply": "Final verdict: [[B]]"}
+
+  format        mtbench, arena_hard, compass, json or scores
+
+Prints a line for each: {"verdict": "B", "rule": "announced"}; verdict is null if unreadable.
+"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -106,6 +125,8 @@ def _parser() -> argparse.ArgumentParser:
         ("choices", _CHOICES, _score_choices),
         ("replies", _REPLIES, _score_replies),
         ("texts", _TEXTS, _score_texts),
+        ("battles", _BATTLES, _score_battles),
+        ("verdicts", _VERDICTS, _score_verdicts),
     ):
         kind = kinds.add_parser(
             name,
@@ -296,6 +317,20 @@ def _score_texts(given: argparse.Namespace) -> int:
 
     for line in score_texts(given.file, samples=given.samples):
         print(line)
+    return 0
+
+
+def _score_battles(given: argparse.Namespace) -> int:
+    from evalui.report.battles import score_battles
+
+    print("\n".join(score_battles(given.file)))
+    return 0
+
+
+def _score_verdicts(given: argparse.Namespace) -> int:
+    from evalui.report.battles import score_verdicts
+
+    print("\n".join(score_verdicts(given.file)))
     return 0
 
 

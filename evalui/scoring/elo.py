@@ -1,0 +1,135 @@
+"""Elo ratings: battle after battle in one order, or the median over many orders.
+
+After each battle both ratings move by K (S - E), where S is the point earned (half for a tie
+and for neither) and E = 1 / (1 + 10^((R_b - R_a) / 400)) the point expected. The sum of all
+ratings never changes. The result depends on the order of the battles, hence the median.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from evalui.scoring.pairwise import Battle, Encoded, encode
+
+SCALE = 400.0  # rating points that make the odds of winning BASE to 1
+BASE = 10.0
+START = 1000.0
+K_OPENCOMPASS = 32.0
+K_FASTCHAT = 4.0
+RUNS = 1000
+NATURAL = SCALE / np.log(BASE)  # rating points per unit of log-odds
+
+# 200 MB of permuted kinds, two bytes each: all 1000 orders of 100,000 battles at once.
+_CELLS_AT_ONCE = 100_000_000
+_STEPS_AT_ONCE = 512
+
+
+@dataclass(frozen=True, slots=True)
+class PermutedElo:
+    """Ratings over seeded random orders of the same battles.
+
+    `low` and `high` are the 2.5 % and 97.5 % points over the orders: how much the order alone
+    moves a rating. They say nothing about the choice of questions.
+    """
+
+    median: Mapping[str, float]
+    low: Mapping[str, float]
+    high: Mapping[str, float]
+    k: float
+    runs: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """The different battles (who met whom with which points), shape (kinds,), and each one's kind.
+
+    Permuting numbers of kinds permutes the battles; they need less memory than the battles.
+    """
+
+    side_a: NDArray[np.intp]
+    side_b: NDArray[np.intp]
+    points: NDArray[np.float64]
+    of_battle: NDArray[np.uint16 | np.uint32]
+
+
+def expected(difference: float) -> float:
+    """The point expected of a model rated `difference` above the other."""
+    return float(expit(difference / NATURAL))
+
+
+def sequential(battles: Sequence[Battle], k: float) -> dict[str, float]:
+    """The ratings after the battles in the order given."""
+    ratings: dict[str, float] = {}
+    for battle in battles:
+        rating_a = ratings.setdefault(battle.model_a, START)
+        rating_b = ratings.setdefault(battle.model_b, START)
+        won = k * (battle.points - 1 / (1 + BASE ** ((rating_b - rating_a) / SCALE)))
+        ratings[battle.model_a] = rating_a + won
+        ratings[battle.model_b] = rating_b - won
+    return ratings
+
+
+def permuted(
+    battles: Sequence[Battle], *, k: float = K_OPENCOMPASS, runs: int = RUNS, seed: int = 0
+) -> PermutedElo:
+    """The median rating of each model over `runs` random orders of the battles."""
+    coded = encode(battles)
+    kinds = _kinds(coded)
+    rng = np.random.default_rng(seed)
+    at_once = max(1, _CELLS_AT_ONCE // len(battles))
+    parts: list[NDArray[np.float64]] = []
+    for first in range(0, runs, at_once):
+        rows = min(at_once, runs - first)
+        orders = rng.permuted(np.broadcast_to(kinds.of_battle, (rows, len(battles))), axis=1)
+        parts.append(_replay(kinds, orders, len(coded.models), k))
+    low, median, high = np.percentile(np.concatenate(parts), (2.5, 50, 97.5), axis=0)
+    named = (dict(zip(coded.models, part.tolist(), strict=True)) for part in (median, low, high))
+    return PermutedElo(*named, k=k, runs=runs, seed=seed)
+
+
+def in_orders(battles: Sequence[Battle], orders: NDArray[np.intp], k: float) -> NDArray[np.float64]:
+    """Ratings after the battles in each of the given orders.
+
+    `orders` has the shape (runs, n) and each row holds the places 0 to n-1 once. The result has
+    the shape (runs, models), models in the order of their first appearance in `battles`.
+    """
+    coded = encode(battles)
+    kinds = _kinds(coded)
+    return _replay(kinds, kinds.of_battle[orders], len(coded.models), k)
+
+
+def _kinds(coded: Encoded) -> _Kinds:
+    size = len(coded.models)
+    halves = np.rint(2 * coded.points).astype(np.intp)
+    codes = (coded.side_a * size + coded.side_b) * 3 + halves
+    distinct, of_battle = np.unique(codes, return_inverse=True)
+    pairs = distinct // 3
+    small = np.uint16 if len(distinct) <= np.iinfo(np.uint16).max else np.uint32
+    return _Kinds(pairs // size, pairs % size, distinct % 3 / 2, of_battle.astype(small))
+
+
+def _replay(
+    kinds: _Kinds, orders: NDArray[np.uint16 | np.uint32], size: int, k: float
+) -> NDArray[np.float64]:
+    """All orders at once, one battle of each per step: the ratings, shape (runs, models)."""
+    runs, n = orders.shape
+    # Ratings lie flat, in units of log-odds above the start; a row of orders owns `size` of them.
+    ratings = np.zeros(runs * size)
+    own = np.arange(runs, dtype=np.intp) * size
+    won = np.empty(runs)
+    for first in range(0, n, _STEPS_AT_ONCE):
+        steps = np.ascontiguousarray(orders[:, first : first + _STEPS_AT_ONCE].T)
+        sides_a, sides_b = kinds.side_a[steps] + own, kinds.side_b[steps] + own
+        for side_a, side_b, points in zip(sides_a, sides_b, kinds.points[steps], strict=True):
+            rating_a, rating_b = ratings[side_a], ratings[side_b]
+            np.subtract(rating_a, rating_b, out=won)
+            expit(won, out=won)
+            np.subtract(points, won, out=won)
+            won *= k / NATURAL
+            ratings[side_a] = rating_a + won
+            ratings[side_b] = rating_b - won
+    return START + NATURAL * ratings.reshape(runs, size)

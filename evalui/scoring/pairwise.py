@@ -1,0 +1,159 @@
+"""Battles between two models, counted: wins, ties and losses per model and per pair.
+
+A battle names its models by the sides they were shown on, so that a second judging with the
+sides exchanged is counted for the right model without further care.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Outcome = Literal["a", "b", "tie", "neither"]
+
+_MIRROR: dict[Outcome, Outcome] = {"a": "b", "b": "a", "tie": "tie", "neither": "neither"}
+_POINTS: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class Battle:
+    """One judged pair of answers. `tie`: both are good, `neither`: both are bad.
+
+    `question` is the id of the question answered, None if unknown.
+    """
+
+    model_a: str
+    model_b: str
+    outcome: Outcome
+    question: str | None = None
+
+    def __post_init__(self) -> None:
+        assert self.model_a != self.model_b, "a model does not meet itself"
+
+    @property
+    def points(self) -> float:
+        """What model_a earned of the one point: 1, 0, or half for a tie and for neither."""
+        return _POINTS[self.outcome]
+
+    @property
+    def mirrored(self) -> "Battle":
+        """The same battle seen from the other side."""
+        return Battle(self.model_b, self.model_a, _MIRROR[self.outcome], self.question)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The battles of one model. `both` counts ties between good answers, `neither` between bad."""
+
+    win: int
+    both: int
+    neither: int
+    lose: int
+
+    @property
+    def n(self) -> int:
+        """All battles of the model."""
+        return self.win + self.both + self.neither + self.lose
+
+    @property
+    def tie(self) -> int:
+        """Battles without a winner, as OpenCompass's report counts them."""
+        return self.both + self.neither
+
+    @property
+    def not_bad(self) -> int:
+        """Battles in which the model's answer was good: won, or tied with a good one."""
+        return self.win + self.both
+
+    @property
+    def score(self) -> int:
+        """OpenCompass's score: +3 for a win, +1 for both, -1 for neither, -3 for a loss."""
+        return 3 * self.win + self.both - self.neither - 3 * self.lose
+
+    @property
+    def win_rate(self) -> float:
+        """The share of wins with half of the ties (MT-bench's adjusted win rate)."""
+        return (self.win + self.tie / 2) / self.n
+
+
+@dataclass(frozen=True, slots=True)
+class WinMatrix:
+    """Who beat whom: `[i][j]` counts the battles of models[i] against models[j].
+
+    `battles` and `ties` (of either kind) are symmetric, `wins[i][j]` are those that i won.
+    """
+
+    models: tuple[str, ...]
+    battles: tuple[tuple[int, ...], ...]
+    wins: tuple[tuple[int, ...], ...]
+    ties: tuple[tuple[int, ...], ...]
+
+    def win_share(self, row: int, column: int) -> float | None:
+        """The share of their battles that `row` won, None if they never met."""
+        met = self.battles[row][column]
+        return self.wins[row][column] / met if met else None
+
+    def tie_share(self, row: int, column: int) -> float | None:
+        """The share of their battles without a winner, None if they never met."""
+        met = self.battles[row][column]
+        return self.ties[row][column] / met if met else None
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Battles as arrays, shape (n,): places in `models`, and the points of side a."""
+
+    models: tuple[str, ...]
+    side_a: NDArray[np.intp]
+    side_b: NDArray[np.intp]
+    points: NDArray[np.float64]
+
+
+def encode(battles: Sequence[Battle]) -> Encoded:
+    """The battles with models numbered in the order of their first appearance."""
+    names = models(battles)
+    place = {name: number for number, name in enumerate(names)}
+    return Encoded(
+        names,
+        np.array([place[battle.model_a] for battle in battles], dtype=np.intp),
+        np.array([place[battle.model_b] for battle in battles], dtype=np.intp),
+        np.array([battle.points for battle in battles], dtype=np.float64),
+    )
+
+
+def models(battles: Sequence[Battle]) -> tuple[str, ...]:
+    """The models that met, in the order of their first appearance."""
+    return tuple(
+        dict.fromkeys(name for battle in battles for name in (battle.model_a, battle.model_b))
+    )
+
+
+def tallies(battles: Sequence[Battle]) -> dict[str, Tally]:
+    """Each model's battles by their outcome."""
+    counts = {name: dict.fromkeys(_MIRROR, 0) for name in models(battles)}
+    for battle in battles:
+        counts[battle.model_a][battle.outcome] += 1
+        counts[battle.model_b][_MIRROR[battle.outcome]] += 1
+    return {
+        name: Tally(win=count["a"], both=count["tie"], neither=count["neither"], lose=count["b"])
+        for name, count in counts.items()
+    }
+
+
+def win_matrix(battles: Sequence[Battle]) -> WinMatrix:
+    """Wins and ties of each pair of models."""
+    coded = encode(battles)
+    size = len(coded.models)
+    wins = np.zeros((size, size), dtype=np.intp)
+    ties = np.zeros((size, size), dtype=np.intp)
+    np.add.at(wins, (coded.side_a, coded.side_b), coded.points == 1)
+    np.add.at(wins, (coded.side_b, coded.side_a), coded.points == 0)
+    np.add.at(ties, (coded.side_a, coded.side_b), coded.points == 0.5)
+    ties += ties.T
+    return WinMatrix(coded.models, _rows(wins + wins.T + ties), _rows(wins), _rows(ties))
+
+
+def _rows(matrix: NDArray[np.intp]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(row) for row in matrix.tolist())
