@@ -142,7 +142,7 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
             value="yes",
             checked=one(form, "skip_faulty") == "yes",
         ),
-        div(el("h3", t("faults.skip", n=f"{left_out:,}")), div(t("faults.skip_about"), cls="meta")),
+        div(el("h3", t.count("faults.skip", left_out)), div(t("faults.skip_about"), cls="meta")),
         cls="opt",
     )
     return titled(
