@@ -4,11 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from evalui.errors import DataError
 from evalui.report.objects import JsonObject
-from evalui.report.predictions import Row, read_rows
+from evalui.report.predictions import Row, read_rows, shown
 from evalui.scoring.bradley_terry import BradleyTerry, Connection, rate
 from evalui.scoring.elo import K_FASTCHAT, K_OPENCOMPASS, PermutedElo, permuted, sequential
 from evalui.scoring.pairwise import Battle, Outcome, Tally, WinMatrix, tallies, win_matrix
@@ -122,23 +121,16 @@ def _question(row: Row) -> str | None:
         return None
     value = row.values["question"]
     if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
-        raise DataError(f"{row.place}: 'question' is {_shown(value)}, expected a text or a number.")
+        raise DataError(f"{row.place}: 'question' is {shown(value)}, expected a text or a number.")
     return str(value)
 
 
 def _text(row: Row, key: str) -> str:
-    if key not in row.values:
-        raise DataError(f"{row.place}: {key!r} is missing.")
-    value = row.values[key]
+    value = row.text(key)
     # An empty reply is a reply; a model or winner without a name is none.
-    if not isinstance(value, str) or (not value.strip() and key != "reply"):
-        raise DataError(f"{row.place}: {key!r} is {_shown(value)}, expected a text.")
+    if not value.strip() and key != "reply":
+        raise DataError(f"{row.place}: {key!r} is {shown(value)}, expected a text.")
     return value
-
-
-def _shown(value: Any) -> str:  # any JSON value
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "…"
 
 
 def _table_row(tally: Tally) -> JsonObject:

@@ -17,7 +17,7 @@ from evalui.report.narrative import (
 from evalui.report.notes import notes
 from evalui.report.numbers import count, figure, fixed, span
 from evalui.report.sentences import SENTENCES, say
-from evalui.report.summary import Summary, summarise
+from evalui.report.summary import Summary, readable_share, summarise
 from evalui.scoring.position import PositionTable
 from evalui.types import CellResult, Interval, Language
 
@@ -126,8 +126,7 @@ def _readings(summary: Summary, language: Language) -> str:
     heads = ("rule", "accuracy", "readable")
     rows = [[say(f"head-{head}", language) for head in heads]]
     for name, found in summary.readings.items():
-        missed = found.unreadable
-        readable = Interval(1 - missed.value, 1 - missed.high, 1 - missed.low, missed.n)
+        readable = readable_share(found.unreadable)
         rows.append([name, _share(found.accuracy), _share(readable)])
     return _table(rows)
 

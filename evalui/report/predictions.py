@@ -26,6 +26,19 @@ class Row:
     place: str
     values: Mapping[str, Any]
 
+    def field(self, key: str) -> Any:  # whatever JSON holds; the callers check it
+        """The value of a key; raises `DataError` if it is missing."""
+        if key not in self.values:
+            raise DataError(f"{self.place}: {key!r} is missing.")
+        return self.values[key]
+
+    def text(self, key: str) -> str:
+        """The text of a key; raises `DataError` if it is missing or of another kind."""
+        value = self.field(key)
+        if not isinstance(value, str):
+            raise DataError(f"{self.place}: {key!r} is {shown(value)}, expected a text.")
+        return value
+
 
 def read_choices(path: Path) -> tuple[Trial, ...]:
     """The trials of `{"id", "options", "answer", "permutation", "reply" | "probabilities"}` rows.
@@ -68,7 +81,7 @@ def read_replies(path: Path) -> Iterator[dict[str, str | None]]:
     Raises:
         DataError: the first row that does not fit, before anything is yielded.
     """
-    rows = [(_text(row, "reply"), _options(row)) for row in read_rows(path)]
+    rows = [(row.text("reply"), _options(row)) for row in read_rows(path)]
     for reply, options in rows:
         found = read_tolerant(reply, options)
         letter = None if found.choice is None else LETTERS[found.choice]
@@ -88,6 +101,12 @@ def read_rows(path: Path) -> Iterator[Row]:
             yield Row(f"{path.name} line {number}", _object(line, f"{path.name} line {number}"))
     if empty:
         raise DataError(f"{path.name} is empty. Expected one JSON object per line.")
+
+
+def shown(value: Any) -> str:  # any JSON value
+    """A value as an error quotes it: JSON, at most 60 characters."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "…"
 
 
 def pattern_of(trials: Sequence[Trial]) -> Pattern:
@@ -119,24 +138,11 @@ def _object(line: str, place: str) -> Mapping[str, Any]:
     return cast("dict[str, Any]", values)
 
 
-def _field(row: Row, key: str) -> Any:  # whatever JSON holds; the callers check it
-    if key not in row.values:
-        raise DataError(f"{row.place}: {key!r} is missing.")
-    return row.values[key]
-
-
-def _text(row: Row, key: str) -> str:
-    value = _field(row, key)
-    if not isinstance(value, str):
-        raise DataError(f"{row.place}: {key!r} is {_shown(value)}, expected a text.")
-    return value
-
-
 def _options(row: Row) -> tuple[str, ...]:
-    value = _field(row, "options")
+    value = row.field("options")
     options = tuple(option for option in _list(value) if isinstance(option, str) and option.strip())
     if not options or len(options) < len(value):
-        raise DataError(f"{row.place}: 'options' is {_shown(value)}, expected a list of texts.")
+        raise DataError(f"{row.place}: 'options' is {shown(value)}, expected a list of texts.")
     if not 2 <= len(options) <= len(LETTERS):
         raise DataError(
             f"{row.place}: {len(options)} options, expected between 2 and {len(LETTERS)}."
@@ -145,7 +151,7 @@ def _options(row: Row) -> tuple[str, ...]:
 
 
 def _answer(row: Row) -> str:
-    answer, last = _text(row, "answer"), len(_options(row)) - 1
+    answer, last = row.text("answer"), len(_options(row)) - 1
     if len(answer) != 1 or answer not in LETTERS[: last + 1]:
         raise DataError(
             f"{row.place}: answer {answer!r} names no option, expected A to {LETTERS[last]}."
@@ -159,7 +165,7 @@ def _permutation(row: Row, size: int) -> tuple[int, ...]:
     slots = tuple(slot for slot in _list(value) if type(slot) is int)
     if sorted(slots) != list(range(size)) or len(value) != size:
         raise DataError(
-            f"{row.place}: 'permutation' is {_shown(value)}, expected the numbers "
+            f"{row.place}: 'permutation' is {shown(value)}, expected the numbers "
             f"0 to {size - 1} once each."
         )
     return slots
@@ -178,7 +184,7 @@ def _trial(row: Row, options: tuple[str, ...], answer: str) -> Trial:
 
 
 def _from_reply(row: Row, variant: Variant, options: tuple[str, ...], answer: str) -> Trial:
-    reply = _text(row, "reply")
+    reply = row.text("reply")
     target = variant.permutation.index(LETTERS.index(answer))
     shown = tuple(options[content] for content in variant.permutation)
     readers: Mapping[str, Callable[..., Any]] = {"tolerant": read_tolerant, "strict": read_strict}
@@ -214,7 +220,7 @@ def _no_probability() -> Reading:
 
 
 def _shares(row: Row, size: int) -> tuple[float, ...]:
-    value = _field(row, "probabilities")
+    value = row.field("probabilities")
     # The comparison also refuses NaN.
     shares = tuple(
         float(share)
@@ -223,7 +229,7 @@ def _shares(row: Row, size: int) -> tuple[float, ...]:
     )
     if not len(shares) == len(_list(value)) == size or sum(shares) > 1 + _ROUNDING:
         raise DataError(
-            f"{row.place}: 'probabilities' is {_shown(value)}, expected {size} numbers from 0 "
+            f"{row.place}: 'probabilities' is {shown(value)}, expected {size} numbers from 0 "
             "to 1 that sum to at most 1, one per slot."
         )
     return shares
@@ -234,9 +240,9 @@ def _list(value: Any) -> list[Any]:  # any JSON value; what is no list has no me
 
 
 def _id(row: Row) -> str:
-    value = _field(row, "id")
+    value = row.field("id")
     if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
-        raise DataError(f"{row.place}: 'id' is {_shown(value)}, expected a text or a number.")
+        raise DataError(f"{row.place}: 'id' is {shown(value)}, expected a text or a number.")
     return str(value)
 
 
@@ -244,8 +250,3 @@ def _is_rotation(variant: Variant) -> bool:
     size = len(variant.permutation)
     steps = {(content - slot) % size for slot, content in enumerate(variant.permutation)}
     return len(steps) == 1
-
-
-def _shown(value: Any) -> str:  # any JSON value
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "…"

@@ -93,7 +93,7 @@ def summarise(result: CellResult) -> Summary:
         order_sensitivity=found.gap,
         only_as_written=round(found.gap.value * found.gap.n) if found.gap else 0,
         lost=_lost(found),
-        readable=_readable(every.readings[trials[0].headline].unreadable),
+        readable=readable_share(every.readings[trials[0].headline].unreadable),
         unreadable=sum(trial.unreadable for trial in trials),
         unreadable_origin=sum(trial.unreadable for trial in origin),
         ties=sum(trial.reading.tied for trial in trials),
@@ -123,5 +123,6 @@ def _lost(found: CircularIntervals) -> float | None:
     return found.gap.value / right if right else None
 
 
-def _readable(unreadable: Interval) -> Interval:
+def readable_share(unreadable: Interval) -> Interval:
+    """The share of readable answers, from that of unreadable ones."""
     return Interval(1 - unreadable.value, 1 - unreadable.high, 1 - unreadable.low, unreadable.n)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from evalui.data import words
 from evalui.errors import DataError
-from evalui.report.predictions import Row, read_rows
+from evalui.report.predictions import Row, read_rows, shown
 from evalui.scoring.text import mean, score
 from evalui.scoring.text_words import Splitters
 
@@ -26,7 +26,7 @@ def read_pairs(path: Path) -> tuple[Pair, ...]:
     Raises:
         DataError: the first row that does not fit, by file and line.
     """
-    return tuple(Pair(_prediction(row), _references(row)) for row in read_rows(path))
+    return tuple(Pair(row.text("prediction"), _references(row)) for row in read_rows(path))
 
 
 def score_texts(path: Path, *, samples: bool) -> list[str]:
@@ -56,33 +56,14 @@ def score_texts(path: Path, *, samples: bool) -> list[str]:
     ]
 
 
-def _prediction(row: Row) -> str:
-    value = _field(row, "prediction")
-    if not isinstance(value, str):
-        raise DataError(f"{row.place}: 'prediction' is {_shown(value)}, expected a text.")
-    return value
-
-
 def _references(row: Row) -> tuple[str, ...]:
-    value = _field(row, "reference")
+    value = row.field("reference")
     found = cast("list[Any]", value) if isinstance(value, list) else [value]
     if not found:
         raise DataError(f"{row.place}: 'reference' is an empty list, expected one text or more.")
     wrong = [each for each in found if not isinstance(each, str)]
     if wrong:
         raise DataError(
-            f"{row.place}: 'reference' holds {_shown(wrong[0])}, "
-            "expected a text or a list of texts."
+            f"{row.place}: 'reference' holds {shown(wrong[0])}, expected a text or a list of texts."
         )
     return tuple(found)
-
-
-def _field(row: Row, key: str) -> Any:  # whatever JSON holds; the callers check it
-    if key not in row.values:
-        raise DataError(f"{row.place}: {key!r} is missing.")
-    return row.values[key]
-
-
-def _shown(value: Any) -> str:  # any JSON value
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "…"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from evalui.runs.replay import Asked
 from evalui.runs.rows import Question
 from evalui.scoring.circular import label
-from evalui.types import LETTERS, Generate, Loglik, Pattern, Prompt, Request, Sample, Trial
+from evalui.types import LETTERS, Generate, Loglik, Pattern, Prompt, Request, Sample, Trial, Variant
 from evalui.ui.html import Child, Html, div, el, join, span
 from evalui.ui.text import Text
 from evalui.ui.widgets import bar, card, note, status, table
@@ -19,7 +19,7 @@ def detail(
     right = sum(trial.correct is True for trial in trials)
     places = {entry.variant: place for place, entry in enumerate(asked)}
     orders = [
-        _variant(t, trial, sample, _title(t, pattern, trial, places.get(trial.variant, 0)))
+        _variant(t, trial, sample, _order(t, pattern, trial.variant, places.get(trial.variant, 0)))
         for trial in trials
     ]
     summary = "ok" if right == len(trials) else "warn"
@@ -41,7 +41,7 @@ def detail(
         else None,
         _explanation(t, sample),
         *(
-            _prompt(t, entry, _name(t, pattern, entry, place), opened=place == 0)
+            _prompt(t, entry, _order(t, pattern, entry.variant, place), opened=place == 0)
             for place, entry in enumerate(asked)
         ),
         cls="detail",
@@ -68,22 +68,13 @@ def _gold(sample: Sample) -> str:
     return f"{LETTERS[sample.target]} · {sample.choices[sample.target]}"
 
 
-def _title(t: Text, pattern: Pattern, trial: Trial, place: int) -> str:
-    if trial.variant.is_origin:
+def _order(t: Text, pattern: Pattern, variant: Variant, place: int) -> str:
+    """What an order of the options is called."""
+    if variant.is_origin:
         return t("order.origin")
     if pattern == "circular":
         return t("order.shifted", n=place)
-    return t("order.label", label=label(trial.variant))
-
-
-def _name(t: Text, pattern: Pattern, entry: Asked, place: int) -> str:
-    if entry.variant.is_origin:
-        return t("order.origin")
-    return (
-        t("order.shifted", n=place)
-        if pattern == "circular"
-        else t("order.label", label=label(entry.variant))
-    )
+    return t("order.label", label=label(variant))
 
 
 def _variant(t: Text, trial: Trial, sample: Sample, title: str) -> Html:
