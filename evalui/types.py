@@ -18,6 +18,9 @@ Pattern = Literal["origin", "circular", "all_possible"]
 Kind = Literal["multiple_choice", "general_qa", "subjective"]
 Split = Literal["dev", "val", "test"]
 Language = Literal["zh", "en"]
+Outcome = Literal["a", "b", "tie", "neither"]  # tie: both answers are good, neither: both are bad
+Orders = Literal["double", "random", "single"]  # in which a judge sees two answers
+Conflict = Literal["tie", "half", "drop"]  # what two orders count that contradict each other
 CellState = Literal["waiting", "running", "done", "failed", "cancelled", "impossible"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -28,22 +31,30 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 class Sample:
     """One question, whatever file it came from.
 
-    `target` is the index of the right option for multiple choice and the reference text for
-    the other kinds. `names_options` marks options that speak of other options ("A and B",
-    "all of the above"): reordering them changes what they mean.
+    `target` is the index of the right option for multiple choice and the reference texts (none,
+    one or several) for the other kinds. `names_options` marks options that speak of other options
+    ("A and B", "all of the above"): reordering them changes what they mean. `history` are the
+    turns before the question, `follow_ups` the questions asked after its answer.
     """
 
     id: str
     question: str
     choices: tuple[str, ...] = ()
-    target: int | str = ""
+    target: int | tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     names_options: bool = False
+    history: tuple["Message", ...] = ()
+    follow_ups: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:
         """The subject the sample belongs to, "" if its file has none."""
         return self.metadata.get("subject", "")
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The reference texts; () for multiple choice."""
+        return () if isinstance(self.target, int) else self.target
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +217,13 @@ class Trial:
     """One graded variant of one sample.
 
     All positions are slots as shown to the model; `variant` maps them to the file's options.
+    An open answer has the empty variant and slot 0 as its choice; a judgement has the contestants
+    it showed as its variant, and the place of its outcome in `OUTCOMES` as its choice.
     `readings` holds the answer under every rule of the mode ("forced", "tolerant", "strict", or
     a normalisation), `headline` names the one that counts. `probabilities` are per slot and sum
-    to 1; `mass` is what they summed to before. `scores` are the cloze scores per slot.
+    to 1; `mass` is what they summed to before. `scores` are the cloze scores per slot, the text
+    figures of an open answer, or the marks of a judgement. `turns` are the answers to each question
+    of a conversation, of which `reply` is the last.
     """
 
     sample_id: str
@@ -223,6 +238,7 @@ class Trial:
     merged_seams: int = 0
     truncated: bool = False
     names_options: bool = False
+    turns: tuple[str, ...] = ()
 
     @property
     def reading(self) -> Reading:
@@ -243,6 +259,44 @@ class Trial:
     def unreadable(self) -> bool:
         """True if no answer could be read; a tie is an answer, though not a decided one."""
         return self.choice is None and not self.reading.tied
+
+
+# The choices of a judgement, in the order of OpenCompass's letters A to D.
+OUTCOMES: tuple[Outcome, ...] = ("a", "b", "tie", "neither")
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """One model's answers to a dataset, by sample id; a conversation has several turns."""
+
+    name: str
+    answers: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two answers to one question, side by side: that of `model_a` was shown first."""
+
+    sample_id: str
+    model_a: str
+    model_b: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge or a person said of a duel; `outcome` is None if it cannot be read.
+
+    `by` is the name of the judge model or of the person. `rule` tells how the reply was read,
+    `strength` is 3 for "much better". `injected`: an answer spoke to the judge.
+    """
+
+    duel: Duel
+    outcome: Outcome | None
+    by: str
+    rule: str = ""
+    reply: str = ""
+    strength: int | None = None
+    injected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +330,8 @@ class CellResult:
     """What a report is made of: one cell, its questions in file order, and its trials so far.
 
     `total` counts the trials planned. `state` is the cell's, `error` its message if it failed
-    or the reason if it cannot run.
+    or the reason if it cannot run. A judge's cell has the `contestants` it compares, the `orders`
+    in which it saw them and the rule for orders that `conflict`.
     """
 
     cell: Cell
@@ -285,6 +340,9 @@ class CellResult:
     total: int
     state: CellState = "done"
     error: str = ""
+    contestants: tuple[Contestant, ...] = ()
+    orders: Orders = "double"
+    conflict: Conflict = "tie"
 
 
 def tie_credit(scores: tuple[float, ...], target: int, rule: str) -> Reading:

@@ -7,18 +7,22 @@ from pathlib import Path
 
 from evalui.errors import DataError
 from evalui.report.objects import JsonObject
+from evalui.report.open_objects import WINNERS, matrix_object
 from evalui.report.predictions import Row, read_rows, shown
-from evalui.scoring.bradley_terry import BradleyTerry, Connection, rate
-from evalui.scoring.elo import K_FASTCHAT, K_OPENCOMPASS, PermutedElo, permuted, sequential
-from evalui.scoring.pairwise import Battle, Outcome, Tally, WinMatrix, tallies, win_matrix
+from evalui.scoring.bradley_terry import BradleyTerry, Connection, ranks, rate
+from evalui.scoring.elo import (
+    K_FASTCHAT,
+    K_OPENCOMPASS,
+    PermutedElo,
+    interval,
+    permuted,
+    sequential,
+)
+from evalui.scoring.pairwise import Battle, Tally, tallies, win_matrix
 from evalui.scoring.verdict import FORMATS, read_verdict
+from evalui.types import Outcome
 
-_WINNERS: Mapping[str, Outcome] = {
-    "model_a": "a",
-    "model_b": "b",
-    "tie": "tie",
-    "neither": "neither",
-}
+_OUTCOMES: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
 _VERDICTS: Mapping[Outcome, str] = {"a": "A", "b": "B", "tie": "tie", "neither": "neither"}
 
 
@@ -78,12 +82,13 @@ def figures(battles: Sequence[Battle]) -> JsonObject:
         "battles": len(battles),
         "table": {name: _table_row(tally) for name, tally in counted.items()},
         "scores": {name: tally.score for name, tally in counted.items()},
-        "win_matrix": _matrix(win_matrix(battles)),
+        "win_matrix": matrix_object(win_matrix(battles)),
         "elo": {
             "finite": finite,
             "k32": sequential(battles, K_OPENCOMPASS),
             "k4": sequential(battles, K_FASTCHAT),
             "permutations": _permutations(permuted(battles)),
+            "question_range": {name: list(ends) for name, ends in interval(battles).items()},
         },
         "bradley_terry": {
             "finite": finite,
@@ -98,6 +103,7 @@ def figures(battles: Sequence[Battle]) -> JsonObject:
             "islands": [list(group) for group in rated.connection.islands],
             "unbeaten": list(rated.connection.unbeaten),
             "winless": list(rated.connection.winless),
+            "ranks": _ranks(rated, counted),
         },
     }
 
@@ -106,11 +112,11 @@ def _battle(row: Row) -> Battle:
     model_a, model_b, winner = (_text(row, key) for key in ("model_a", "model_b", "winner"))
     if model_a == model_b:
         raise DataError(f"{row.place}: model {model_a!r} meets itself. Expected two models.")
-    if winner not in _WINNERS:
+    if winner not in _OUTCOMES:
         raise DataError(
-            f"{row.place}: winner {winner!r} is unknown. Expected one of {', '.join(_WINNERS)}."
+            f"{row.place}: winner {winner!r} is unknown. Expected one of {', '.join(_OUTCOMES)}."
         )
-    return Battle(model_a, model_b, _WINNERS[winner], _question(row))
+    return Battle(model_a, model_b, _OUTCOMES[winner], _question(row))
 
 
 def _question(row: Row) -> str | None:
@@ -145,15 +151,6 @@ def _table_row(tally: Tally) -> JsonObject:
     }
 
 
-def _matrix(matrix: WinMatrix) -> JsonObject:
-    return {
-        "models": list(matrix.models),
-        "battles": [list(row) for row in matrix.battles],
-        "wins": [list(row) for row in matrix.wins],
-        "ties": [list(row) for row in matrix.ties],
-    }
-
-
 def _permutations(elo: PermutedElo) -> JsonObject:
     return {
         "k": elo.k,
@@ -169,6 +166,22 @@ def _ratings(rated: BradleyTerry, names: Mapping[str, Tally]) -> JsonObject:
     return {
         name: {"rating": found.value, "low": found.low, "high": found.high}
         if (found := rated.ratings.get(name))
+        else None
+        for name in names
+    }
+
+
+def _ranks(rated: BradleyTerry, names: Mapping[str, Tally]) -> JsonObject:
+    """Each model's rank with its range, null for a model without a finite rating."""
+    found = ranks(rated)
+    return {
+        name: {
+            "rank": rank.best,
+            "low": rank.low,
+            "high": rank.high,
+            "with_leader": rank.with_leader,
+        }
+        if (rank := found.get(name))
         else None
         for name in names
     }

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from evalui.scoring.pairwise import Battle, Encoded, encode
+from evalui.scoring.pairwise import Battle, Encoded, encode, question_numbers
 
 SCALE = 400.0  # rating points that make the odds of winning BASE to 1
 BASE = 10.0
@@ -77,6 +77,8 @@ def permuted(
     battles: Sequence[Battle], *, k: float = K_OPENCOMPASS, runs: int = RUNS, seed: int = 0
 ) -> PermutedElo:
     """The median rating of each model over `runs` random orders of the battles."""
+    if not battles:
+        return PermutedElo({}, {}, {}, k=k, runs=runs, seed=seed)
     coded = encode(battles)
     kinds = _kinds(coded)
     rng = np.random.default_rng(seed)
@@ -89,6 +91,37 @@ def permuted(
     low, median, high = np.percentile(np.concatenate(parts), (2.5, 50, 97.5), axis=0)
     named = (dict(zip(coded.models, part.tolist(), strict=True)) for part in (median, low, high))
     return PermutedElo(*named, k=k, runs=runs, seed=seed)
+
+
+def interval(
+    battles: Sequence[Battle],
+    *,
+    k: float = K_OPENCOMPASS,
+    resamples: int = RUNS,
+    seed: int = 0,
+) -> dict[str, tuple[float, float]]:
+    """The 95 % range of each rating when questions are drawn anew, each draw in a random order.
+
+    It holds both the luck of the questions and that of the order, so it is a little wider than
+    that of the median over orders. Battles that name no question are drawn one by one. {} with
+    fewer than two questions: one knows nothing of the others.
+    """
+    question = question_numbers(battles)
+    if not question.any():
+        return {}
+    coded = encode(battles)
+    kinds = _with_ghost(_kinds(coded), len(coded.models))
+    rng = np.random.default_rng(seed)
+    at_once = max(1, _CELLS_AT_ONCE // len(battles))
+    parts: list[NDArray[np.float64]] = []
+    for first in range(0, resamples, at_once):
+        rows = range(first, min(first + at_once, resamples))
+        redrawn = [_redrawn(kinds.of_battle, question, rng) for _ in rows]
+        orders = _filled_up(redrawn, len(kinds.points) - 1)
+        parts.append(_replay(kinds, orders, len(coded.models) + 1, k))
+    low, high = np.percentile(np.concatenate(parts), (2.5, 97.5), axis=0).tolist()
+    ends = zip(low[:-1], high[:-1], strict=True)
+    return dict(zip(coded.models, ends, strict=True))
 
 
 def in_orders(battles: Sequence[Battle], orders: NDArray[np.intp], k: float) -> NDArray[np.float64]:
@@ -110,6 +143,37 @@ def _kinds(coded: Encoded) -> _Kinds:
     pairs = distinct // 3
     small = np.uint16 if len(distinct) <= np.iinfo(np.uint16).max else np.uint32
     return _Kinds(pairs // size, pairs % size, distinct % 3 / 2, of_battle.astype(small))
+
+
+def _with_ghost(kinds: _Kinds, ghost: int) -> _Kinds:
+    """With one more kind: a model of no interest draws against itself, and nobody moves."""
+    return _Kinds(
+        np.append(kinds.side_a, ghost),
+        np.append(kinds.side_b, ghost),
+        np.append(kinds.points, 0.5),
+        kinds.of_battle,
+    )
+
+
+def _redrawn(
+    of_battle: NDArray[np.uint16 | np.uint32], question: NDArray[np.intp], rng: np.random.Generator
+) -> NDArray[np.uint16 | np.uint32]:
+    """The kinds of the battles of as many questions, drawn with replacement; in random order."""
+    n = int(question.max()) + 1
+    counts = np.bincount(rng.integers(n, size=n), minlength=n)
+    redrawn = np.repeat(of_battle, counts[question])
+    rng.shuffle(redrawn)
+    return redrawn
+
+
+def _filled_up(
+    rows: Sequence[NDArray[np.uint16 | np.uint32]], ghost: int
+) -> NDArray[np.uint16 | np.uint32]:
+    """The rows as one array, each filled up to the longest with the ghost's battle."""
+    filled = np.full((len(rows), max(map(len, rows))), ghost, dtype=rows[0].dtype)
+    for row, kinds in zip(filled, rows, strict=True):
+        row[: len(kinds)] = kinds
+    return filled
 
 
 def _replay(

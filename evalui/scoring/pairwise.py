@@ -6,12 +6,11 @@ sides exchanged is counted for the right model without further care.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Outcome = Literal["a", "b", "tie", "neither"]
+from evalui.types import Outcome
 
 _MIRROR: dict[Outcome, Outcome] = {"a": "b", "b": "a", "tie": "tie", "neither": "neither"}
 _POINTS: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
@@ -127,6 +126,18 @@ def models(battles: Sequence[Battle]) -> tuple[str, ...]:
     """The models that met, in the order of their first appearance."""
     return tuple(
         dict.fromkeys(name for battle in battles for name in (battle.model_a, battle.model_b))
+    )
+
+
+def question_numbers(battles: Sequence[Battle]) -> NDArray[np.intp]:
+    """Each battle's question as a number, shape (n,); a battle that names none has its own."""
+    place: dict[str | int, int] = {}
+    return np.array(
+        [
+            place.setdefault(number if one.question is None else one.question, len(place))
+            for number, one in enumerate(battles)
+        ],
+        dtype=np.intp,
     )
 
 

@@ -87,6 +87,29 @@ def clustered_by(ids: Sequence[str], values: Sequence[float]) -> Clustered:
     )
 
 
+def clustered_share(ids: Sequence[str], hits: Sequence[bool]) -> Interval | None:
+    """The plain share of hits, of which those with one id belong to one question; None of nothing.
+
+    Wilson's interval with n_eff = n / deff, where deff = SE^2 / (p (1-p) / n) is held at 1 or
+    more and SE is that of `clustered_ratio`. Where there is no such error n_eff is the number
+    of questions. With one hit or miss per question it is `wilson`; `n` counts hits and misses.
+    """
+    if not len(hits):
+        return None
+    _, question = np.unique(np.asarray(ids, dtype=np.str_), return_inverse=True)
+    wholes = np.bincount(question)
+    n, n_questions = len(hits), len(wholes)
+    parts = np.zeros(n_questions)
+    np.add.at(parts, question, np.asarray(hits, dtype=np.float64))
+    value = float(parts.sum()) / n
+    if n == n_questions:
+        return wilson(float(parts.sum()), n)
+    n_effective = float(n_questions)
+    if n_questions > 1 and (variance := _ratio_variance(parts, wholes, value)):
+        n_effective = min(n, value * (1 - value) / variance)
+    return Interval(value, *_wilson_bounds(value, n_effective), n)
+
+
 def clustered_ratio(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> Interval:
     """The share sum(parts) / sum(wholes), each question giving one part and one whole.
 
@@ -99,8 +122,7 @@ def clustered_ratio(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> 
     value = float(parts.sum()) / total
     if value in (0.0, 1.0):
         return wilson(value * n, n)
-    residual = parts - value * wholes
-    se = math.sqrt(float((residual**2).sum()) * n / (n - 1)) / total if n > 1 else None
+    se = math.sqrt(_ratio_variance(parts, wholes, value)) if n > 1 else None
     return t_interval(value, se, n)
 
 
@@ -110,6 +132,13 @@ def t_interval(value: float, se: float | None, n: int) -> Interval:
         return Interval(value, 0.0, 1.0, n)
     half = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) * se
     return Interval(value, max(0.0, value - half), min(1.0, value + half), n)
+
+
+def _ratio_variance(
+    parts: NDArray[np.float64], wholes: NDArray[np.float64] | NDArray[np.int_], value: float
+) -> float:
+    n = len(parts)
+    return float(((parts - value * wholes) ** 2).sum()) * n / (n - 1) / float(wholes.sum()) ** 2
 
 
 def _wilson_bounds(value: float, n: float) -> tuple[float, float]:

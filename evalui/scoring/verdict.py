@@ -13,8 +13,8 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.scoring.pairwise import Outcome
 from evalui.scoring.verdict_json import Judged, judged_by_scores, read_json
+from evalui.types import Outcome
 
 
 @dataclass(frozen=True, slots=True)

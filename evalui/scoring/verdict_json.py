@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard, cast
 
-from evalui.scoring.pairwise import Outcome
+from evalui.types import Outcome
 
 TIE_DELTA = 0.1  # scores no further apart are a tie, as in FastChat
 

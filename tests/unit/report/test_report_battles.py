@@ -69,6 +69,24 @@ def test_bradley_terry_has_an_interval_over_questions(tmp_path: Path):
     assert rating["low"] < rating["rating"] < rating["high"]
 
 
+def test_elo_has_a_range_over_questions_and_ratings_have_ranks(tmp_path: Path):
+    rows = [
+        _ROW | {"winner": "model_b" if number % 3 else "model_a", "question": number}
+        for number in range(60)
+    ]
+    found = _scored(tmp_path, *rows)
+    low, high = found["elo"]["question_range"]["y"]
+    assert low < found["elo"]["permutations"]["median"]["y"] < high
+    assert found["bradley_terry"]["ranks"] == {
+        "x": {"rank": 2, "low": 2, "high": 2, "with_leader": False},
+        "y": {"rank": 1, "low": 1, "high": 1, "with_leader": True},
+    }
+
+
+def test_a_model_without_a_finite_rating_has_no_rank(tmp_path: Path):
+    assert _scored(tmp_path, _ROW)["bradley_terry"]["ranks"] == {"x": None, "y": None}
+
+
 def test_an_unbeaten_model_leaves_no_finite_rating(tmp_path: Path):
     found = _scored(tmp_path, _ROW)
     assert found["elo"]["finite"] is found["bradley_terry"]["finite"] is False

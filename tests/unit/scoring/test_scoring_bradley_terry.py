@@ -1,10 +1,14 @@
+import itertools
+import random
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from battle_examples import BATTLES, CASES, ENDLESS, FINITE, TODAY, battles_of
 from hypothesis import given, settings
 
-from evalui.scoring.bradley_terry import connect, rate
+from evalui.scoring.bradley_terry import connect, difference, lead, ranks, rate
 from evalui.scoring.elo import NATURAL, expected
 from evalui.scoring.pairwise import Battle
 
@@ -149,3 +153,118 @@ def test_renamed_models_keep_their_ratings_and_the_mean_is_1000(battles: list[Ba
     assert {name[0]: value for name, value in _values(renamed).items()} == values
     if values:
         assert sum(values.values()) / len(values) == pytest.approx(1000)
+
+
+def _league(strengths: dict[str, float], *, questions: int, seed: int) -> list[Battle]:
+    """Every pair on every question, won by the models' chances."""
+    rng = random.Random(seed)
+    return [
+        Battle(
+            first,
+            second,
+            "a" if rng.random() < expected(strengths[first] - strengths[second]) else "b",
+            str(n),
+        )
+        for n in range(questions)
+        for first, second in itertools.combinations(strengths, 2)
+    ]
+
+
+def test_clear_ranks_are_narrow_and_near_ones_overlap():
+    found = ranks(rate(_league({"top": 1400, "mid": 1000, "twin": 1000}, questions=100, seed=1)))
+    assert (found["top"].best, found["top"].low, found["top"].high) == (1, 1, 1)
+    for name in ("mid", "twin"):
+        assert (found[name].low, found[name].high) == (2, 3)
+        assert not found[name].with_leader
+    assert {found["mid"].best, found["twin"].best} == {2, 3}
+    assert found["top"].with_leader
+
+
+def test_equal_ratings_share_their_rank():
+    found = ranks(rate([Battle("x", "y", "a", "1"), Battle("x", "y", "b", "2")]))
+    assert (found["x"].best, found["y"].best) == (1, 1)
+    tied = ranks(rate([Battle("x", "y", "tie", str(n)) for n in range(5)]))
+    assert [(one.low, one.high, one.with_leader) for one in tied.values()] == [(1, 1, True)] * 2
+
+
+def test_a_difference_is_known_better_than_two_ratings_that_move_together():
+    battles = _league({"x": 1100, "y": 1000, "z": 900}, questions=80, seed=2)
+    rated = rate(battles)
+    first = lead(rated)
+    assert first is not None
+    assert (first.leader, first.second) == ("x", "y")
+    gap = first.gap
+    assert gap == difference(rated, "x", "y")
+    assert gap.value == rated.ratings["x"].value - rated.ratings["y"].value
+    ends = np.percentile(rated.draws[:, 0] - rated.draws[:, 1], (2.5, 97.5))
+    assert (gap.low, gap.high) == pytest.approx(tuple(ends))
+    back = difference(rated, "y", "x")
+    assert (back.value, back.low, back.high) == pytest.approx((-gap.value, -ends[1], -ends[0]))
+
+
+def test_with_leader_agrees_with_the_interval_of_the_difference():
+    lows: list[float] = []
+    for seed, strength in enumerate(range(1000, 1200, 10)):
+        rated = rate(_league({"x": strength, "y": 1000, "z": 990}, questions=60, seed=seed))
+        first = lead(rated)
+        assert first is not None
+        assert first.gap.low is not None
+        assert ranks(rated)[first.second].with_leader == (first.gap.low <= 0)
+        lows.append(first.gap.low)
+    # There are clear leads, narrow ones and none among them.
+    assert any(low < -10 for low in lows)
+    assert any(0 < low < 30 for low in lows)
+
+
+@pytest.mark.slow
+def test_the_lead_of_equal_models_is_rarely_called_certain():
+    certain = 0
+    for seed in range(100):
+        found = ranks(rate(_league({"x": 1000, "y": 1000}, questions=60, seed=seed), resamples=300))
+        certain += not all(one.with_leader for one in found.values())
+    assert certain <= 12
+
+
+def test_without_enough_finite_resamples_no_range_of_ranks_is_known():
+    found = ranks(rate([Battle("x", "y", "a")] * 3 + [Battle("x", "y", "b")]))
+    assert (found["x"].best, found["x"].low, found["x"].with_leader) == (1, None, None)
+
+
+def test_one_question_gives_a_rating_without_a_range():
+    rated = rate([Battle("x", "y", "tie", "q"), Battle("y", "x", "tie", "q")])
+    assert (rated.units, rated.resamples) == (1, 0)
+    assert (rated.ratings["x"].value, rated.ratings["x"].low) == (1000, None)
+    assert ranks(rated)["y"].high is None
+
+
+def test_no_battles_give_no_ratings():
+    rated = rate([])
+    assert (rated.ratings, rated.units, rated.connection.finite) == ({}, 0, False)
+    assert ranks(rated) == {}
+    assert lead(rated) is None
+
+
+@pytest.mark.parametrize("repeats", [1, 10])
+def test_questions_drawn_by_kind_and_one_by_one_have_the_same_spread(repeats: int):
+    # Ten times the same questions are merged into kinds; single ones are drawn as they are.
+    base = _league({"x": 1100, "y": 1000, "z": 900}, questions=30, seed=4)
+    battles = [
+        replace(one, question=f"{one.question}-{copy}") for copy in range(repeats) for one in base
+    ]
+    rated = rate(battles)
+    rng = random.Random(1)
+    by_question: dict[str, list[Battle]] = {}
+    for one in battles:
+        by_question.setdefault(str(one.question), []).append(one)
+    drawn = [
+        _values(
+            [
+                one
+                for name in rng.choices(list(by_question), k=len(by_question))
+                for one in by_question[name]
+            ]
+        )
+        for _ in range(60)
+    ]
+    spread = np.std([one["x"] for one in drawn if one])
+    assert rated.draws[:, 0].std() == pytest.approx(spread, rel=0.35)

@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from battle_examples import BATTLES, CASES, TODAY, battles_of
 from hypothesis import given
 
-from evalui.scoring.elo import expected, in_orders, permuted, sequential
+from evalui.scoring.elo import expected, in_orders, interval, permuted, sequential
 from evalui.scoring.pairwise import Battle, models
 
 
@@ -63,6 +64,65 @@ def test_orders_beyond_one_portion_are_all_replayed(monkeypatch: pytest.MonkeyPa
     whole = permuted(battles, runs=50, seed=7)
     monkeypatch.setattr("evalui.scoring.elo._CELLS_AT_ONCE", 7 * len(battles))
     assert permuted(battles, runs=50, seed=7) == whole
+
+
+def test_the_interval_agrees_with_a_plain_loop_over_drawn_questions():
+    battles = [
+        replace(one, question=str(place // 3 if place < 40 else place))
+        for place, one in enumerate(battles_of(CASES["three_models_60"]))
+    ]
+    by_question: dict[str, list[Battle]] = {}
+    for one in battles:
+        by_question.setdefault(str(one.question), []).append(one)
+    rng = random.Random(5)
+    drawn: dict[str, list[float]] = {}
+    for _ in range(2000):
+        again = [
+            one
+            for name in rng.choices(list(by_question), k=len(by_question))
+            for one in by_question[name]
+        ]
+        rng.shuffle(again)
+        for name, rating in sequential(again, 32).items():
+            drawn.setdefault(name, []).append(rating)
+    for name, (low, high) in interval(battles, resamples=2000).items():
+        wanted = np.percentile(drawn[name], (2.5, 97.5))
+        width = wanted[1] - wanted[0]
+        assert (low, high) == pytest.approx(tuple(wanted), abs=0.08 * width)
+
+
+def test_the_interval_holds_the_luck_of_the_questions_beside_that_of_the_order():
+    battles = battles_of(CASES["three_models_60"])
+    orders, questions = permuted(battles), interval(battles)
+    for name, (low, high) in questions.items():
+        assert high - low > 1.1 * (orders.high[name] - orders.low[name])
+
+
+def test_battles_of_one_question_are_drawn_together():
+    won = ["a"] * 12 + ["b"] * 8
+    together = [Battle("x", "y", one, str(n)) for n, one in enumerate(won) for _ in range(10)]
+    apart = [replace(one, question=None) for one in together]
+    (low, high), (lower, higher) = interval(together, k=4)["x"], interval(apart, k=4)["x"]
+    assert high - low > 1.5 * (higher - lower)
+
+
+def test_the_interval_follows_its_seed():
+    battles = battles_of(CASES["three_models_60"])
+    assert interval(battles, seed=7, resamples=50) == interval(battles, seed=7, resamples=50)
+    assert interval(battles, seed=7, resamples=50) != interval(battles, seed=8, resamples=50)
+
+
+def test_resamples_beyond_one_portion_are_all_in_the_interval(monkeypatch: pytest.MonkeyPatch):
+    battles = battles_of(CASES["three_models_60"])
+    whole = interval(battles, resamples=50)
+    monkeypatch.setattr("evalui.scoring.elo._CELLS_AT_ONCE", 7 * len(battles))
+    assert interval(battles, resamples=50) == whole
+
+
+def test_without_battles_there_are_no_ratings_and_with_one_question_no_interval():
+    assert permuted([]).median == {}
+    assert interval([]) == {}
+    assert interval([Battle("x", "y", "a", "q"), Battle("x", "z", "b", "q")]) == {}
 
 
 def test_400_points_make_ten_to_one():

@@ -1,4 +1,3 @@
-import time
 
 import pytest
 from hypothesis import given
@@ -481,11 +480,10 @@ LONG = (
 
 
 @pytest.mark.parametrize("piece", [*LONG.split("|"), "\\boxed{"])
+@pytest.mark.timeout(60)  # a pattern that backtracks would take hours
 def test_a_very_long_reply_is_read_in_a_moment(piece: str):
     reply = piece * (40_000 // len(piece))
-    begun = time.process_time()
     read(reply)
-    assert time.process_time() - begun < 2
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from scoring_examples import golden
 
-from evalui.scoring.stats import clustered, clustered_by, clustered_ratio, share, wilson
+from evalui.scoring.stats import (
+    clustered,
+    clustered_by,
+    clustered_ratio,
+    clustered_share,
+    share,
+    wilson,
+)
 
 WILSON = golden("bias/bias.json")["wilson"]
 
@@ -127,3 +134,35 @@ def test_a_share_of_nothing_keeps_a_range():
     assert (never.low, never.high) == pytest.approx((0.0, wilson(0, 20).high))
     always = clustered_ratio(np.full(20, 4.0), np.full(20, 4.0))
     assert (always.low, always.high) == pytest.approx((wilson(20, 20).low, 1.0))
+
+
+def test_a_clustered_share_is_wilsons_where_each_question_has_one_value():
+    assert clustered_share(["a", "b", "c"], [True, False, True]) == wilson(2, 3)
+
+
+def test_a_clustered_share_knows_as_much_as_its_questions():
+    hits = [True] * 6 + [False] * 4
+    ids = [str(n) for n in range(10)]
+    found = clustered_share(ids * 4, hits * 4)
+    assert found is not None
+    assert (found.value, found.n) == (0.6, 40)
+    # Ten independent values, and the factor n / (n - 1) of their error.
+    plain = wilson(0.6 * 9, 9)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
+
+
+def test_a_clustered_share_at_an_end_rests_on_the_number_of_questions():
+    found = clustered_share(["a", "a", "b", "b"], [True] * 4)
+    assert found is not None
+    assert (found.value, found.n) == (1.0, 4)
+    assert found.low == pytest.approx(wilson(2, 2).low)
+
+
+def test_a_clustered_share_of_one_question_is_worth_one_value():
+    found = clustered_share(["a", "a"], [True, False])
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((wilson(0.5, 1).low, wilson(0.5, 1).high))
+
+
+def test_a_clustered_share_of_nothing_is_none():
+    assert clustered_share([], []) is None
