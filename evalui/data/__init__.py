@@ -1,6 +1,6 @@
 """Files become samples."""
 
-from evalui.data import arc, ceval
+from evalui.data import arc, ceval, general_qa, subjective
 from evalui.data.base import (
     ANSWER_KEYS,
     NOTES,
@@ -26,5 +26,7 @@ __all__ = [
     "Reader",
     "arc",
     "ceval",
+    "general_qa",
     "load",
+    "subjective",
 ]

@@ -4,7 +4,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
+from evalui.data.rows import Table
 from evalui.errors import Sentence
 from evalui.registry import Registry
 from evalui.types import LETTERS, Dataset, Fault, Kind, Sample, Split
@@ -37,7 +39,14 @@ NOTES: Mapping[str, str] = {
     "few-dev-rows": "{file} has only {rows} usable rows to show as worked examples.",
     "no-dev-file": "{subject} has no dev file, so no worked examples can be shown.",
     "ignored-files": "Ignored, since they are no tables of questions: {files}.",
-    "kind-not-supported": "{file} was left out: evaluating {kind} is not supported yet.",
+    "other-kind": (
+        "{file} was left out: its questions are of another kind ({kind}). "
+        "Choose that kind to evaluate them."
+    ),
+    "folder-missing": "{name} was left out: its folder is not among the files.",
+    "without-reference": "{file}: {n} of {rows} questions have no reference answer.",
+    "other-sheets": "{file}: the sheet “{sheet}” was read; there are also {others}.",
+    "hidden-sheets": "{file}: hidden sheets were left out: {sheets}.",
 }
 
 
@@ -45,13 +54,17 @@ NOTES: Mapping[str, str] = {
 class Layout:
     """Columns under names of the user's own; what is empty keeps the format's name.
 
-    `options` are the option columns in order, `answer_key` is a name in `ANSWER_KEYS`.
+    `options` are the option columns in order, `answer_key` is a name in `ANSWER_KEYS`. `answer`
+    is the column of references where there are no options. `sheet` of a workbook and `kind` of
+    question are chosen where there are several; empty, the first that fits counts.
     """
 
     options: tuple[str, ...] = ()
     answer: str = ""
     answer_key: str = "letter"
     question: str = ""
+    sheet: str = ""
+    kind: Kind | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +72,8 @@ class Limits:
     """What is too much for one upload.
 
     `bytes` of one file as it comes and `unpacked` of all together, `files` and `lines` of all
-    together; `ratio` is how many times its packed size a file in an archive may have.
+    together; `ratio` is how many times its packed size a file in an archive may have. A workbook
+    is such an archive; it may have `lines` rows and `cells` cells.
     """
 
     bytes: int = 50 * 2**20
@@ -67,6 +81,7 @@ class Limits:
     ratio: int = 100
     files: int = 2000
     lines: int = 1_000_000
+    cells: int = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +106,8 @@ class Source:
     """One decoded file. `subject` and `split` are what its name says.
 
     Line breaks are "\\n" whatever the file had, so that a question means the same to a model
-    on each system; the lines keep their numbers. `prefix` begins the ids of its samples.
+    on each system; the lines keep their numbers. `prefix` begins the ids of its samples. A sheet
+    of a workbook has a `table` instead of a text.
     """
 
     name: str
@@ -99,6 +115,7 @@ class Source:
     subject: str = ""
     split: Split | None = None
     encoding: str = "utf-8"
+    table: Table | None = None
 
     @property
     def prefix(self) -> str:
@@ -124,7 +141,8 @@ class Loaded:
     """An upload as a whole.
 
     `dataset` has the usable rows only and `faults` all that is wrong with the others. `n_rows`
-    counts the rows of the scored files, `files` names what was read.
+    counts the rows of the scored files, `files` names what was read. `sheets` are the visible
+    sheets of the workbooks, `kinds` the kinds of question among all files, in their order.
     """
 
     dataset: Dataset
@@ -132,6 +150,8 @@ class Loaded:
     n_rows: int
     files: tuple[str, ...]
     notes: tuple[Note, ...] = field(default=())
+    sheets: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

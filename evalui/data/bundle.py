@@ -5,40 +5,47 @@ Files belong together by name: <subject>_dev is shown as worked examples, <subje
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import cast
 
 from evalui.data import config
-from evalui.data.base import READERS, Layout, Limits, Loaded, Note, Part, Reader, Source
-from evalui.data.decoding import decode
-from evalui.data.files import Gathered, Member, gather, is_json
-from evalui.data.table import header
+from evalui.data.base import Layout, Limits, Loaded, Note
+from evalui.data.files import Member, gather, is_json, is_workbook
+from evalui.data.reading import File, Opened, of_one_kind, open_file, read_file
 from evalui.errors import DataError, Sentence, sentence
-from evalui.types import Dataset, Fault, Kind, Sample, Split
+from evalui.types import Dataset, Fault, Kind, Sample
 
-_SPLIT = re.compile(r"(?P<subject>.+?)[_.-](?P<split>dev|val|test)", re.IGNORECASE)
 _SHOTS = 5  # worked examples that C-Eval gives
 _SHOWN = 3  # file names in a refusal
+_COLUMN_FIELDS = 4  # of a layout: options, answer, answer key, question
 _DEFAULT = Layout()
 _LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
-    source: Source
-    kind: Kind
-    part: Part
-    digest: bytes
+class _Gathered:
+    """The files to read; `chosen` are the entries of the configurations, if there are any."""
+
+    members: tuple[Member, ...]
+    notes: tuple[Note, ...]
+    chosen: tuple[config.Chosen, ...] = ()
+
+    def name_of(self, used: Sequence[File]) -> str:
+        """The name that the configurations give to these files, "" without one."""
+        paths = {file.opened.path for file in used}
+        return "+".join(
+            choice.name
+            for choice in self.chosen
+            if not paths.isdisjoint(member.path for member in choice.members)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Roles:
-    scored: tuple[_File, ...]
-    shots: tuple[_File, ...]
+    scored: tuple[File, ...]
+    shots: tuple[File, ...]
     notes: tuple[Note, ...]
 
 
@@ -51,14 +58,15 @@ def load(
         DataError: nothing can be read, or a file is no table at all; says which and why.
         UnknownName: the layout's answer key does not exist.
     """
-    gathered, given = _gathered(paths, limits)
+    gathered = _gathered(paths, limits)
     _check_lines(gathered.members, limits)
-    read = [_read(member, layout) for member in gathered.members]
-    files = [file for file in read if isinstance(file, _File)]
+    opened = [open_file(member, layout, limits) for member in gathered.members]
+    found = of_one_kind([file for file in opened if isinstance(file, Opened)], layout)
+    files = [read_file(file, reader, layout) for file, reader in found.files]
     _check_names(files)
     roles = _roles(files)
-    aside = [file for file in read if isinstance(file, Note)]
-    notes = (*gathered.notes, *aside, *roles.notes)
+    aside = [note for note in opened if isinstance(note, Note)]
+    notes = (*gathered.notes, *aside, *found.notes, *roles.notes)
     if not roles.scored:
         said = [sentence("There is nothing to score.", "nothing-to-score")]
         said += (note.sentence for note in notes)
@@ -67,8 +75,8 @@ def load(
     samples, faults = _distinct(roles.scored)
     shots, shot_faults = _distinct(roles.shots)
     dataset = Dataset(
-        name=name or given or _name(paths, used),
-        kind=used[0].kind,
+        name=name or gathered.name_of(used) or _name(paths, used),
+        kind=found.kind,
         samples=samples,
         shots=shots,
         sha256=_sha256(used, layout),
@@ -78,30 +86,34 @@ def load(
         faults=(*faults, *shot_faults),
         n_rows=sum(file.part.n_rows for file in roles.scored),
         files=tuple(file.source.name for file in used),
-        notes=(*notes, *_notes(roles)),
+        notes=(*notes, *_notes(roles, found.kind)),
+        sheets=tuple(dict.fromkeys(title for file in used for title in file.opened.sheets)),
+        kinds=found.kinds,
     )
 
 
-def _gathered(paths: Sequence[Path], limits: Limits) -> tuple[Gathered, str]:
-    """The files to read, and the name that a configuration gives them."""
+def _gathered(paths: Sequence[Path], limits: Limits) -> _Gathered:
+    """The files to read, and what configurations say of them."""
     gathered = gather(paths, limits)
     configs = [member for member in gathered.members if config.is_config(member)]
     members = [member for member in gathered.members if not is_json(member)]
     if not configs:
-        return Gathered(tuple(members), gathered.notes), ""
+        return _Gathered(tuple(members), gathered.notes)
     for path in paths:
         if path.is_file() and path.suffix.lower() == ".json":
             members += config.beside(path, limits)
-    chosen = [config.choose(member, members) for member in configs]
+    chosen = [choice for member in configs for choice in config.choose(member, members)]
     found = {member.path: member for choice in chosen for member in choice.members}
-    notes = [*gathered.notes, *(note for choice in chosen for note in choice.notes)]
-    name = "+".join(choice.name for choice in chosen)
-    return Gathered(tuple(found.values()), tuple(notes)), name
+    bare = [choice.name for choice in chosen if not choice.members]
+    notes = (Note("folder-missing", {"name": name}) for name in bare)
+    return _Gathered(tuple(found.values()), (*gathered.notes, *notes), tuple(chosen))
 
 
 def _check_lines(members: Sequence[Member], limits: Limits) -> None:
     # Each line may become a fault, and a fault is a hundred times as big as the line "1".
-    lines = sum(max(member.data.count(b"\n"), member.data.count(b"\r")) for member in members)
+    # The rows of a workbook are counted where they are read.
+    texts = [member.data for member in members if not is_workbook(member)]
+    lines = sum(max(data.count(b"\n"), data.count(b"\r")) for data in texts)
     if lines > limits.lines:
         names = ", ".join(member.name for member in members[:_SHOWN])
         more = f" (+{len(members) - _SHOWN})" if len(members) > _SHOWN else ""
@@ -121,40 +133,8 @@ def _in_a_row(said: Sequence[Sentence]) -> Sentence:
     )
 
 
-def _read(member: Member, layout: Layout) -> _File | Note:
-    """One file, or a note that says why it was left aside."""
-    decoded = decode(member.data, member.name)
-    subject, split = _meaning(member.path.stem)
-    source = Source(member.name, decoded.text, subject, split, decoded.encoding)
-    reader = _reader(source, layout)
-    if reader is None:
-        if _is_general_qa(source):
-            return Note("kind-not-supported", {"file": source.name, "kind": "general_qa"})
-        if not member.explicit and member.path.suffix.lower() == ".txt":
-            return Note("ignored-files", {"files": source.name})
-        # The usual format, so that its faults name the columns that are missing.
-        reader = READERS["ceval"]
-    part = reader.read(source, layout)
-    return _File(source, reader.kind, part, hashlib.sha256(member.data).digest())
-
-
-def _meaning(stem: str) -> tuple[str, Split | None]:
-    """The subject and the split that a file's name tells."""
-    found = _SPLIT.fullmatch(stem)
-    return (found["subject"], cast(Split, found["split"].lower())) if found else (stem, None)
-
-
-def _reader(source: Source, layout: Layout) -> Reader | None:
-    readers = (READERS[name] for name in READERS)
-    return next((reader for reader in readers if reader.recognises(source, layout)), None)
-
-
-def _is_general_qa(source: Source) -> bool:
-    return "query" in {name.casefold() for name in header(source, ("query",))}
-
-
-def _check_names(files: Sequence[_File]) -> None:
-    seen: dict[tuple[str, str], _File] = {}
+def _check_names(files: Sequence[File]) -> None:
+    seen: dict[tuple[str, str], File] = {}
     for file in files:
         role = (file.source.subject, file.source.split or "val")
         other = seen.setdefault(role, file)
@@ -170,7 +150,7 @@ def _check_names(files: Sequence[_File]) -> None:
             )
 
 
-def _roles(files: Sequence[_File]) -> _Roles:
+def _roles(files: Sequence[File]) -> _Roles:
     dev = tuple(file for file in files if file.source.split == "dev")
     rest = [file for file in files if file.source.split != "dev"]
     bare = [file for file in rest if file.source.split == "test" and file.part.unanswered]
@@ -188,13 +168,13 @@ def _roles(files: Sequence[_File]) -> _Roles:
     return _Roles(scored, tuple(file for file in dev if file not in useless), tuple(notes))
 
 
-def _subjects(files: Sequence[_File]) -> set[str]:
+def _subjects(files: Sequence[File]) -> set[str]:
     # By the names of the files too: their rows may all be faulty.
     named = {file.source.subject for file in files}
     return named.union(sample.subject for file in files for sample in file.part.samples)
 
 
-def _distinct(files: Sequence[_File]) -> tuple[tuple[Sample, ...], tuple[Fault, ...]]:
+def _distinct(files: Sequence[File]) -> tuple[tuple[Sample, ...], tuple[Fault, ...]]:
     """The samples of all files with the later ones of an equal id made faults."""
     first: dict[str, Sample] = {}
     samples: list[Sample] = []
@@ -219,7 +199,7 @@ def _duplicate(sample: Sample, earlier: Sample) -> Fault:
     return Fault(file, line, "id", "duplicate-id", found, "an id of its own")
 
 
-def _name(paths: Sequence[Path], used: Sequence[_File]) -> str:
+def _name(paths: Sequence[Path], used: Sequence[File]) -> str:
     subjects = list(dict.fromkeys(file.source.subject for file in used))
     if len(subjects) == 1 and subjects != ["default"]:
         return subjects[0]
@@ -228,7 +208,7 @@ def _name(paths: Sequence[Path], used: Sequence[_File]) -> str:
     return subjects[0] + (f"+{len(subjects) - 1}" if len(subjects) > 1 else "")
 
 
-def _sha256(used: Sequence[_File], layout: Layout) -> str:
+def _sha256(used: Sequence[File], layout: Layout) -> str:
     """The same for the same files in a folder, in an archive or one by one.
 
     File names count, since they are the subject and the role; a layout counts, since it decides
@@ -236,17 +216,29 @@ def _sha256(used: Sequence[_File], layout: Layout) -> str:
     """
     total = hashlib.sha256()
     for file in used:
-        total.update(file.source.name.encode("utf-8", "surrogatepass") + b"\0" + file.digest)
-    if layout != _DEFAULT:
-        total.update(repr(astuple(layout)).encode("utf-8", "surrogatepass"))
+        total.update(_bytes(file.source.name) + b"\0" + file.opened.digest)
+    # The kind decides which files are used, and is told by them.
+    columns = replace(layout, sheet="", kind="")
+    if columns != _DEFAULT:
+        # As it was written before a layout had sheets, so that older signatures stay true.
+        total.update(_bytes(repr(astuple(columns)[:_COLUMN_FIELDS])))
+    if layout.sheet:
+        total.update(_bytes("sheet:" + layout.sheet))
     return total.hexdigest()
 
 
-def _notes(roles: _Roles) -> Iterator[Note]:
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _notes(roles: _Roles, kind: Kind) -> Iterator[Note]:
     for file in (*roles.scored, *roles.shots):
+        yield from file.opened.notes
         if not file.source.encoding.startswith("utf"):
             encoding = file.source.encoding.upper()
             yield Note("encoding", {"file": file.source.name, "encoding": encoding})
+    if kind == "general_qa":
+        yield from _without_reference(roles.scored)
     for file in roles.shots:
         if (rows := len(file.part.samples)) < _SHOTS:
             yield Note("few-dev-rows", {"file": file.source.name, "rows": str(rows)})
@@ -256,3 +248,11 @@ def _notes(roles: _Roles) -> Iterator[Note]:
         for subject in scored:
             if subject not in shown:
                 yield Note("no-dev-file", {"subject": subject})
+
+
+def _without_reference(files: Sequence[File]) -> Iterator[Note]:
+    for file in files:
+        samples = file.part.samples
+        if bare := sum(not sample.references for sample in samples):
+            counts = {"n": str(bare), "rows": str(len(samples))}
+            yield Note("without-reference", {"file": file.source.name, **counts})

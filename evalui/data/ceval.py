@@ -11,7 +11,8 @@ from typing import NamedTuple
 from evalui.data.base import READERS, Layout, Part, Reader, Source, by_letter, letters_named
 from evalui.data.columns import Columns, find_columns, wanted
 from evalui.data.questions import Question, judge
-from evalui.data.table import Row, Table, header, read_table
+from evalui.data.rows import Row, Table
+from evalui.data.table import header, read_table
 from evalui.types import LETTERS, Fault
 
 _ENOUGH = 3  # known column names that tell the format from other tables
@@ -24,9 +25,13 @@ class _Shift(NamedTuple):
 
 
 def recognises(source: Source, layout: Layout) -> bool:
-    """Whether the header looks like this format, even if a column is missing or misspelt."""
-    known = {name.casefold() for name in wanted(layout)}
-    return len(known.intersection(_header(source, layout))) >= _ENOUGH
+    """Whether the header looks like this format, even if a column is missing or misspelt.
+
+    Without one column of options it is a table of questions with reference texts.
+    """
+    known = {name.casefold() for name in wanted(layout)}.intersection(_header(source, layout))
+    has_options = layout.options or not known.isdisjoint(LETTERS.casefold())
+    return bool(has_options) and len(known) >= _ENOUGH
 
 
 def read(source: Source, layout: Layout) -> Part:

@@ -44,13 +44,13 @@ def find_columns(
 ) -> Columns | tuple[Fault, ...]:
     """The columns of a header, or the faults that make the file unreadable."""
     places = _places(header)
-    faults = [*_twice(header, file, line)]
+    faults = [*twice(header, file, line)]
     options = layout.options or _letters(places)
     question, answer = layout.question or "question", layout.answer or "answer"
     needed = (question, *options, answer)
     for name in needed:
         if _key(name) not in places:
-            faults.append(_missing(name, header, needed, file=file, line=line))
+            faults.append(missing_column(name, header, needed, file=file, line=line))
     if not layout.options and "k" in places and len(options) == len(LETTERS):
         expected = f"at most {len(LETTERS)} options, {LETTERS[0]} to {LETTERS[-1]}"
         faults.append(Fault(file, line, "K", "too-many-options", "a column K", expected))
@@ -83,7 +83,8 @@ def _places(header: Sequence[str]) -> Mapping[str, int]:
     return {_key(name): at for at, name in enumerate(header) if name.strip()}
 
 
-def _twice(header: Sequence[str], file: str, line: int) -> list[Fault]:
+def twice(header: Sequence[str], file: str, line: int) -> list[Fault]:
+    """A fault for each name that several columns have."""
     counts = Counter(_key(name) for name in header if name.strip())
     return [
         Fault(file, line, name, "duplicate-column", f"{count} columns “{name}”", "one")
@@ -98,9 +99,10 @@ def _letters(places: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(LETTERS[: max([_FEWEST, *(at + 1 for at in present)])])
 
 
-def _missing(
+def missing_column(
     name: str, header: Sequence[str], needed: Sequence[str], *, file: str, line: int
 ) -> Fault:
+    """The fault of a column that the header lacks, with the nearest name that is there."""
     taken = {_key(other) for other in needed}
     free = {_key(other): other for other in header if _key(other) not in taken}
     # One letter is near to every other letter: options get no suggestion.

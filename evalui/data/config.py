@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
-from evalui.data.base import Limits, Note
+from evalui.data.base import Limits
 from evalui.data.decoding import decode
 from evalui.data.files import Member, folder, is_json
 from evalui.data.table import has_half_pair
@@ -32,11 +32,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The files that a configuration names, and the name it gives them."""
+    """The files that one entry of a configuration names, and the name it gives them."""
 
     members: tuple[Member, ...]
     name: str
-    notes: tuple[Note, ...]
 
 
 def is_config(member: Member) -> bool:
@@ -69,31 +68,15 @@ def beside(path: Path, limits: Limits) -> tuple[Member, ...]:
         ) from error
 
 
-def choose(config: Member, members: Sequence[Member]) -> Chosen:
-    """Those of the `members` that the configuration names; raises `DataError` if one is missing.
+def choose(config: Member, members: Sequence[Member]) -> tuple[Chosen, ...]:
+    """Those of the `members` that each entry names.
 
-    General-QA entries are left out with a note.
+    A folder of general-QA questions that is not there has no members, if there are multiple-choice
+    questions. Raises `DataError` if other files are missing.
     """
     entries = read_config(config)
-    notes = tuple(
-        Note("kind-not-supported", {"file": entry.name, "kind": entry.pattern})
-        for entry in entries
-        if entry.pattern != "ceval"
-    )
-    wanted = [entry for entry in entries if entry.pattern == "ceval"]
-    if not wanted:
-        raise DataError(
-            "{file} names no multiple-choice questions (pattern “ceval”).",
-            "config-no-choice",
-            file=config.name,
-        )
-    found = {
-        member.path: member
-        for entry in wanted
-        for subset in entry.subsets
-        for member in _subset(config, entry, subset, members)
-    }
-    return Chosen(tuple(found.values()), "+".join(entry.name for entry in wanted), notes)
+    may_miss = any(entry.pattern == "ceval" for entry in entries)
+    return tuple(_chosen(config, entry, members, may_miss=may_miss) for entry in entries)
 
 
 def read_config(member: Member) -> tuple[Entry, ...]:
@@ -174,25 +157,41 @@ def _below(base: Path, dataset: PurePosixPath) -> Path | None:
     return None
 
 
-def _subset(
-    config: Member, entry: Entry, subset: str, members: Sequence[Member]
-) -> Sequence[Member]:
-    names = {subset, *(f"{subset}_{split}" for split in ("dev", "val", "test"))}
-    found = [
-        member
-        for member in members
-        if member.path.stem in names and _lies_in(member, entry.dataset)
-    ]
-    if not found:
-        raise DataError(
-            "{file}: expected {subset}_val.csv in {folder}, which is not among "
+def _chosen(config: Member, entry: Entry, members: Sequence[Member], *, may_miss: bool) -> Chosen:
+    found: list[Member] = []
+    for subset in entry.subsets:
+        names = {subset, *(f"{subset}_{split}" for split in ("dev", "val", "test"))}
+        here = [
+            member
+            for member in members
+            if member.path.stem in names and _lies_in(member, entry.dataset)
+        ]
+        if not here and may_miss and entry.pattern != "ceval":
+            return Chosen((), entry.name)
+        if not here:
+            raise _missing(config, entry, subset)
+        found += here
+    return Chosen(tuple(found), entry.name)
+
+
+def _missing(config: Member, entry: Entry, subset: str) -> DataError:
+    if entry.pattern == "general_qa":
+        return DataError(
+            "{file}: expected {subset}.jsonl in {folder}, which is not among "
             "the files. Give the folder together with the configuration, or both in a zip.",
-            "config-missing",
+            "config-missing-qa",
             file=config.name,
             subset=subset,
             folder=str(entry.dataset),
         )
-    return found
+    return DataError(
+        "{file}: expected {subset}_val.csv in {folder}, which is not among "
+        "the files. Give the folder together with the configuration, or both in a zip.",
+        "config-missing",
+        file=config.name,
+        subset=subset,
+        folder=str(entry.dataset),
+    )
 
 
 def _lies_in(member: Member, dataset: PurePosixPath) -> bool:

@@ -13,16 +13,18 @@ from evalui.data.base import Limits, Note
 from evalui.errors import DataError, sentence
 
 _TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
+_WORKBOOKS = (".xlsx",)
 _CONFIGS = (".json",)
 _KINDS = sentence(
-    "CSV, TSV, JSON Lines, a zip archive of them, or a SWIFT configuration (.json)", "kinds"
+    "CSV, TSV, JSON Lines, Excel (.xlsx), a zip archive of them, or a SWIFT configuration (.json)",
+    "kinds",
 )
 _UTF8_NAME = 0x800  # zip flag: the name is UTF-8
 _ENCRYPTED = 0x1  # zip flag
 _SMALL = 2**20  # bytes; below this no ratio is a bomb
 _SHOWN = 5  # names in a note
 # Everything the zip module raises on a damaged archive.
-_DAMAGED = (
+DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -95,6 +97,11 @@ def is_json(member: Member) -> bool:
     return member.path.suffix.lower() in _CONFIGS
 
 
+def is_workbook(member: Member) -> bool:
+    """Whether a file is an Excel workbook by its name."""
+    return member.path.suffix.lower() in _WORKBOOKS
+
+
 def folder(path: Path, limits: Limits) -> Iterator[Member]:
     """The files below a folder; those that are not wanted come without their content."""
     files = sorted(file for file in path.rglob("*") if file.is_file())
@@ -122,6 +129,12 @@ def _found(path: Path, limits: Limits) -> Iterator[Member]:
         elif _is_wanted(PurePosixPath(path.name)):
             place = PurePosixPath(_readable(path.name))
             yield Member(place, _content(path, limits), explicit=True)
+        elif path.suffix.lower() == ".xls":
+            raise DataError(
+                "{file} is in the old Excel format. Save it as .xlsx or as CSV in UTF-8.",
+                "workbook-old",
+                file=path.name,
+            )
         else:
             raise DataError(
                 "{file} is of a kind that cannot be read. Expected {kinds}.",
@@ -165,12 +178,12 @@ def _unpacked(name: str, path: Path, limits: Limits) -> Iterator[Member]:
     try:
         with zipfile.ZipFile(path) as archive:
             infos = [info for info in archive.infolist() if not info.is_dir()]
-            _check_archive(name, infos, limits)
+            check_archive(name, infos, limits)
             for info in infos:
                 place = PurePosixPath(_file_name(info))
                 if _is_visible(place.parts):
                     yield Member(place, archive.read(info) if _is_wanted(place) else b"")
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise DataError(
             "{file} is no zip archive, or a damaged one: {reason}.",
             "zip-damaged",
@@ -179,7 +192,8 @@ def _unpacked(name: str, path: Path, limits: Limits) -> Iterator[Member]:
         ) from error
 
 
-def _check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -> None:
+def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -> None:
+    """Raise `DataError` for an archive that is locked, too big, or points out of itself."""
     if len(infos) > limits.files:
         raise DataError(
             "{file} has {n} files; at most {limit} are read.",
@@ -234,7 +248,7 @@ def _file_name(info: zipfile.ZipInfo) -> str:
 
 
 def _is_wanted(place: PurePosixPath) -> bool:
-    return place.suffix.lower() in (*_TABLES, *_CONFIGS)
+    return place.suffix.lower() in (*_TABLES, *_WORKBOOKS, *_CONFIGS)
 
 
 def _is_visible(parts: Sequence[str]) -> bool:

@@ -1,13 +1,13 @@
-"""Delimited text and JSON Lines become a table whose rows know their line numbers."""
+"""Delimited text and JSON Lines become a table; a sheet of a workbook is one already."""
 
 import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from evalui.data.base import Source
+from evalui.data.rows import Row, Table
 from evalui.errors import DataError
 from evalui.types import Fault
 
@@ -18,31 +18,10 @@ _TOO_DEEP = "JSON nested too deeply"
 _BROKEN = 20  # rows with broken quotes before the rest of a file is given up
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """The cells of one row and the physical line on which it begins, counted from 1."""
-
-    line: int
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A header and its rows; `faults` are the rows that could not even be cut into cells.
-
-    `delimiter` is "" for JSON Lines, where each row has a cell for each key of the file. The
-    header is empty if it could not be read, and then there are no rows.
-    """
-
-    header: tuple[str, ...]
-    rows: tuple[Row, ...]
-    delimiter: str
-    faults: tuple[Fault, ...] = ()
-    header_line: int = 1
-
-
 def header(source: Source, known: Sequence[str]) -> tuple[str, ...]:
     """The column names of a file, without reading its rows."""
+    if source.table:
+        return source.table.header
     if is_json_lines(source):
         _, record = next(json_objects(source))
         return tuple(record) if isinstance(record, dict) else ()
@@ -62,6 +41,8 @@ def read_table(source: Source, known: Sequence[str]) -> Table:
 
     Raises `DataError` for a file with more columns than any table of questions has.
     """
+    if source.table:
+        return source.table
     return _json_lines(source) if is_json_lines(source) else _delimited(source, known)
 
 
@@ -74,11 +55,12 @@ def _delimited(source: Source, known: Sequence[str]) -> Table:
     faults = tuple(fault for fault in found if isinstance(fault, Fault))
     if not found or isinstance(found[0], Fault):
         return Table((), (), delimiter, faults, start + 1)
-    _check_width(len(rows[0].cells), source.name)
+    check_width(len(rows[0].cells), source.name)
     return Table(_names(rows[0]), tuple(rows[1:]), delimiter, faults, rows[0].line)
 
 
-def _check_width(width: int, name: str) -> None:
+def check_width(width: int, name: str) -> None:
+    """Raise `DataError` for a file with more columns than any table of questions has."""
     if width > _COLUMNS:
         raise DataError(
             "{file} has {n:,} columns; at most {limit:,} are read.",
@@ -151,7 +133,7 @@ def _json_lines(source: Source) -> Table:
         else:
             faults.append(Fault(source.name, line, "", "invalid-json", cells, "a JSON object"))
     names = dict.fromkeys(key for _, record in records for key in record)
-    _check_width(len(names), source.name)
+    check_width(len(names), source.name)
     rows = (Row(line, tuple(record.get(name, "") for name in names)) for line, record in records)
     return Table(tuple(names), tuple(rows), "", tuple(faults))
 

@@ -1,6 +1,7 @@
 """Every string a person sees, in each language, by key.
 
-The sentences live in words/<language>.toml; figures are put into their {fields}.
+The sentences live in words/<language>.toml, and those of the larger pages in files of their own,
+words/<language>.<page>.toml; figures are put into their {fields}.
 """
 
 import tomllib
@@ -57,8 +58,10 @@ class Text:
 @cache
 def text(language: Language) -> Text:
     """The strings of a language."""
-    with (_FOLDER / f"{language}.toml").open("rb") as file:
-        return Text(language, dict(_flat("", tomllib.load(file))))
+    words: dict[str, str] = {}
+    for path in sorted(_FOLDER.glob(f"{language}.*toml")):
+        words |= _flat("", tomllib.loads(path.read_text(encoding="utf-8")))
+    return Text(language, words)
 
 
 def language_of(wish: str | None, default: str) -> Language:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evalui.data import Layout, Limits, Loaded, load
 from evalui.errors import DataError
+from evalui.types import Kind, Sample
 
 HEADER = "id,question,A,B,C,D,answer\n"
 ROWS = HEADER + "0,P?,a,b,c,d,A\n1,Q?,a,b,c,d,B\n"
@@ -153,11 +154,73 @@ def test_two_files_of_one_role_are_refused(tmp_path: Path) -> None:
         load([tmp_path / "a", tmp_path / "b"])
 
 
-def test_questions_with_reference_texts_are_named_as_not_supported(tmp_path: Path) -> None:
-    path = tmp_path / "qa.jsonl"
-    path.write_text('{"query": "Capital?", "response": "Beijing"}\n')
-    with pytest.raises(DataError, match=r"qa\.jsonl was left out: evaluating general_qa"):
-        load([path])
+def mixed(folder: Path) -> Path:
+    write(folder, a_val=ROWS)
+    (folder / "b.jsonl").write_text('{"query": "Capital?", "response": "Beijing"}\n')
+    (folder / "c.jsonl").write_text('{"question": "Discuss.", "capability": "talk"}\n')
+    return folder
+
+
+def test_the_first_of_several_kinds_counts_and_the_others_are_named(tmp_path: Path) -> None:
+    loaded = load([mixed(tmp_path / "set")])
+    assert (loaded.dataset.kind, loaded.files) == ("multiple_choice", ("a_val.csv",))
+    assert loaded.kinds == ("multiple_choice", "general_qa", "subjective")
+    assert [note.rule for note in loaded.notes] == ["other-kind", "other-kind"]
+    assert str(loaded.notes[0]).startswith("b.jsonl was left out: its questions are of another")
+
+
+@pytest.mark.parametrize(
+    ("kind", "file"),
+    [("multiple_choice", "a_val.csv"), ("general_qa", "b.jsonl"), ("subjective", "c.jsonl")],
+)
+def test_another_kind_can_be_chosen(tmp_path: Path, kind: Kind, file: str) -> None:
+    loaded = load([mixed(tmp_path / "set")], layout=Layout(kind=kind))
+    assert (loaded.dataset.kind, loaded.files) == (kind, (file,))
+    assert len(loaded.kinds) == 3
+
+
+def test_open_questions_may_be_read_as_the_other_open_kind(tmp_path: Path) -> None:
+    path = tmp_path / "essays.csv"
+    path.write_text("question\nDiscuss.\n")
+    assert load([path]).dataset.kind == "general_qa"
+    chosen = load([path], layout=Layout(kind="subjective"))
+    assert chosen.dataset.kind == "subjective"
+    assert chosen.kinds == ("general_qa", "subjective")
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "found"),
+    [
+        (ROWS, "subjective", "multiple_choice"),
+        (ROWS, "general_qa", "multiple_choice"),
+        ("question,answer\nWhy?,Because.\n", "multiple_choice", "general_qa"),
+    ],
+)
+def test_a_kind_that_is_not_there_is_told_with_those_that_are(
+    tmp_path: Path, content: str, kind: Kind, found: str
+) -> None:
+    reason = rf"law\.csv: there are no questions of the kind {kind}\. Found: {found}\."
+    with pytest.raises(DataError, match=reason):
+        load(write(tmp_path, law=content), layout=Layout(kind=kind))
+
+
+def test_the_choice_of_a_kind_is_not_part_of_the_hash(tmp_path: Path) -> None:
+    paths = write(tmp_path, law_val=ROWS)
+    chosen = load(paths, layout=Layout(kind="multiple_choice")).dataset.sha256
+    assert chosen == load(paths).dataset.sha256
+
+
+@pytest.mark.parametrize(
+    ("layout", "digest"),
+    [
+        (Layout(), "35b6b726"),
+        (Layout(options=("B", "A")), "c2ef8b95"),
+    ],
+)
+def test_the_hash_of_multiple_choice_stays_what_it_was(
+    tmp_path: Path, layout: Layout, digest: str
+) -> None:
+    assert load(write(tmp_path, law_val=ROWS), layout=layout).dataset.sha256[:8] == digest
 
 
 def test_a_text_file_that_just_lies_there_is_passed_over(tmp_path: Path) -> None:
@@ -194,6 +257,17 @@ def outcome(path: Path) -> Loaded | str:
         return str(error)
 
 
+def check(sample: Sample) -> None:
+    assert sample.question
+    if isinstance(sample.target, int):
+        assert 0 <= sample.target < len(sample.choices)
+        assert len(set(sample.choices)) == len(sample.choices) >= 2
+    else:
+        assert not sample.choices
+        assert all(reference.strip() for reference in sample.references)
+    str(sample).encode()
+
+
 _ENDINGS = st.sampled_from([".csv", ".tsv", ".txt", ".jsonl", ".json", ".zip", ".xlsx", ""])
 _PIECES = st.sampled_from(
     [
@@ -204,6 +278,11 @@ _PIECES = st.sampled_from(
         b'{"question": [], "choices": {"label": [1, null], "text": {}}, "answerKey": {}}\n',
         b'[{"pattern": "ceval", "dataset": "../..", "subset_list": ["x"]}]',
         b"1,Q?,a,b,A\n",
+        b"query,response,history\n",
+        b'{"query": "q", "response": ["r", 1, null], "history": [["a", "b"]], "system": "s"}\n',
+        b'{"messages": [{"role": "user", "content": "q"}, {"role": "assistant"}]}\n',
+        b'{"turns": ["a", "b"], "reference": [{}], "index": 1.0}\n',
+        b"question,capability,turns\n",
         b'"',
         b"\r\n",
         b",,,,",
@@ -239,10 +318,7 @@ def test_whatever_the_bytes_they_load_or_are_refused(
         return
     assert loaded.n_rows >= len(loaded.dataset.samples)
     for sample in loaded.dataset.samples:
-        assert 0 <= int(sample.target) < len(sample.choices)
-        assert sample.question
-        assert len(set(sample.choices)) == len(sample.choices) >= 2
-        str(sample).encode()
+        check(sample)
 
 
 @settings(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalui.data import load
+from evalui.data import Layout, load
 from evalui.errors import DataError
 
 ROWS = "question,A,B,answer\nQ?,1,2,A\n"
@@ -40,9 +40,38 @@ def test_several_subsets_are_one_dataset(folder: Path) -> None:
     assert loaded.files == ("one_dev.csv", "one_val.csv", "two_val.csv")
 
 
-def test_general_qa_is_left_out_aloud(folder: Path) -> None:
-    notes = load([write(folder, QA, ENTRY)]).notes
-    assert str(notes[0]) == "qa was left out: evaluating general_qa is not supported yet."
+def test_general_qa_that_is_not_there_is_left_out_aloud(folder: Path) -> None:
+    loaded = load([write(folder, QA, ENTRY)])
+    assert loaded.dataset.kind == "multiple_choice"
+    assert str(loaded.notes[0]) == "qa was left out: its folder is not among the files."
+
+
+def test_multiple_choice_that_is_not_there_is_refused(folder: Path) -> None:
+    with pytest.raises(DataError, match=r"expected two_val\.csv in eval_example/other"):
+        load(
+            [
+                write(
+                    folder, ENTRY, ENTRY | {"dataset": "eval_example/other", "subset_list": ["two"]}
+                )
+            ]
+        )
+
+
+@pytest.mark.parametrize("file", ["one.jsonl", "one_test.jsonl", "one.csv"])
+def test_each_kind_of_a_configuration_is_a_dataset_with_its_own_name(
+    folder: Path, file: str
+) -> None:
+    (folder / "qa").mkdir()
+    text = "query,response\nCapital?,Beijing\n"
+    jsonl = '{"query": "Capital?", "response": "Beijing"}\n'
+    (folder / "qa" / file).write_text(text if file.endswith("csv") else jsonl)
+    config = write(folder, QA, ENTRY)
+    first = load([config], layout=Layout(kind="general_qa"))
+    second = load([config], layout=Layout(kind="multiple_choice"))
+    assert (first.dataset.name, first.files) == ("qa", (file,))
+    assert (second.dataset.name, second.files) == ("mine", ("one_dev.csv", "one_val.csv"))
+    assert set(first.kinds) == {"general_qa", "multiple_choice"} == set(second.kinds)
+    assert first.dataset.samples[0].references == ("Beijing",)
 
 
 def test_the_same_configuration_works_in_a_folder_in_an_archive_and_beside_its_files(
@@ -98,7 +127,7 @@ def test_a_link_does_not_lead_outside_either(tmp_path: Path) -> None:
         (json.dumps([ENTRY | {"subset_list": "one"}]), "expected a list of names"),
         (json.dumps([ENTRY | {"dataset": "x" * 5000}]), "cannot be read: File name too long"),
         (json.dumps([ENTRY | {"name": "\ud800"}]), r"half of a \\u pair"),
-        (json.dumps([QA]), "names no multiple-choice questions"),
+        (json.dumps([QA]), r"expected one\.jsonl in eval_example/qa"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )

@@ -128,12 +128,14 @@ def test_several_files_may_not_exceed_the_whole(tmp_path: Path) -> None:
     ("name", "reason"),
     [
         ("missing.csv", "does not exist"),
-        ("x.xlsx", "is of a kind that cannot be read. Expected CSV"),
+        ("x.docx", "is of a kind that cannot be read. Expected CSV"),
+        ("x.xls", "is in the old Excel format"),
         ("empty", "has no file that can be read"),
     ],
 )
 def test_what_cannot_be_read_is_told(tmp_path: Path, name: str, reason: str) -> None:
-    (tmp_path / "x.xlsx").write_bytes(b"PK")
+    for other in ("x.docx", "x.xls"):
+        (tmp_path / other).write_bytes(b"PK")
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=f"{name} {reason}"):
         gather([tmp_path / name], LIMITS)

@@ -1,4 +1,3 @@
-import time
 
 import pytest
 
@@ -77,8 +76,7 @@ def test_a_letter_beyond_the_options_names_none() -> None:
     assert not names_options(["one", "two", "E and F"])
 
 
+@pytest.mark.timeout(60)  # a pattern that backtracks would take hours
 def test_a_hostile_option_takes_no_time() -> None:
     hostile = "A" + " ,  ,  " * 5_000 + "!"
-    started = time.monotonic()
     assert not names_options(["one", hostile, "all of the " + " " * 5_000 + "x above"])
-    assert time.monotonic() - started < 2

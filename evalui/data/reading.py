@@ -1,0 +1,155 @@
+"""One file finds its reader: decoded, its format recognised, and then read."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import cast
+
+from evalui.data.base import READERS, Layout, Limits, Note, Part, Reader, Source
+from evalui.data.decoding import decode
+from evalui.data.files import Member, is_workbook
+from evalui.data.rows import Table
+from evalui.data.workbook import read_sheet
+from evalui.errors import DataError
+from evalui.types import Kind, Split
+
+_SPLIT = re.compile(r"(?P<subject>.+?)[_.-](?P<split>dev|val|test)", re.IGNORECASE)
+# The reader of a file that none recognises, so that its faults name the columns it lacks.
+_USUAL = {"multiple_choice": "ceval", "general_qa": "general_qa", "subjective": "subjective"}
+_OPEN: tuple[Kind, ...] = ("general_qa", "subjective")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file before its rows are read; `reader` is None if none recognises it."""
+
+    path: PurePosixPath
+    source: Source
+    reader: Reader | None
+    digest: bytes
+    notes: tuple[Note, ...] = ()
+    sheets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file with its rows."""
+
+    opened: Opened
+    part: Part
+
+    @property
+    def source(self) -> Source:
+        """The file's text and what its name says."""
+        return self.opened.source
+
+
+@dataclass(frozen=True, slots=True)
+class OfAKind:
+    """The files of one kind of question, each with its reader; `kinds` are all there are."""
+
+    files: tuple[tuple[Opened, Reader], ...]
+    kind: Kind
+    kinds: tuple[Kind, ...]
+    notes: tuple[Note, ...]
+
+
+def open_file(member: Member, layout: Layout, limits: Limits) -> Opened | Note:
+    """One file, or a note that says why it was left aside."""
+    opened = open_member(member, layout, limits)
+    if opened.reader is None and not member.explicit and member.path.suffix.lower() == ".txt":
+        return Note("ignored-files", {"files": member.name})
+    return opened
+
+
+def open_member(member: Member, layout: Layout, limits: Limits) -> Opened:
+    """A file as text or as a sheet; raises `DataError` if it is neither."""
+    digest = hashlib.sha256(member.data).digest()
+    if is_workbook(member):
+        return _open_workbook(member, digest, layout, limits)
+    decoded = decode(member.data, member.name)
+    subject, split = _meaning(member.path.stem)
+    source = Source(member.name, decoded.text, subject, split, decoded.encoding)
+    return Opened(member.path, source, _reader(source, layout), digest)
+
+
+def of_one_kind(files: Sequence[Opened], layout: Layout) -> OfAKind:
+    """The files of the kind that the layout chooses, else of the first kind there is.
+
+    Open questions may be read as either open kind, if the files are all of the other. Raises
+    `DataError` if there are no questions of the chosen kind.
+    """
+    found: list[Kind] = [file.reader.kind for file in files if file.reader]
+    kinds = tuple(dict.fromkeys(found))
+    kind = _kind(files, kinds, layout)
+    usual = READERS[_USUAL[kind]]
+    if kind in kinds or not kinds:
+        readers = [(file, file.reader or usual) for file in files]
+    else:
+        readers = [(file, usual if _may_be(kind, file) else file.reader) for file in files]
+    chosen = tuple((file, reader) for file, reader in readers if reader and reader.kind == kind)
+    left = [(file, reader) for file, reader in readers if reader and reader.kind != kind]
+    notes = tuple(
+        Note("other-kind", {"file": file.source.name, "kind": reader.kind}) for file, reader in left
+    )
+    return OfAKind(chosen, kind, kinds if kind in kinds else (*kinds, kind), notes)
+
+
+def read_file(file: Opened, reader: Reader, layout: Layout) -> File:
+    """The rows of an opened file."""
+    return File(file, reader.read(file.source, layout))
+
+
+def _open_workbook(member: Member, digest: bytes, layout: Layout, limits: Limits) -> Opened:
+    subject, split = _meaning(member.path.stem)
+
+    def source(table: Table) -> Source:
+        return Source(member.name, "", subject, split, table=table)
+
+    def fits(head: Table) -> bool:
+        return _reader(source(head), layout) is not None
+
+    sheet = read_sheet(member.data, member.name, wish=layout.sheet, fits=fits, limits=limits)
+    others = ", ".join(title for title in sheet.visible if title != sheet.title)
+    notes: list[Note] = []
+    if others and not layout.sheet:
+        told = {"file": member.name, "sheet": sheet.title, "others": others}
+        notes.append(Note("other-sheets", told))
+    if sheet.hidden:
+        hidden = {"file": member.name, "sheets": ", ".join(sheet.hidden)}
+        notes.append(Note("hidden-sheets", hidden))
+    found = source(sheet.table)
+    reader = _reader(found, layout)
+    return Opened(member.path, found, reader, digest, tuple(notes), sheet.visible)
+
+
+def _meaning(stem: str) -> tuple[str, Split | None]:
+    """The subject and the split that a file's name tells."""
+    found = _SPLIT.fullmatch(stem)
+    return (found["subject"], cast(Split, found["split"].lower())) if found else (stem, None)
+
+
+def _reader(source: Source, layout: Layout) -> Reader | None:
+    readers = (READERS[name] for name in READERS)
+    return next((reader for reader in readers if reader.recognises(source, layout)), None)
+
+
+def _kind(files: Sequence[Opened], kinds: Sequence[Kind], layout: Layout) -> Kind:
+    wish = layout.kind
+    if not wish:
+        return kinds[0] if kinds else "multiple_choice"
+    if kinds and wish not in kinds and not any(_may_be(wish, file) for file in files):
+        raise DataError(
+            "{files}: there are no questions of the kind {kind}. Found: {known}.",
+            "no-such-kind",
+            files=", ".join(file.source.name for file in files[:3]),
+            kind=wish,
+            known=", ".join(kinds),
+        )
+    return wish
+
+
+def _may_be(kind: Kind, file: Opened) -> bool:
+    return kind in _OPEN and (file.reader is None or file.reader.kind in _OPEN)
