@@ -16,6 +16,7 @@ class ModelEntry:
     unless a run says otherwise, `max_length` is in tokens, `baseline` marks scripted models,
     `options` are settings of the backend alone. `speed`, in prompt tokens per second, serves the
     estimate until this server has timed the model itself; 0 leaves the time unknown.
+    `input_price` and `output_price` are US dollars for a million tokens read and written.
     """
 
     name: str
@@ -31,6 +32,13 @@ class ModelEntry:
     speed: int = 0
     baseline: bool = False
     options: dict[str, Any] = field(default_factory=dict[str, Any])
+    input_price: float = 0.0
+    output_price: float = 0.0
+
+    @property
+    def judges_only(self) -> bool:
+        """Whether the model compares answers and gives none: `options.role` is "judge"."""
+        return self.options.get("role") == "judge"
 
 
 class Model(Protocol):

@@ -1,5 +1,6 @@
 """models.toml: which models there are, and what each can do here."""
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ _CALLED: Mapping[type[object], str] = {
     str: sentence("a text", "kind-text"),
     bool: sentence("true or false", "kind-bool"),
     int: sentence("a whole number", "kind-int"),
+    float: sentence("a number", "kind-number"),
     dict: sentence("a table", "kind-table"),
 }
 
@@ -103,8 +105,7 @@ def _entry(catalog: Path, name: str, table: Any) -> ModelEntry:
                 field=field,
                 known=", ".join(_KINDS),
             )
-        # type(), not isinstance(): true would pass for a whole number.
-        if type(value) is not _KINDS[field]:
+        if not _fits(value, _KINDS[field]):
             raise ModelError(
                 "{where}: {field} must be {wanted}, found {found}.",
                 "model-wrong-field",
@@ -120,8 +121,27 @@ def _entry(catalog: Path, name: str, table: Any) -> ModelEntry:
             where=where,
             known=", ".join(BACKENDS),
         )
+    _check_prices(where, values)
     values["path"] = _located(catalog, values.get("path", ""))
     return ModelEntry(name=name, **values)
+
+
+def _check_prices(where: str, values: Mapping[str, Any]) -> None:
+    for field in ("input_price", "output_price"):
+        price = values.get(field, 0.0)
+        if not 0 <= price < math.inf:  # TOML knows nan and inf
+            raise ModelError(
+                "{where}: {field} must be 0 or more, found {found}.",
+                "price-below-zero",
+                where=where,
+                field=field,
+                found=str(price),
+            )
+
+
+def _fits(value: Any, kind: type[object]) -> bool:
+    # type(), not isinstance(): true would pass for a whole number. A price may be one.
+    return type(value) is kind or (kind is float and type(value) is int)
 
 
 def _located(catalog: Path, path: str) -> str:

@@ -2,7 +2,8 @@
 
 They play the test double and the baselines of the demo. A scripted model may be shown the
 answers (see `Learner`); a real one never is. It finds the question in the prompt, whatever the
-template, and the slots of its options, as a model would.
+template, and the slots of its options, as a model would. A scripted judge is shown nothing: it
+reads its prompt alone (see `judges`).
 """
 
 import hashlib
@@ -16,7 +17,8 @@ from typing import Protocol, runtime_checkable
 
 from evalui.errors import MissingAbility, ModelError, sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry
-from evalui.models.rules import RULES, Asked
+from evalui.models.judges import Preferring, look, verdict
+from evalui.models.rules import RULES, Asked, Open
 from evalui.types import (
     LETTERS,
     Ability,
@@ -95,8 +97,12 @@ class ScriptedModel:
 
     def learn(self, samples: Sequence[Sample]) -> None:
         """Know the answers to these samples, and no others, from now on."""
-        self._key = tuple(sample for sample in samples if sample.choices)
-        known = [(s.id, s.question, s.choices, s.target) for s in self._key]
+        known: list[tuple[object, ...]] = []
+        self._key = () if self._rule.prefers else tuple(samples)
+        for sample in self._key:
+            known.append((sample.id, sample.question, sample.choices, sample.target))
+            if sample.follow_ups:
+                known.append(sample.follow_ups)
         about = f"{VERSION}|{self._rule_name}|{self._seed}|{known!r}"
         self.fingerprint = f"scripted:{hashlib.sha256(about.encode()).hexdigest()}"
 
@@ -148,12 +154,43 @@ class ScriptedModel:
         return LabelProbs(tuple(logs), self._rule.mass, top_token)
 
     def _text(self, request: Generate) -> Text:
-        asked = self._find(request.prompt)
-        scores = _by_slot(asked, self._rule.liking(asked, self._seed))
-        reply = self._rule.wording(asked, scores.index(max(scores)))
+        prompt = _written(request.prompt)
+        if self._rule.prefers:
+            reply = self._verdict(prompt, self._rule.prefers)
+        elif opened := self._opened(prompt):
+            reply = self._rule.telling(opened, self._seed)
+        else:
+            asked = self._find(request.prompt)
+            scores = _by_slot(asked, self._rule.liking(asked, self._seed))
+            reply = self._rule.wording(asked, scores.index(max(scores)))
         for stop in request.stop:
             reply = reply.partition(stop)[0]
-        return Text(reply, Usage(_tokens(asked.prompt), _tokens(reply)))
+        return Text(reply, Usage(_tokens(prompt), _tokens(reply)))
+
+    def _verdict(self, prompt: str, prefers: Preferring) -> str:
+        shown = look(prompt)
+        if shown is None:
+            raise ModelError(
+                "{model} judges answers only; this prompt shows none.",
+                "only-judges",
+                model=self.name,
+            )
+        return verdict(prefers, shown, self._seed)
+
+    def _opened(self, prompt: str) -> Open | None:
+        """The open question that comes last in the prompt, None if there is none."""
+        ends = [
+            (place + len(question), len(question), turn, sample)
+            for sample in self._key
+            if not sample.choices
+            for turn, question in enumerate((sample.question, *sample.follow_ups))
+            if (place := prompt.rfind(question)) >= 0
+        ]
+        if not ends:
+            return None
+        _, _, turn, sample = max(ends, key=lambda match: match[:2])
+        others = (other for other in self._key if other != sample)
+        return Open(sample, turn, prompt, tuple(text for o in others for text in o.references))
 
     def _logprob(self, request: Loglik) -> Logprob:
         """Score an option's text by how much the rule likes it; any other text by nothing.
@@ -175,8 +212,8 @@ class ScriptedModel:
         sample = self._match(text)
         if sample is None:
             raise ModelError(
-                "{model} answers by rule and knows only the multiple-choice questions it "
-                "was shown; this prompt has none of them.",
+                "{model} answers by rule and knows only the questions it was shown; this "
+                "prompt has none of them.",
                 "unknown-question",
                 model=self.name,
             )
@@ -191,7 +228,7 @@ class ScriptedModel:
         found = [
             (place + len(sample.question), sample)
             for sample in self._key
-            if (place := prompt.rfind(sample.question)) >= 0
+            if sample.choices and (place := prompt.rfind(sample.question)) >= 0
         ]
         if not found:
             return None

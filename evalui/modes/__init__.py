@@ -1,6 +1,24 @@
 """A sample becomes requests, and the responses a trial."""
 
-from evalui.modes import cloze, generation, multiple_choice
-from evalui.modes.base import MODES, Mode, Setting
+from evalui.modes import (
+    choices_only,
+    cloze,
+    generation,
+    judge,
+    multiple_choice,
+    question_answer,
+)
+from evalui.modes.base import MODES, Conversing, Mode, Setting
 
-__all__ = ["MODES", "Mode", "Setting", "cloze", "generation", "multiple_choice"]
+__all__ = [
+    "MODES",
+    "Conversing",
+    "Mode",
+    "Setting",
+    "choices_only",
+    "cloze",
+    "generation",
+    "judge",
+    "multiple_choice",
+    "question_answer",
+]

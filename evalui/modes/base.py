@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from evalui.modes.rubrics import Rubric
 from evalui.modes.templates import Template
 from evalui.registry import Registry
-from evalui.types import Ability, Request, Response, Sample, Trial, Variant
+from evalui.types import Ability, Contestant, Kind, Request, Response, Sample, Trial, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,8 @@ class Setting:
 
     `shots` are the worked examples by subject, already cut to the wished number; `chat` sends
     conversations instead of plain text; `template` None chooses one by sample (see
-    `templates.choose`).
+    `templates.choose`). The last three are a judge's: whose answers it compares, how it is asked
+    (None chooses by sample, see `rubrics.choose_rubric`), and the run's seed.
     """
 
     shots: dict[str, tuple[Sample, ...]]
@@ -23,12 +25,16 @@ class Setting:
     chat: bool = False
     max_tokens: int = 64
     unconditional: str | None = None  # cloze's UN context; None takes the template's
+    contestants: tuple[Contestant, ...] = ()
+    rubric: Rubric | None = None
+    seed: int = 0
 
 
 class Mode(Protocol):
     """Plans the requests that decide one variant of a sample, and grades the responses."""
 
     abilities_needed: Ability
+    kinds: tuple[Kind, ...]  # the kinds of dataset it can be asked about
     shows_options: bool  # False: the order of the options cannot matter, only origin is run
     readings: tuple[str, ...]  # the names of the rules each trial is read under
     headline: str
@@ -41,6 +47,17 @@ class Mode(Protocol):
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
     ) -> Trial:
         """Turn the responses to `plan`, in its order, into one trial."""
+        ...
+
+
+@runtime_checkable
+class Conversing(Protocol):
+    """A mode whose later requests depend on the earlier responses."""
+
+    def follow_up(
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+    ) -> tuple[Request, ...]:
+        """What the responses so far call for; () once `grade` can decide on all of them."""
         ...
 
 

@@ -11,6 +11,7 @@ from evalui.modes.templates import ask_cloze, choose, continuation
 from evalui.scoring.cloze import NORMALISATIONS, normalise
 from evalui.types import (
     Ability,
+    Kind,
     Loglik,
     Logprob,
     Request,
@@ -26,6 +27,7 @@ class Cloze:
     """CP under every normalisation; raw is the headline."""
 
     abilities_needed: Ability = "loglik"
+    kinds: tuple[Kind, ...] = ("multiple_choice",)
     shows_options = False
     readings: tuple[str, ...] = NORMALISATIONS
     headline = "raw"

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from evalui.modes.base import MODES, Setting, shown
 from evalui.modes.templates import Template, ask_choices, choose
 from evalui.scoring.reply import read_strict, read_tolerant
-from evalui.types import Ability, Generate, Request, Response, Sample, Text, Trial, Variant
+from evalui.types import Ability, Generate, Kind, Request, Response, Sample, Text, Trial, Variant
 
 
 class Generation:
     """MCP scored on what the model wrote."""
 
     abilities_needed: Ability = "generate"
+    kinds: tuple[Kind, ...] = ("multiple_choice",)
     shows_options = True
     readings: tuple[str, ...] = ("tolerant", "strict")
     headline = "tolerant"

@@ -13,6 +13,7 @@ from evalui.scoring.reply import read_strict, read_tolerant
 from evalui.types import (
     LETTERS,
     Ability,
+    Kind,
     LabelProbs,
     NextToken,
     Request,
@@ -28,6 +29,7 @@ class MultipleChoice:
     """MCP scored on the labels' probabilities."""
 
     abilities_needed: Ability = "next_token"
+    kinds: tuple[Kind, ...] = ("multiple_choice",)
     shows_options = True
     readings: tuple[str, ...] = ("forced", "tolerant", "strict")
     headline = "forced"

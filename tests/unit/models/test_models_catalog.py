@@ -26,6 +26,8 @@ max_length = 4096
 notes = "small"
 parameters = 600
 baseline = false
+input_price = 0.15
+output_price = 1
 options = { seed = 3 }
 """
     assert read_catalog(catalog(tmp_path, text)) == {
@@ -40,6 +42,8 @@ options = { seed = 3 }
             max_length=4096,
             notes="small",
             parameters=600,
+            input_price=0.15,
+            output_price=1.0,
             options={"seed": 3},
         )
     }
@@ -76,6 +80,11 @@ def test_a_path_that_begins_with_a_dot_is_never_a_hub_id(tmp_path: Path):
         ('[m]\nbackend = "scripted"\nmax_length = true', "max_length must be a whole number"),
         ("[m]\nbackend = 7", "backend must be a text, found 7"),
         ('[m]\nbackend = "scripted"\noptions = "x"', "options must be a table"),
+        ('[m]\nbackend = "scripted"\ninput_price = "1"', "input_price must be a number"),
+        ('[m]\nbackend = "scripted"\ninput_price = true', "input_price must be a number"),
+        ('[m]\nbackend = "scripted"\noutput_price = -0.1', "output_price must be 0 or more"),
+        ('[m]\nbackend = "scripted"\noutput_price = nan', "output_price must be 0 or more"),
+        ('[m]\nbackend = "scripted"\nmax_length = 1.0', "max_length must be a whole number"),
     ],
 )
 def test_a_bad_entry_is_told_with_its_place(tmp_path: Path, text: str, complaint: str):
@@ -121,5 +130,16 @@ def test_the_shipped_catalog_offers_the_demo_models_and_the_baselines():
         "noisy",
         "refusing",
         "malformed",
+        "verbose",
+        "reference-judge",
+        "first-biased-judge",
+        "length-biased-judge",
     }
+    judges = [name for name, entry in shipped.items() if entry.judges_only]
+    assert judges == ["reference-judge", "first-biased-judge", "length-biased-judge"]
     assert all(entry.notes and entry.options["notes_zh"] for entry in shipped.values())
+
+
+def test_a_model_answers_unless_its_role_is_to_judge():
+    assert not ModelEntry("m", "transformers").judges_only
+    assert ModelEntry("m", "transformers", options={"role": "judge"}).judges_only

@@ -146,7 +146,7 @@ def test_more_labels_than_options_are_an_error():
 
 
 def test_an_unknown_question_is_an_error_and_not_a_guess():
-    with pytest.raises(ModelError, match="knows only the multiple-choice questions"):
+    with pytest.raises(ModelError, match="knows only the questions it was shown"):
         ask(scripted("noisy"), Generate("Question: Who knows?\nA. me\nB. you\nAnswer:"))
 
 

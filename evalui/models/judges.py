@@ -1,0 +1,203 @@
+"""Judges that decide by rule: they compare answers with the reference, and know no language.
+
+A judge reads the prompt as a model would: it finds the texts by the tags around them, whatever
+the rubric, and writes its verdict in the form that is asked for after the last of them. Its
+yardstick is how much of the reference's words an answer holds, and how little else.
+"""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Preference = Literal["a", "b", "tie", "neither"]
+
+MARGIN = 0.1  # answers whose agreement differs by less are equally good
+CLEAR = 0.5  # and by this much, one is much better
+POOR = 0.35  # below this neither answer is any good
+CLOSE = 0.3  # a duel that a biased judge may decide by position
+BIASED_SHARE = 0.6  # of the close duels
+COVERED = 0.8  # the share of the reference's words that a correct answer has
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a judge's prompt shows: the references, the answers in their order, what is asked."""
+
+    question: str
+    references: tuple[str, ...]
+    answers: tuple[str, ...]
+    request: str
+
+
+# Which of two answers a judge prefers, or None if it cannot decide.
+Preferring = Callable[[Shown, int], Preference | None]
+
+
+def look(prompt: str) -> Shown | None:
+    """What the prompt shows; None if it has no answers to judge."""
+    found = list(_FENCED.finditer(prompt))
+    answers: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {"question": [], "reference": []}
+    for match in found:
+        place = answers if match["name"].startswith("answer") else texts
+        place.setdefault(match["name"], []).append(match["text"])
+    if not answers:
+        return None
+    return Shown(
+        question="\n".join(texts["question"]),
+        references=tuple(texts["reference"]),
+        answers=tuple("\n".join(answers[name]).strip() for name in sorted(answers)),
+        request=prompt[found[-1].end() :],
+    )
+
+
+def by_reference(shown: Shown, seed: int) -> Preference | None:
+    """The answer that agrees more with the reference; None without a reference."""
+    del seed
+    if not shown.references:
+        return None
+    first, second = (agreement(answer, shown.references) for answer in shown.answers)
+    if max(first, second) < POOR:
+        return "neither"
+    if abs(first - second) < MARGIN:
+        return "tie"
+    return "a" if first > second else "b"
+
+
+def by_reference_or_first(shown: Shown, seed: int) -> Preference | None:
+    """As `by_reference`, but the first answer in a seeded share of the close duels.
+
+    The dice know the question and the answers but not their order: shown the other way round,
+    the same duel goes to the other answer.
+    """
+    preferred = by_reference(shown, seed)
+    if preferred is None:
+        return None
+    first, second = (agreement(answer, shown.references) for answer in shown.answers)
+    dice = random.Random(repr((seed, shown.question, sorted(shown.answers))))
+    if abs(first - second) < CLOSE and dice.random() < BIASED_SHARE:
+        return "a"
+    return preferred
+
+
+def by_length(shown: Shown, seed: int) -> Preference | None:
+    """The longer answer; of two of the same length the one that agrees more."""
+    first, second = map(len, shown.answers)
+    if first == second:
+        return by_reference(shown, seed)
+    return "a" if first > second else "b"
+
+
+def verdict(prefers: Preferring, shown: Shown, seed: int) -> str:
+    """The verdict in the words and the form that the prompt asks for."""
+    language = "zh" if _HAN.search(shown.request) else "en"
+    if len(shown.answers) == 1:
+        label = _mark(prefers, shown)
+    else:
+        label = _label(prefers(shown, seed), shown)
+    if not label:
+        return _UNDECIDED[language]
+    if label.startswith("{"):
+        return label.replace("{reason}", _REASON[language])
+    return f"{_REASON[language]}\n{label}"
+
+
+def agreement(answer: str, references: Sequence[str]) -> float:
+    """How well the answer agrees with the closest reference, 0 to 1.
+
+    The mean of two shares: of the reference's words that the answer holds (recall), and their F1.
+    So a right answer among many words is worth a half at least, and the bare one more.
+    """
+    return max(_agreement(_words(answer), _words(reference)) for reference in references)
+
+
+def _mark(prefers: Preferring, shown: Shown) -> str:
+    """A mark, or right and wrong; "" without a reference. Who likes length adds to the mark."""
+    if not shown.references:
+        return ""
+    (answer,) = shown.answers
+    if "[[correct]]" in shown.request:
+        return "[[correct]]" if _covers(answer, shown.references) else "[[incorrect]]"
+    mark = 1 + round(9 * agreement(answer, shown.references))
+    if prefers is by_length and len(answer) > max(map(len, shown.references)):
+        mark = min(10, mark + 2)
+    return f"[[{mark}]]"
+
+
+def _covers(answer: str, references: Sequence[str]) -> bool:
+    words = _words(answer)
+    return any(_recall(words, _words(reference)) >= COVERED for reference in references)
+
+
+def _label(preferred: Preference | None, shown: Shown) -> str:
+    """The preference in the first of the known forms that the prompt names; "" if there is none."""
+    if preferred is None:
+        return ""
+    for mark, form in _FORMS.items():
+        if mark in shown.request:
+            return form.get(_strong(preferred, shown)) or form[preferred]
+    return ""
+
+
+def _strong(preferred: Preference, shown: Shown) -> str:
+    """The preference, doubled ("aa") for an answer that agrees much more."""
+    if preferred in ("tie", "neither") or not shown.references:
+        return preferred
+    first, second = (agreement(answer, shown.references) for answer in shown.answers)
+    return preferred * 2 if abs(first - second) >= CLEAR else preferred
+
+
+def _words(text: str) -> Counter[str]:
+    """Words, and for Chinese the characters and all pairs of neighbours."""
+    words = Counter(_WORD.findall(text.casefold()))
+    for run in _HAN_RUN.findall(text):
+        words.update(run)
+        words.update(run[place : place + 2] for place in range(len(run) - 1))
+    return words
+
+
+def _agreement(ours: Counter[str], theirs: Counter[str]) -> float:
+    both = ours.total() + theirs.total()
+    f1 = 2 * (ours & theirs).total() / both if both else 0.0
+    return (_recall(ours, theirs) + f1) / 2
+
+
+def _recall(ours: Counter[str], theirs: Counter[str]) -> float:
+    return (ours & theirs).total() / theirs.total() if theirs else 0.0
+
+
+_TAG = r"(?P<name>history|question|reference|guidance|answer(?:_[ab])?)(?:_\d+)?_[0-9a-f]{16}"
+_FENCED = re.compile(rf"<(?P<tag>{_TAG})>\n(?P<text>.*?)\n</(?P=tag)>", re.DOTALL)
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
+_WORD = re.compile(r"[^\W_\u3400-\u9fff]+")
+_REASON = {
+    "en": "Decided by rule, without a language model.",
+    "zh": "按规则评判，不使用语言模型。",
+}
+_UNDECIDED = {
+    "en": "This rule needs a reference answer and a form it knows; it cannot decide here.",
+    "zh": "本规则需要参考答案和已知的作答格式，这里无法评判。",
+}
+# What a prompt that asks for a form holds, and how each preference is written in it. The first
+# that is found counts: a five-step prompt may speak of [[A]] as well.
+_FORMS: Mapping[str, Mapping[str, str]] = {
+    "[[A>>B]]": {
+        "aa": "My final verdict is: [[A>>B]]",
+        "a": "My final verdict is: [[A>B]]",
+        "tie": "My final verdict is: [[A=B]]",
+        "neither": "My final verdict is: [[A=B]]",
+        "b": "My final verdict is: [[B>A]]",
+        "bb": "My final verdict is: [[B>>A]]",
+    },
+    "[[A]]": {"a": "[[A]]", "b": "[[B]]", "tie": "[[C]]", "neither": "[[C]]"},
+    '"winner"': {
+        preference: f'{{"reason": "{{reason}}", "winner": "{winner}"}}'
+        for preference, winner in (("a", "A"), ("b", "B"), ("tie", "tie"), ("neither", "neither"))
+    },
+    "选择：": {"a": "选择：A", "b": "选择：B", "tie": "选择：C", "neither": "选择：D"},
+    "Choice: ": {"a": "Choice: A", "b": "Choice: B", "tie": "Choice: C", "neither": "Choice: D"},
+}

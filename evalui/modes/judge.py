@@ -1,0 +1,159 @@
+"""A model judges: which of two answers is better, or what one answer is worth.
+
+The judge is asked for each showing, is asked once more if its verdict cannot be read, and a
+verdict that still cannot be read stays unreadable: it is no tie and no zero.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalui.modes.base import MODES, Setting
+from evalui.modes.injection import injected
+from evalui.modes.ratings import HIGHEST, LOWEST, read_correctness, read_rating
+from evalui.modes.rubrics import Rubric, ask_judge, choose_rubric
+from evalui.scoring.verdict import read_verdict
+from evalui.types import (
+    OUTCOMES,
+    Ability,
+    Generate,
+    Kind,
+    Message,
+    Outcome,
+    Prompt,
+    Reading,
+    Request,
+    Response,
+    Sample,
+    Text,
+    Trial,
+    Variant,
+)
+
+_POINTS: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
+
+
+class Judge:
+    """A verdict on the contestants whose places the variant gives, in the order shown."""
+
+    abilities_needed: Ability = "generate"
+    kinds: tuple[Kind, ...] = ("general_qa", "subjective")
+    shows_options = False
+    readings: tuple[str, ...] = ("verdict", "rating")
+    headline = "verdict"
+
+    def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
+        """One request for a verdict; every contestant shown must have answered the sample.
+
+        In a conversation everything is one user's turn: some chat templates know no system.
+        """
+        rubric = rubric_of(sample, variant, setting)
+        answers = _answers(sample, variant, setting)
+        text = ask_judge(rubric, sample, answers, seed=setting.seed)
+        prompt: Prompt = (Message("user", text),) if setting.chat else text + "\n\n"
+        return (Generate(prompt, max_tokens=setting.max_tokens),)
+
+    def follow_up(
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+    ) -> tuple[Request, ...]:
+        """The same again with a reminder of the form, after one unreadable reply."""
+        rubric = rubric_of(sample, variant, setting)
+        (first, *again) = _texts(responses)
+        if again or _read(rubric, first.text).readable:
+            return ()
+        (asked,) = self.plan(sample, variant, setting)
+        assert isinstance(asked, Generate), "a judge is asked to write"
+        prompt = _reminded(asked.prompt, first.text, rubric.reminder)
+        return (Generate(prompt, max_tokens=setting.max_tokens),)
+
+    def grade(
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+    ) -> Trial:
+        """Read the verdict from the last reply: the first was readable, or is the only one."""
+        rubric = rubric_of(sample, variant, setting)
+        texts = _texts(responses)
+        replies = tuple(response.text for response in texts)
+        found = _read(rubric, replies[-1])
+        headline = "rating" if rubric.single else "verdict"
+        spoken_to = tuple(
+            float(any(map(injected, turns))) for turns in _answers(sample, variant, setting)
+        )
+        return Trial(
+            sample_id=sample.id,
+            variant=variant,
+            target=0,
+            headline=headline,
+            readings={headline: found.reading},
+            reply=replies[-1],
+            scores={**found.scores, "injected": spoken_to},
+            truncated=any(response.truncated for response in texts),
+            turns=replies if len(replies) > 1 else (),
+        )
+
+
+def rubric_of(sample: Sample, variant: Variant, setting: Setting) -> Rubric:
+    """The run's rubric, or the sample's own if the run names none."""
+    single = len(variant.permutation) == 1
+    rubric = setting.rubric or choose_rubric(sample, single=single)
+    assert rubric.single == single, "a rubric for one answer is shown one, any other two"
+    return rubric
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    reading: Reading
+    scores: dict[str, tuple[float, ...]]
+
+    @property
+    def readable(self) -> bool:
+        return self.reading.choice is not None
+
+
+def _read(rubric: Rubric, reply: str) -> _Found:
+    match rubric.form:
+        case "rating":
+            mark = read_rating(reply)
+            value = LOWEST if mark.value is None else mark.value
+            return _marked("rating", mark.value, (value - LOWEST) / (HIGHEST - LOWEST), mark.rule)
+        case "correctness":
+            mark = read_correctness(reply)
+            return _marked("correct", mark.value, mark.value or 0.0, mark.rule)
+        case form:
+            return _preferred(form, reply)
+
+
+def _marked(name: str, value: float | None, credit: float, rule: str) -> _Found:
+    if value is None:
+        return _Found(Reading(None, 0.0, rule), {})
+    return _Found(Reading(0, credit, rule), {name: (value,)})
+
+
+def _preferred(form: str, reply: str) -> _Found:
+    read = read_verdict(form, reply)
+    if read.outcome is None:
+        return _Found(Reading(None, 0.0, read.rule), {})
+    reading = Reading(OUTCOMES.index(read.outcome), _POINTS[read.outcome], read.rule)
+    return _Found(reading, {} if read.strength is None else {"strength": (float(read.strength),)})
+
+
+def _reminded(prompt: Prompt, reply: str, reminder: str) -> Prompt:
+    """The prompt with its unreadable reply and the reminder; a blank reply is no turn."""
+    if isinstance(prompt, str):
+        return f"{prompt}{reminder}\n\n"
+    if not reply.strip():
+        (said,) = prompt
+        return (Message("user", f"{said.content}\n\n{reminder}"),)
+    return (*prompt, Message("assistant", reply), Message("user", reminder))
+
+
+def _answers(sample: Sample, variant: Variant, setting: Setting) -> tuple[tuple[str, ...], ...]:
+    shown = (setting.contestants[place] for place in variant.permutation)
+    return tuple(contestant.answers[sample.id] for contestant in shown)
+
+
+def _texts(responses: Sequence[Response]) -> list[Text]:
+    texts = [response for response in responses if isinstance(response, Text)]
+    assert texts, "Generate is answered by Text"
+    return texts
+
+
+MODES.register("judge")(Judge())
