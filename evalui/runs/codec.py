@@ -15,6 +15,7 @@ from evalui.types import (
     LabelProbs,
     Loglik,
     Logprob,
+    Message,
     NextToken,
     Prompt,
     Reading,
@@ -35,7 +36,7 @@ def encode_variant(variant: Variant) -> str:
 
 def decode_variant(text: str) -> Variant:
     """The inverse of `encode_variant`."""
-    return Variant(tuple(int(content) for content in text.split(",")))
+    return Variant(tuple(int(content) for content in text.split(",") if content))
 
 
 def encode_sentence(text: str) -> str:
@@ -54,23 +55,34 @@ def decode_sentence(text: str) -> str:
 
 
 def encode_sample(sample: Sample) -> str:
-    """All of a sample as JSON."""
-    return _json(
-        [
-            sample.id,
-            sample.question,
-            sample.choices,
-            sample.target,
-            dict(sample.metadata),
-            sample.names_options,
-        ]
-    )
+    """All of a sample as JSON; a conversation is written only where there is one."""
+    written: list[Any] = [
+        sample.id,
+        sample.question,
+        sample.choices,
+        sample.target,
+        dict(sample.metadata),
+        sample.names_options,
+    ]
+    if sample.history or sample.follow_ups:
+        written += [_prompt(sample.history), sample.follow_ups]
+    return _json(written)
 
 
 def decode_sample(text: str) -> Sample:
     """The inverse of `encode_sample`."""
-    id_, question, choices, target, metadata, names_options = json.loads(text)
-    return Sample(id_, question, tuple(choices), target, metadata, names_options)
+    id_, question, choices, target, metadata, names_options, *talk = json.loads(text)
+    history, follow_ups = talk or ((), ())
+    return Sample(
+        id=id_,
+        question=question,
+        choices=tuple(choices),
+        target=target if isinstance(target, int) else tuple(target),
+        metadata=metadata,
+        names_options=names_options,
+        history=tuple(Message(*turn) for turn in history),
+        follow_ups=tuple(follow_ups),
+    )
 
 
 def encode_trial(trial: Trial) -> str:
@@ -79,26 +91,24 @@ def encode_trial(trial: Trial) -> str:
         name: [reading.choice, reading.credit, reading.rule, reading.tied]
         for name, reading in trial.readings.items()
     }
-    return _json(
-        [
-            trial.target,
-            trial.headline,
-            readings,
-            trial.probabilities,
-            trial.mass,
-            dict(trial.scores),
-            trial.merged_seams,
-            trial.truncated,
-            trial.names_options,
-        ]
-    )
+    written: list[Any] = [
+        trial.target,
+        trial.headline,
+        readings,
+        trial.probabilities,
+        trial.mass,
+        dict(trial.scores),
+        trial.merged_seams,
+        trial.truncated,
+        trial.names_options,
+    ]
+    return _json([*written, trial.turns] if trial.turns else written)
 
 
 def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> Trial:
     """The inverse of `encode_trial`, given the columns beside it."""
-    target, headline, readings, probabilities, mass, scores, merged, truncated, naming = json.loads(
-        text
-    )
+    values = json.loads(text)
+    target, headline, readings, probabilities, mass, scores, merged, truncated, naming = values[:9]
     return Trial(
         sample_id=sample_id,
         variant=decode_variant(variant),
@@ -112,6 +122,7 @@ def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> 
         merged_seams=merged,
         truncated=truncated,
         names_options=naming,
+        turns=tuple(values[9]) if len(values) > 9 else (),
     )
 
 

@@ -8,17 +8,19 @@ from itertools import islice
 from evalui.errors import ModelError
 from evalui.models import Learner, Model
 from evalui.modes import MODES
-from evalui.runs.plan import setting_of, work
+from evalui.runs.cells import setting_of, work
 from evalui.runs.rows import CellRow, Lease
 from evalui.runs.spec import ModeSpec
 from evalui.runs.store import Store
 from evalui.runs.window import Window
-from evalui.types import Dataset, Response, Sample, Trial, Variant
+from evalui.types import Dataset, Response, Sample, Text, Trial, Variant
 
+RECORDED = "recorded"  # stands for the model's fingerprint where none was asked
 FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
 _WINDOW_S = 2.0  # a window should keep the model busy so long
 _FEWEST, _MOST = 32, 4096  # requests of a window; long enough to be sorted by length
 _TIMED = 20  # fewer requests than this tell nothing of a model's speed
+_WHOLE = Variant(())  # an open question has no order
 
 
 class Interrupted(Exception):
@@ -69,17 +71,27 @@ class CellRun:
         if isinstance(model, Learner):
             model.learn(samples)
         spec = ModeSpec.model_validate_json(self._row.plan)
-        mode, setting = MODES[spec.mode], setting_of(spec, dataset.shots)
+        contestants = self._store.contestants(self._row) if spec.judging else ()
+        mode, setting = MODES[spec.mode], setting_of(spec, dataset.shots, contestants)
         self._store.start_cell(self._lease, self._row.id, model.fingerprint)
         done = self._store.done_keys(self._row.id)
         pending = (
             pair
-            for pair in work(mode, self._row.cell.pattern, samples)
+            for pair in work(spec, self._row.cell.pattern, samples, setting)
             if (pair[0].id, pair[1]) not in done
         )
         each = max(1, self._row.requests // max(1, self._row.total))
+        asked = len(done)
         while pairs := self._take(pending, each):
             self._answer(model, Window(pairs, mode, setting, model.fingerprint))
+            asked += len(pairs)
+        if asked < self._row.total:
+            raise ModelError(
+                "{n} of {total} comparisons are missing, because a contestant gave no answer.",
+                "missing-answers",
+                n=self._row.total - asked,
+                total=self._row.total,
+            )
         if self._spent.requests >= _TIMED:
             self._store.put_pace(
                 model.name,
@@ -89,6 +101,24 @@ class CellRun:
                 rate=self._spent.requests / max(1e-3, self._spent.seconds),
             )
 
+    def grade(self, dataset: Dataset) -> None:
+        """Grade the answers that the cell has brought along; nobody is asked. Raises as `run`."""
+        recorded = self._store.recorded(self._row.id)
+        spec = ModeSpec.model_validate_json(self._row.plan)
+        mode, setting = MODES[spec.mode], setting_of(spec, ())
+        self._store.start_cell(self._lease, self._row.id, RECORDED)
+        done = self._store.done_keys(self._row.id)
+        for sample in dataset.samples[: self._row.questions]:
+            if sample.id not in recorded or (sample.id, _WHOLE) in done:
+                continue
+            turns = [Text(turn) for turn in _fitted(recorded[sample.id], sample)]
+            self._trials.append(mode.grade(sample, _WHOLE, turns, setting))
+            if time.monotonic() - self._flushed > FLUSH_S:
+                self._flush()
+                self._pause()
+        self._flush()
+        self._pause()
+
     def _take(
         self, pending: Iterator[tuple[Sample, Variant]], each: int
     ) -> list[tuple[Sample, Variant]]:
@@ -96,14 +126,17 @@ class CellRun:
 
     def _answer(self, model: Model, window: Window) -> None:
         try:
-            self._recall(window)
-            self._ask(model, window)
+            # What is answered may call for more: a further turn, a verdict that must be readable.
+            while window.unanswered():
+                self._recall(window)
+                self._ask(model, window)
         finally:
             self._flush()
         self._pause()
 
     def _recall(self, window: Window) -> None:
-        places = {key: place for place, key in enumerate(window.keys) if key}
+        open_ = ((window.keys[ask], ask) for ask in window.unanswered())
+        places = {key: ask for key, ask in open_ if key}
         for key, response in self._store.responses(list(places)).items():
             self._trials += window.accept(places[key], response)
 
@@ -121,7 +154,7 @@ class CellRun:
             if time.monotonic() - self._flushed > FLUSH_S:
                 self._flush()
                 self._pause()
-        if left := len(window.unanswered()):
+        if left := len(set(asks).intersection(window.unanswered())):
             raise ModelError(
                 "{model} left {n} of {total} requests unanswered.",
                 "unanswered",
@@ -153,3 +186,9 @@ class CellRun:
         self._store.check(self._lease)
         if self._interrupted():
             raise Interrupted
+
+
+def _fitted(turns: tuple[str, ...], sample: Sample) -> tuple[str, ...]:
+    """As many turns as there are questions: what was not answered is blank."""
+    wanted = 1 + len(sample.follow_ups)
+    return (*turns, *[""] * wanted)[:wanted]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.modes import MODES
-from evalui.runs.plan import CellPlan
-from evalui.types import Dataset, Generate, Message, Prompt, Request, Variant
+from evalui.runs.cells import CellPlan, work
+from evalui.types import Dataset, Generate, Message, Prompt, Request, Sample, Variant
 
 _LOOKED_AT = 25  # questions per cell whose prompts are measured
 
@@ -18,13 +18,17 @@ class Estimate:
     """Requests in all, prompt tokens in all (roughly), requests already answered, and seconds.
 
     `seconds` is None while a model has not been timed in one of its modes, and its catalog entry
-    does not tell its speed.
+    does not tell its speed. `judged` of the requests go to judges. `dollars` is the most that the
+    requests not yet answered cost (every reply as long as it may be), None if no model of the run
+    has a price.
     """
 
     requests: int
     tokens: int
     cached: int
     seconds: float | None
+    judged: int = 0
+    dollars: float | None = None
 
 
 def estimate(
@@ -49,6 +53,11 @@ def estimate(
         _seconds(plan, plan.requests - hits, each, rates)
         for (plan, hits), each in zip(able, tokens, strict=True)
     ]
+    prices = [
+        _dollars(plan, plan.requests - hits, each)
+        for (plan, hits), each in zip(able, tokens, strict=True)
+        if plan.entry.input_price or plan.entry.output_price
+    ]
     timed = [seconds for seconds in spent if seconds is not None]
     return Estimate(
         requests=sum(plan.requests for plan, _ in able),
@@ -57,6 +66,8 @@ def estimate(
         ),
         cached=sum(hits for _, hits in able),
         seconds=sum(timed) if len(timed) == len(spent) else None,
+        judged=sum(plan.requests for plan, _ in able if plan.mode.judging),
+        dollars=sum(prices) if prices else None,
     )
 
 
@@ -79,17 +90,32 @@ def _seconds(plan: CellPlan, requests: int, tokens: float, rates: Rates) -> floa
     return requests / timed[min(timed, key=lambda shots: abs(shots - plan.mode.shots))]
 
 
+def _dollars(plan: CellPlan, requests: int, tokens: float) -> float:
+    entry = plan.entry
+    written = plan.mode.max_tokens if MODES[plan.mode_name].abilities_needed == "generate" else 0
+    return requests * (tokens * entry.input_price + written * entry.output_price) / 1e6
+
+
 def _tokens_each(plan: CellPlan, dataset: Dataset) -> float:
+    if not plan.requests:
+        return 0.0
     samples = dataset.samples[: plan.questions]
-    looked_at = samples[:: max(1, len(samples) // _LOOKED_AT)]
     requests = [
         request
-        for sample in looked_at
-        for request in MODES[plan.mode_name].plan(
-            sample, Variant(tuple(range(len(sample.choices)))), plan.setting
-        )
+        for sample, variant in _looked_at(plan, samples)
+        for request in MODES[plan.mode_name].plan(sample, variant, plan.setting)
     ]
     return sum(map(_length, requests)) / max(1, len(requests))
+
+
+def _looked_at(plan: CellPlan, samples: Sequence[Sample]) -> Sequence[tuple[Sample, Variant]]:
+    """Some of the work, one variant of each question standing for all."""
+    if plan.mode.judging:
+        shown = work(plan.mode, plan.pattern, samples, plan.setting)
+        pairs = list({sample.id: (sample, variant) for sample, variant in shown}.values())
+    else:
+        pairs = [(sample, Variant(tuple(range(len(sample.choices))))) for sample in samples]
+    return pairs[:: max(1, len(pairs) // _LOOKED_AT)]
 
 
 def _length(request: Request) -> int:

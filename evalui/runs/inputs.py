@@ -1,16 +1,20 @@
 """From the files a specification names to a run in the queue."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from evalui.data.answers import read_answers
 from evalui.data.base import Layout, Limits, Loaded
 from evalui.data.bundle import load
-from evalui.errors import FaultyRows, SpecError
+from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
-from evalui.runs.access import LOCAL
+from evalui.runs.access import LOCAL, may_see
+from evalui.runs.answers import turns_of
+from evalui.runs.contest import AnswersSpec, Collected
 from evalui.runs.plan import plan_run
-from evalui.runs.spec import DatasetSpec, RunSpec
+from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
 from evalui.runs.store import Store
+from evalui.types import Dataset, Sample
 
 
 def read_datasets(
@@ -29,24 +33,61 @@ def read_datasets(
     return {source.key: _read(source, base, limits) for source in spec.datasets}
 
 
+def collect(
+    store: Store,
+    spec: RunSpec,
+    datasets: Mapping[str, Dataset],
+    *,
+    base: Path = Path(),
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    owner: str = LOCAL,
+) -> tuple[Collected, ...]:
+    """The answers that `spec.answers` names; paths are relative to `base`.
+
+    Raises:
+        DataError: a file cannot be used.
+        SpecError: an entry names no source, or no dataset of the run, or has no answer to it.
+        UnknownRun: the earlier run is not there, or is somebody else's.
+    """
+    return tuple(
+        _collected(store, wanted, datasets, base, limits, owner) for wanted in spec.answers
+    )
+
+
 def submit(
     store: Store,
     spec: RunSpec,
     loaded: Mapping[str, Loaded],
     catalog: Mapping[str, ModelEntry],
     owner: str = LOCAL,
+    *,
+    collected: Sequence[Collected] = (),
 ) -> str:
     """Check a run, keep its datasets, queue it, and return its id.
+
+    `collected` is what `collect` found.
 
     Raises:
         SpecError, UnknownName: see `plan_run`; nothing is kept then.
     """
     datasets = {key: upload.dataset for key, upload in loaded.items()}
-    plans = plan_run(spec, datasets, catalog)
+    plans = plan_run(spec, datasets, catalog, collected)
     paths = {source.key: source.paths for source in spec.datasets}
     for key, upload in loaded.items():
         store.add_dataset(upload.dataset, owner, paths[key], len(upload.faults))
     return store.create_run(spec, plans, owner)
+
+
+def layout_of(source: DatasetSpec) -> Layout:
+    """How the specification says to read a dataset."""
+    return Layout(
+        options=tuple(source.options),
+        answer=source.answer,
+        answer_key=source.answer_key,
+        question=source.question,
+        sheet=source.sheet,
+        kind=source.kind,
+    )
 
 
 def _located(base: Path, path: str) -> Path:
@@ -58,10 +99,78 @@ def _located(base: Path, path: str) -> Path:
         ) from error
 
 
+def _collected(
+    store: Store,
+    wanted: AnswersSpec,
+    datasets: Mapping[str, Dataset],
+    base: Path,
+    limits: Limits,
+    owner: str,
+) -> Collected:
+    source = _source(wanted, datasets)
+    samples = datasets[source].samples
+    if bool(wanted.path) == bool(wanted.run):
+        raise SpecError(
+            "Answers of {model}: give either a path or an earlier run.",
+            "answers-source",
+            model=wanted.model,
+        )
+    if wanted.path:
+        found = read_answers(
+            _located(base, wanted.path), samples, model=wanted.model, limits=limits
+        )
+        answers, unknown = found.answers, len(found.unknown)
+    else:
+        answers, unknown = _earlier(store, wanted, samples, owner), 0
+    if not answers:
+        raise SpecError(
+            "Answers of {model}: none belongs to a question of {dataset}.",
+            "answers-none",
+            model=wanted.model,
+            dataset=datasets[source].name,
+        )
+    return Collected(wanted.model, source, answers, unknown)
+
+
+def _source(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> str:
+    """The key of the dataset that is answered; its name will do as well."""
+    if not wanted.dataset and len(datasets) == 1:
+        return next(iter(datasets))
+    for key, dataset in datasets.items():
+        if wanted.dataset in (key, dataset.name):
+            return key
+    raise SpecError(
+        "Answers of {model}: name the dataset they belong to. Known: {known}.",
+        "answers-dataset",
+        model=wanted.model,
+        known=", ".join(dataset.name for dataset in datasets.values()),
+    )
+
+
+def _earlier(
+    store: Store, wanted: AnswersSpec, samples: Sequence[Sample], owner: str
+) -> Mapping[str, tuple[str, ...]]:
+    """What the model answered in an earlier run of this owner, to questions that are the same."""
+    if not may_see(store.run(wanted.run).owner, owner):
+        raise UnknownRun("There is no run {run!r}.", "no-run", run=wanted.run)
+    asked = {sample.id: sample.question for sample in samples}
+    found: dict[str, tuple[str, ...]] = {}
+    for row in store.cells(wanted.run):
+        if row.cell.mode != OPEN or row.cell.model != wanted.model:
+            continue
+        result = store.result(wanted.run, row.id)
+        found |= {
+            trial.sample_id: turns_of(trial)
+            for trial in result.trials
+            if asked.get(trial.sample_id) == result.samples[trial.sample_id].question
+        }
+    return found
+
+
 def _read(source: DatasetSpec, base: Path, limits: Limits) -> Loaded:
     loaded = load(
         [_located(base, path) for path in source.paths],
-        layout=Layout(tuple(source.options), source.answer, source.answer_key, source.question),
+        layout=layout_of(source),
         name=source.name,
         limits=limits,
     )

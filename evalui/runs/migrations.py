@@ -155,7 +155,50 @@ _SECOND = (
     "UPDATE cell SET error = json_array(error) WHERE error != ''",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
+# What people said of pairs of answers, sides as they were shown. `pair` is the same for whoever
+# looks at the two answers, and `owner` the name of who did; "skip" is no verdict, but done with.
+_THIRD = (
+    """
+    CREATE TABLE vote (
+        id INTEGER PRIMARY KEY,
+        run TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
+        owner TEXT NOT NULL,
+        pair TEXT NOT NULL,
+        dataset TEXT NOT NULL,
+        sample TEXT NOT NULL,
+        shown_left TEXT NOT NULL,
+        shown_right TEXT NOT NULL CHECK (shown_right != shown_left),
+        outcome TEXT NOT NULL CHECK (outcome IN ('a', 'b', 'tie', 'neither', 'skip')),
+        comment TEXT NOT NULL,
+        seconds REAL,
+        created REAL NOT NULL,
+        UNIQUE (run, owner, pair)
+    ) STRICT
+    """,
+    # Who was shown the names of a run's models votes on it no more.
+    """
+    CREATE TABLE voter (
+        run TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
+        owner TEXT NOT NULL,
+        finished REAL NOT NULL,
+        PRIMARY KEY (run, owner)
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+# Answers that a run brings along: the worker grades them, and a judge's cell may wait for them.
+_FOURTH = (
+    """
+    CREATE TABLE answer (
+        cell INTEGER NOT NULL REFERENCES cell ON DELETE CASCADE,
+        sample TEXT NOT NULL,
+        turns TEXT NOT NULL,
+        PRIMARY KEY (cell, sample)
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:

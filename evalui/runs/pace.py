@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from evalui.modes import MODES
 from evalui.runs.cache import deterministic, known_responses
+from evalui.runs.cells import CellPlan, work
 from evalui.runs.codec import request_key
 from evalui.runs.database import Database
-from evalui.runs.plan import CellPlan, work
 from evalui.types import Dataset
 
 # Making the prompts of more than this takes longer than a person waits for an estimate.
@@ -53,11 +53,13 @@ def cached(
 def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str) -> int:
     if not fingerprint or plan.impossible or plan.requests > _MOST_LOOKED_UP:
         return 0
+    if plan.mode.judging:
+        return 0  # what it will be shown is not written yet
     mode = MODES[plan.mode_name]
     samples = dataset.samples[: plan.questions]
     keys = [
         request_key(fingerprint, request)
-        for sample, variant in work(mode, plan.pattern, samples)
+        for sample, variant in work(plan.mode, plan.pattern, samples, plan.setting)
         for request in mode.plan(sample, variant, plan.setting)
         if deterministic(request)
     ]

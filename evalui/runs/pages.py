@@ -144,7 +144,7 @@ def _outcomes(
         " WHERE t.cell = ? AND t.sample IN (SELECT value FROM json_each(?))",
         (cell_id, json.dumps(sample_ids)),
     )
-    by_sample: dict[str, list[tuple[int, Outcome]]] = defaultdict(list)
+    by_sample: dict[str, list[tuple[tuple[int, tuple[int, ...]], Outcome]]] = defaultdict(list)
     orders = Orders(rows[0]["pattern"]) if rows else None
     for row in rows:
         assert orders, "there are rows"

@@ -2,74 +2,43 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 from evalui.errors import SpecError, UnknownName, sentence
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import describe
 from evalui.modes import MODES, Mode, Setting
+from evalui.runs.cells import CellPlan, reordered, setting_of, why_not
 from evalui.runs.codec import dataset_key
-from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, labels, signature
-from evalui.scoring.orders import count_variants, variants
-from evalui.types import Ability, Cell, Dataset, Pattern, Sample, Variant
+from evalui.runs.contest import Collected
+from evalui.runs.plan_judges import contestants_of, plan_judges
+from evalui.runs.spec import OPEN, DatasetSpec, ModeSpec, RunSpec, labels, signature
+from evalui.scoring.orders import count_variants
+from evalui.types import Cell, Dataset, Pattern, Sample, Variant
 
 # Beyond this a pattern is a slip of the hand: ten options have 3.6 million orders.
 MOST_TRIALS = 1_000_000
 
-_LACKS: dict[Ability, str] = {
-    "next_token": sentence("it gives no probabilities of the next token", "lacks-next-token"),
-    "loglik": sentence("it gives no probability of a text", "lacks-loglik"),
-    "generate": sentence("it does not write replies", "lacks-generate"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class CellPlan:
-    """One cell, decided: who answers what, and how.
-
-    `source` is the dataset's key in the specification, `dataset_key` its key in the store.
-    `mode` has its chat setting decided. `questions` are taken from the head of the dataset,
-    `total` counts trials, `requests` what they ask. `impossible` is the reason why the cell
-    cannot run, "" if it can.
-    """
-
-    cell: Cell
-    source: str
-    dataset_key: str
-    entry: ModelEntry
-    mode: ModeSpec
-    setting: Setting
-    questions: int
-    total: int
-    requests: int
-    impossible: str = ""
-
-    @property
-    def pattern(self) -> Pattern:
-        """The orders in which the options are asked."""
-        return self.cell.pattern
-
-    @property
-    def mode_name(self) -> str:
-        """The registered name of the mode."""
-        return self.mode.mode
-
 
 def plan_run(
-    spec: RunSpec, datasets: Mapping[str, Dataset], catalog: Mapping[str, ModelEntry]
+    spec: RunSpec,
+    datasets: Mapping[str, Dataset],
+    catalog: Mapping[str, ModelEntry],
+    collected: Sequence[Collected] = (),
 ) -> tuple[CellPlan, ...]:
     """All cells of a run, those of one model together, so that it is loaded once.
 
-    `datasets` are what `spec.datasets` name, by `DatasetSpec.key`.
+    Answers that are there already follow the models, and the judges come last. `datasets` are
+    what `spec.datasets` name, by `DatasetSpec.key`, `collected` what `spec.answers` name.
 
     Raises:
-        SpecError: two datasets, models or modes are the same, a dataset has fewer worked
-            examples than shots are asked, or a pattern asks for more than can be done.
-        UnknownName: no such model, mode or template.
+        SpecError: two datasets, contestants or modes are the same, a dataset has fewer worked
+            examples than shots are asked, a pattern asks for more than can be done, or there is
+            nothing to judge.
+        UnknownName: no such model, mode, template or form.
     """
     _refuse_twins(spec, datasets)
-    for name in spec.models:
+    judges = spec.judging.judges if spec.judging else []
+    for name in (*spec.models, *judges):
         if name not in catalog:
             raise UnknownName(
                 "Unknown model {name!r}. Known: {known}.",
@@ -79,55 +48,67 @@ def plan_run(
             )
     keys = {source.key: dataset_key(datasets[source.key]) for source in spec.datasets}
     named_modes = list(zip(spec.modes, labels(spec.modes), strict=True))
-    return tuple(
+    asked = [
         _plan_cell(spec, source, datasets[source.key], keys[source.key], catalog[name], mode, label)
-        for name, source, (mode, label) in product(spec.models, spec.datasets, named_modes)
-    )
+        for name, source in product(spec.models, spec.datasets)
+        for mode, label in _fitting(datasets[source.key], named_modes)
+    ]
+    plans = [*asked, *_recorded(spec, datasets, keys, collected)]
+    plans += plan_judges(spec, datasets, catalog, contestants_of(plans))
+    return tuple(plans)
 
 
-def work(
-    mode: Mode, pattern: Pattern, samples: Sequence[Sample]
-) -> Iterator[tuple[Sample, Variant]]:
-    """Every question in every order it is asked in, the variants of a question together."""
-    orders: dict[int, tuple[Variant, ...]] = {}
-    for sample in samples:
-        count = len(sample.choices)
-        if not _reordered(mode, pattern, sample):
-            yield sample, Variant(tuple(range(count)))
-            continue
-        if count not in orders:
-            orders[count] = variants(count, pattern)
-        for variant in orders[count]:
-            yield sample, variant
+def _fitting(
+    dataset: Dataset, named_modes: Sequence[tuple[ModeSpec, str]]
+) -> Sequence[tuple[ModeSpec, str]]:
+    """The modes for datasets of this kind; all of them if none is, so that the reason is told."""
+    fitting = [named for named in named_modes if dataset.kind in MODES[named[0].mode].kinds]
+    return fitting or named_modes
 
 
-def setting_of(mode: ModeSpec, shots: Sequence[Sample]) -> Setting:
-    """What the mode is told: the first worked examples of each subject, template and limits.
-
-    `mode.chat` must be decided.
-    """
-    by_subject: dict[str, tuple[Sample, ...]] = {}
-    for shot in shots if mode.shots else ():
-        known = by_subject.get(shot.subject, ())
-        if len(known) < mode.shots:
-            by_subject[shot.subject] = (*known, shot)
-    return Setting(
-        shots=by_subject,
-        template=mode.read_template(),
-        chat=bool(mode.chat),
-        max_tokens=mode.max_tokens,
-        unconditional=mode.unconditional,
-    )
+def _recorded(
+    spec: RunSpec,
+    datasets: Mapping[str, Dataset],
+    keys: Mapping[str, str],
+    collected: Sequence[Collected],
+) -> Iterator[CellPlan]:
+    """A cell for the answers of each contestant that is not asked."""
+    for found in collected:
+        dataset = datasets[found.source]
+        samples = dataset.samples[: spec.limit]
+        mode = ModeSpec(mode=OPEN, chat=False, recorded=True)
+        kept = {
+            sample.id: found.answers[sample.id] for sample in samples if sample.id in found.answers
+        }
+        told = signature(
+            dataset, samples, mode, model=found.model, seed=spec.seed, limit=spec.limit
+        )
+        yield CellPlan(
+            cell=Cell(dataset.name, found.model, OPEN, OPEN, "origin", told),
+            source=found.source,
+            dataset_key=keys[found.source],
+            entry=ModelEntry(found.model, "recorded"),
+            mode=mode,
+            setting=setting_of(mode, ()),
+            questions=len(samples),
+            total=len(kept),
+            requests=0,
+            answers=kept,
+        )
 
 
 def _refuse_twins(spec: RunSpec, datasets: Mapping[str, Dataset]) -> None:
     names = [datasets[source.key].name for source in spec.datasets]
+    # One contestant may bring answers to several datasets.
+    contestants = [*spec.models, *dict.fromkeys(answers.model for answers in spec.answers)]
+    judges = spec.judging.judges if spec.judging else []
     for what, listed in (
         (sentence("datasets are called", "twin-datasets"), names),
-        (sentence("models are called", "twin-models"), spec.models),
+        (sentence("models are called", "twin-models"), contestants),
+        (sentence("judges are called", "twin-judges"), judges),
         (sentence("modes are the same,", "twin-modes"), labels(spec.modes)),
     ):
-        name, count = Counter(listed).most_common(1)[0]
+        name, count = next(iter(Counter(listed).most_common(1)), ("", 0))
         if count > 1:
             raise SpecError(
                 "{n} {what} {name!r}: name one of them otherwise, or leave it out.",
@@ -152,11 +133,11 @@ def _plan_cell(
     pattern: Pattern = mode.pattern if scorer.shows_options else "origin"
     samples = dataset.samples[: spec.limit]
     setting = setting_of(mode, dataset.shots)
-    impossible = _why_not(dataset, entry, scorer)
+    impossible = why_not(dataset, entry, scorer)
     if not impossible:
         _check_shots(dataset, samples, mode.shots)
     counts = Counter(
-        (len(sample.choices), _reordered(scorer, pattern, sample)) for sample in samples
+        (len(sample.choices), reordered(scorer, pattern, sample)) for sample in samples
     )
     totals = {
         (options, reordered): count * count_variants(options, pattern if reordered else "origin")
@@ -189,31 +170,6 @@ def _plan_cell(
     )
 
 
-def _reordered(mode: Mode, pattern: Pattern, sample: Sample) -> bool:
-    # "Both A and B" means something else once the options have moved.
-    return mode.shows_options and pattern != "origin" and not sample.names_options
-
-
-def _why_not(dataset: Dataset, entry: ModelEntry, mode: Mode) -> str:
-    if dataset.kind != "multiple_choice":
-        return sentence(
-            "{dataset} has no options to choose from.", "no-options", dataset=dataset.name
-        )
-    if not dataset.samples:
-        return sentence("{dataset} has no usable question.", "no-usable", dataset=dataset.name)
-    state = describe(entry)
-    if state.problem:
-        return state.problem
-    if mode.abilities_needed not in state.abilities:
-        return sentence(
-            "{model} cannot do this mode: {why}.",
-            "cannot-do",
-            model=entry.name,
-            why=_LACKS[mode.abilities_needed],
-        )
-    return ""
-
-
 def _check_shots(dataset: Dataset, samples: Sequence[Sample], wanted: int) -> None:
     if not wanted:
         return
@@ -240,6 +196,8 @@ def _count_requests(
     samples: Sequence[Sample],
     totals: Mapping[tuple[int, bool], int],
 ) -> int:
+    if "multiple_choice" not in mode.kinds:
+        return sum(1 + len(sample.follow_ups) for sample in samples)
     # What a trial asks depends on its number of options alone, so one of each is planned.
     examples = {len(sample.choices): sample for sample in samples}
     asked = {

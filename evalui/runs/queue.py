@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 
 from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun, sentence
+from evalui.runs.answers import add_answers
+from evalui.runs.cells import CellPlan
 from evalui.runs.codec import decode_sentence, encode_sentence
 from evalui.runs.database import Database
-from evalui.runs.plan import CellPlan
 from evalui.runs.rows import Lease
 from evalui.runs.spec import RunSpec, write_spec
 
@@ -39,7 +40,8 @@ def create_run(
             (run_id, owner, spec.name or _name(plans), write_spec(spec), now, now),
         )
         for place, plan in enumerate(plans):
-            _add_cell(connection, run_id, owner, place, plan)
+            cell_id = _add_cell(connection, run_id, owner, place, plan)
+            add_answers(connection, cell_id, plan.answers)
         touch(connection, run_id)
     return run_id
 
@@ -307,12 +309,12 @@ def _requeue(connection: Connection, run_id: str) -> None:
     connection.execute("UPDATE run SET state = 'queued' WHERE id = ?", (run_id,))
 
 
-def _add_cell(connection: Connection, run_id: str, owner: str, place: int, plan: CellPlan) -> None:
+def _add_cell(connection: Connection, run_id: str, owner: str, place: int, plan: CellPlan) -> int:
     row = connection.execute(
         "SELECT id FROM dataset WHERE owner = ? AND key = ?", (owner, plan.dataset_key)
     ).fetchone()
     assert row, "a dataset is added to the store before a run that uses it"
-    connection.execute(
+    added = connection.execute(
         """
         INSERT INTO cell (run, place, dataset, source, dataset_name, model, mode, label, pattern,
             signature, plan, questions, total, requests, state, error)
@@ -337,6 +339,8 @@ def _add_cell(connection: Connection, run_id: str, owner: str, place: int, plan:
             encode_sentence(plan.impossible),
         ),
     )
+    assert added.lastrowid is not None, "a new row has a number"
+    return added.lastrowid
 
 
 def _name(plans: Sequence[CellPlan]) -> str:

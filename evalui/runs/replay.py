@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from evalui.modes import MODES
-from evalui.runs.plan import setting_of, work
+from evalui.runs.cells import setting_of, work
 from evalui.runs.spec import ModeSpec
-from evalui.types import Dataset, Pattern, Request, Sample, Variant
+from evalui.types import Contestant, Dataset, Pattern, Request, Sample, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,19 @@ class Asked:
 
 
 def prompts(
-    mode: ModeSpec, pattern: Pattern, dataset: Dataset, sample: Sample
+    mode: ModeSpec,
+    pattern: Pattern,
+    dataset: Dataset,
+    sample: Sample,
+    contestants: tuple[Contestant, ...] = (),
 ) -> tuple[Asked, ...]:
-    """The requests of every variant of one question, in the order of the variants."""
+    """The requests of every variant of one question, in the order of the variants.
+
+    Those that only earlier responses call for are left out.
+    """
     scorer = MODES[mode.mode]
-    setting = setting_of(mode, dataset.shots)
+    setting = setting_of(mode, dataset.shots, contestants)
     return tuple(
         Asked(variant, scorer.plan(sample, variant, setting))
-        for _, variant in work(scorer, pattern, (sample,))
+        for _, variant in work(mode, pattern, (sample,), setting)
     )

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -11,9 +11,16 @@ from evalui import __version__
 from evalui.data.table import has_half_pair
 from evalui.errors import SpecError, sentence
 from evalui.modes import MODES
+from evalui.modes.question_answer import form_of
+from evalui.modes.rubrics import RUBRICS, choose_rubric
 from evalui.modes.templates import TEMPLATES, Template, choose, template_from
+from evalui.runs.contest import AnswersSpec, Judging
 from evalui.scoring import reply
-from evalui.types import Dataset, Pattern, Sample
+from evalui.types import Dataset, Kind, Pattern, Sample
+
+OPEN = "question_answer"  # the mode in which models write answers
+JUDGE = "judge"
+_OPEN_TOKENS = 512
 
 
 class DatasetSpec(BaseModel):
@@ -33,6 +40,8 @@ class DatasetSpec(BaseModel):
     answer: str = ""
     answer_key: str = "letter"
     question: str = ""
+    sheet: str = ""
+    kind: Kind | Literal[""] = ""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -46,7 +55,11 @@ class DatasetSpec(BaseModel):
 
 
 class ModeSpec(BaseModel):
-    """One mode with its parameters. `chat` None takes the model's own habit."""
+    """One mode with its parameters. `chat` None takes the model's own habit.
+
+    Written answers may be longer than those that only name an option. `judging` and `recorded`
+    (answers that are there already) stand in the plans of cells, never in a user's own file.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -57,6 +70,15 @@ class ModeSpec(BaseModel):
     chat: bool | None = None
     max_tokens: int = Field(default=64, gt=0)
     unconditional: str | None = None
+    judging: Judging | None = None
+    recorded: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _length_by_mode(cls, values: Any) -> Any:
+        if isinstance(values, dict) and cast("dict[str, Any]", values).get("mode") == OPEN:
+            return {"max_tokens": _OPEN_TOKENS} | cast("dict[str, Any]", values)
+        return cast(Any, values)
 
     def read_template(self) -> Template | None:
         """The template to use, None to choose one by sample.
@@ -72,34 +94,46 @@ class ModeSpec(BaseModel):
 
 
 class RunSpec(BaseModel):
-    """A whole run: every dataset by every model in every mode.
+    """A whole run: every dataset by every model in every mode, then the judges' part.
 
-    `limit` takes the first questions of each dataset. For short, the fields of one mode may
-    stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of names, and a
-    dataset may be a path alone.
+    `answers` take part beside the models, or in their place. `limit` takes the first questions of
+    each dataset. For short, the fields of one mode may stand at the top ({"mode": "cloze",
+    "shots": 5}), "mode" may be a list of names, a dataset may be a path alone, and where there
+    are answers or judges and no mode, questions are answered in writing.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = ""
     datasets: list[DatasetSpec] = Field(min_length=1)
-    models: list[str] = Field(min_length=1)
+    models: list[str] = []
     modes: list[ModeSpec] = Field(min_length=1)
+    answers: list[AnswersSpec] = []
+    judging: Judging | None = None
     seed: int = 0
     limit: int | None = Field(default=None, gt=0)
 
     @model_validator(mode="before")
     @classmethod
     def _fold_mode(cls, values: Any) -> Any:
-        if not isinstance(values, dict) or "mode" not in values or "modes" in values:
+        if not isinstance(values, dict) or "modes" in values:
             return cast(Any, values)
         flat = cast("dict[str, Any]", values)  # the keys of a JSON object are texts
+        if "mode" not in flat:
+            open_ = flat.get("answers") or flat.get("judging")
+            return flat | {"modes": [{"mode": OPEN}]} if open_ else flat
         shared = {name: flat[name] for name in ModeSpec.model_fields if name in flat}
         names = cast(
             "list[Any]", flat["mode"] if isinstance(flat["mode"], list) else [flat["mode"]]
         )
         rest = {name: value for name, value in flat.items() if name not in shared}
         return rest | {"modes": [shared | {"mode": name} for name in names]}
+
+    @model_validator(mode="after")
+    def _somebody(self) -> Self:
+        if not self.models and not self.answers:
+            raise ValueError("expected a model, or answers")
+        return self
 
     @field_validator("datasets", mode="before")
     @classmethod
@@ -160,8 +194,11 @@ def signature(
     model: str,
     seed: int,
     limit: int | None,
+    contestants: Sequence[str] = (),
 ) -> str:
     """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those asked.
+
+    For a judge's cell, `model` is the judge and `contestants` are those it compares.
 
     What stands at its default and cannot change a score is left out. The dataset's digest tells
     its column settings too. `mode.chat` is decided.
@@ -172,16 +209,17 @@ def signature(
         f"n:{len(samples)}",
         f"limit:{limit}" if limit is not None else "",
         f"mode:{mode.mode}",
-        f"prompt:{_prompts(mode.read_template(), samples)}",
+        f"prompt:{_prompts(mode, samples)}",
         f"rule:{reply.VERSION if scorer.headline == 'tolerant' else scorer.headline}",
-        f"shots:{mode.shots}",
-        f"orders:{_orders(mode.pattern if scorer.shows_options else 'origin', samples)}",
+        f"shots:{mode.shots}" if mode.judging is None else "",
+        f"contestants:{'+'.join(contestants)}" if contestants else "",
+        *_shown(mode, samples),
         f"chat:{'yes' if mode.chat else 'no'}",
         f"max:{mode.max_tokens}" if scorer.abilities_needed == "generate" else "",
         f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
         "temp:0",
         f"seed:{seed}",
-        f"model:{model}",
+        f"{'model' if mode.judging is None else 'judge'}:{model}",
         f"evalui:{__version__}",
     ]
     return "|".join(part for part in parts if part)
@@ -193,7 +231,8 @@ def with_fingerprint(signature: str, fingerprint: str) -> str:
         return signature
     digest = fingerprint.rpartition(":")[2][:8]  # some begin with what they are a digest of
     return "|".join(
-        f"{part}@{digest}" if part.startswith("model:") else part for part in signature.split("|")
+        f"{part}@{digest}" if part.startswith(("model:", "judge:")) else part
+        for part in signature.split("|")
     )
 
 
@@ -227,7 +266,45 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
     }
 
 
-def _prompts(template: Template | None, samples: Iterable[Sample]) -> str:
+def _shown(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
+    """In which orders options or answers are shown; nothing where a model only writes."""
+    if judging := mode.judging:
+        pairs = "" if judging.rates_single else judging.pairs
+        chosen = "+".join(judging.baseline) + (
+            f"x{'+'.join(judging.against)}" if judging.against else ""
+        )
+        told = [
+            f"orders:{judging.orders}" if pairs else "",
+            f"pairs:{pairs}{f'({chosen})' if chosen else ''}" if pairs else "",
+            f"sample:{judging.sample}" if judging.sample else "",
+            f"conflict:{judging.conflict}" if pairs else "",
+        ]
+        return tuple(part for part in told if part)
+    if mode.mode == OPEN:
+        return ()
+    return (
+        f"orders:{_orders(mode.pattern if MODES[mode.mode].shows_options else 'origin', samples)}",
+    )
+
+
+def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
+    if mode.recorded:
+        return "recorded"
+    if judging := mode.judging:
+        rubric = judging.read_rubric()
+        chosen = [rubric] if rubric else [choose_rubric(sample) for sample in samples]
+        names = sorted({each.name for each in chosen})
+        told = "+".join(names) or "auto"
+        return (
+            told if rubric is None or rubric.name in RUBRICS else f"{told}@{_digest(repr(rubric))}"
+        )
+    if mode.mode == OPEN:
+        forms = {"question.1"} if mode.chat else {form_of(sample).name for sample in samples}
+        return "+".join(sorted(forms))
+    return _template_names(mode.read_template(), samples)
+
+
+def _template_names(template: Template | None, samples: Iterable[Sample]) -> str:
     if template is None:
         return "+".join(sorted({choose(sample).name for sample in samples})) or "auto"
     if template.name in TEMPLATES:
@@ -255,6 +332,12 @@ def _place(path: tuple[int | str, ...]) -> str:
 def _told(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     if kind != "extra_forbidden":
         return message + "."
-    owner = {"datasets": DatasetSpec, "modes": ModeSpec}.get(str(path[0]), RunSpec)
+    owners = {
+        "datasets": DatasetSpec,
+        "modes": ModeSpec,
+        "answers": AnswersSpec,
+        "judging": Judging,
+    }
+    owner = owners.get(str(path[0]), RunSpec)
     known = ", ".join(owner.model_fields)
     return sentence("there is no such field. Known: {known}.", "spec-no-field", known=known)

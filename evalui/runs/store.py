@@ -5,17 +5,20 @@ This is the whole list of what it can do; the statements are in the modules name
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from sqlite3 import Row
 from typing import Any
 
 from evalui.errors import UnknownRun
-from evalui.runs import cache, pace, pages, queue, replay, trials
+from evalui.runs import answers, cache, pace, pages, queue, replay, trials, votes
+from evalui.runs import ballots as drawn
 from evalui.runs import datasets as stored
 from evalui.runs.access import LOCAL
+from evalui.runs.ballots import Ballot
+from evalui.runs.cells import CellPlan
 from evalui.runs.codec import decode_sentence
 from evalui.runs.database import Database
-from evalui.runs.plan import CellPlan
 from evalui.runs.rows import (
     CellRow,
     DatasetRow,
@@ -27,7 +30,8 @@ from evalui.runs.rows import (
     RunRow,
 )
 from evalui.runs.spec import ModeSpec, RunSpec, with_fingerprint
-from evalui.types import Cell, CellResult, Dataset, Response, Trial, Variant
+from evalui.runs.votes import Known, Mark, Progress, Vote
+from evalui.types import Cell, CellResult, Contestant, Dataset, Response, Trial, Variant, Verdict
 
 _RUNS = """
     SELECT r.*, coalesce(sum(c.done), 0) AS done,
@@ -45,6 +49,8 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.database = Database(path)
+        # Every vote needs all pairs of its run in order.
+        self._pairs = lru_cache(maxsize=4)(self._draw)
 
     def close(self) -> None:
         """Close the file."""
@@ -218,7 +224,58 @@ class Store:
         dataset = stored.dataset_of_cell(self.database, row.id)
         sample = pages.question(self.database, row.id, sample_id).sample
         mode = ModeSpec.model_validate_json(row.plan)
-        return replay.prompts(mode, row.cell.pattern, dataset, sample)
+        contestants = self.contestants(row) if mode.judging else ()
+        return replay.prompts(mode, row.cell.pattern, dataset, sample, contestants)
+
+    def contestants(self, row: CellRow) -> tuple[Contestant, ...]:
+        """Everybody who answers the dataset of a cell in its run, with the answers so far."""
+        return answers.contestants(self.database, row.run_id, row.dataset_key)
+
+    def recorded(self, cell_id: int) -> Mapping[str, tuple[str, ...]]:
+        """The answers that a cell has brought along, by sample."""
+        return answers.recorded(self.database, cell_id)
+
+    # Votes; `person` is the name of whoever casts them
+
+    def ballots(self, run_id: str, person: str, wish: str = "") -> tuple[Ballot, ...]:
+        """The pair to vote on and the one after it, the wished one first if it is open."""
+        known = self._pairs_of(run_id)
+        return votes.next_ballots(self.database, run_id, person, known=known, wish=wish)
+
+    def cast(self, run_id: str, person: str, mark: Mark) -> None:
+        """Keep a vote on a pair; raises `StoreError` after `finish_votes`."""
+        votes.cast(self.database, run_id, person, mark, known=self._pairs_of(run_id))
+
+    def undo(self, run_id: str, person: str) -> str:
+        """Take back the last vote and return its pair, "" if there is none."""
+        return votes.undo(self.database, run_id, person)
+
+    def finish_votes(self, run_id: str, person: str) -> None:
+        """Show the person the names from now on, and take no more votes of theirs."""
+        votes.finish(self.database, run_id, person)
+
+    def votes(self, run_id: str) -> tuple[Vote, ...]:
+        """Everything people said of a run, skipped pairs too, as they said it."""
+        return votes.votes(self.database, run_id)
+
+    def verdicts(self, run_id: str, dataset: str) -> tuple[Verdict, ...]:
+        """What people said of one dataset of a run, named by its key."""
+        return votes.verdicts(self.database, run_id, dataset)
+
+    def voting(self, run_id: str, person: str) -> Progress:
+        """How far one person and all together are."""
+        return votes.progress(self.database, run_id, person, known=self._pairs_of(run_id))
+
+    def add_votes(self, run_id: str, given: Sequence[Verdict]) -> int:
+        """Keep votes collected elsewhere and return how many are new."""
+        return votes.add(self.database, run_id, given, known=self._pairs_of(run_id))
+
+    def _pairs_of(self, run_id: str) -> Known:
+        return self._pairs(run_id, drawn.answers_in(self.database, run_id))
+
+    def _draw(self, run_id: str, answers: int) -> Known:
+        del answers  # part of the key: more answers, more pairs
+        return drawn.pairs(self.database, run_id)
 
     # The worker's side
 

@@ -3,14 +3,17 @@
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from sqlite3 import Connection, Row
 
+from evalui.runs.answers import contestants
 from evalui.runs.cache import put_responses
 from evalui.runs.codec import decode_trial, decode_variant, encode_trial, encode_variant
 from evalui.runs.database import Database
 from evalui.runs.datasets import dataset_of_cell
 from evalui.runs.queue import hold
 from evalui.runs.rows import CellRow, Lease
+from evalui.runs.spec import ModeSpec
 from evalui.scoring.orders import variants
 from evalui.types import CellResult, Pattern, Response, Trial, Variant
 
@@ -76,37 +79,49 @@ def in_order(rows: Sequence[Row]) -> tuple[Trial, ...]:
         sample: place for place, sample in enumerate(dict.fromkeys(t.sample_id for t in found))
     }
     orders = Orders(rows[0]["pattern"])
-    return tuple(sorted(found, key=lambda t: (places[t.sample_id], orders.place(t.variant))))
+    return tuple(sorted(found, key=lambda t: (places[t.sample_id], *orders.place(t.variant))))
 
 
 class Orders:
-    """The place of each variant in the order in which a pattern makes them."""
+    """The place of each variant in the order in which a pattern makes them.
+
+    What a judge was shown is no order of options: those stand by their contestants.
+    """
 
     def __init__(self, pattern: Pattern) -> None:
         self._pattern: Pattern = pattern
         self._places: dict[int, dict[Variant, int]] = {}
 
-    def place(self, variant: Variant) -> int:
-        """0 for the file's own order."""
-        if variant.is_origin:
-            return 0
+    def place(self, variant: Variant) -> tuple[int, tuple[int, ...]]:
+        """Sorts the file's own order first."""
+        if variant.is_origin or self._pattern == "origin":
+            return 0, variant.permutation
         count = len(variant.permutation)
         if count not in self._places:
             made = variants(count, self._pattern)
             self._places[count] = {known: place for place, known in enumerate(made)}
-        return self._places[count][variant]
+        return self._places[count][variant], variant.permutation
 
 
 def result(database: Database, row: CellRow) -> CellResult:
     """All that a report needs to know of a cell, finished or not."""
     samples = dataset_of_cell(database, row.id).samples[: row.questions]
-    return CellResult(
+    found = CellResult(
         cell=row.cell,
         samples={sample.id: sample for sample in samples},
         trials=trials(database, row.id),
         total=row.total,
         state=row.state,
         error=row.error,
+    )
+    judging = ModeSpec.model_validate_json(row.plan).judging
+    if judging is None:
+        return found
+    return replace(
+        found,
+        contestants=contestants(database, row.run_id, row.dataset_key),
+        orders=judging.orders,
+        conflict=judging.conflict,
     )
 
 

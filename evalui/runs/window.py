@@ -1,13 +1,14 @@
 """Some trials on their way: which requests they wait for, and which are complete.
 
-Requests that come out the same anyway are asked once, however many trials want them.
+Requests that come out the same anyway are asked once, however many trials want them. The answers
+to a trial's requests may call for more of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from evalui.modes import Mode, Setting
+from evalui.modes import Conversing, Mode, Setting
 from evalui.runs.cache import deterministic
 from evalui.runs.codec import request_key
 from evalui.types import Request, Response, Sample, Trial, Variant
@@ -17,7 +18,7 @@ from evalui.types import Request, Response, Sample, Trial, Variant
 class _Waiting:
     sample: Sample
     variant: Variant
-    asks: tuple[int, ...]  # places in Window.requests, in the order of the mode's plan
+    asks: list[int] = field(default_factory=list[int])  # places in Window.requests, as planned
     missing: set[int] = field(default_factory=set[int])
 
 
@@ -41,37 +42,54 @@ class Window:
         self._setting = setting
         self._places: dict[object, int] = {}
         self._wanted_by: dict[int, list[_Waiting]] = {}
-        fresh = count()
+        self._fingerprint = fingerprint
+        self._fresh = count()
         for sample, variant in pairs:
-            planned = mode.plan(sample, variant, setting)
-            asks = tuple(self._place(request, fingerprint, fresh) for request in planned)
-            waiting = _Waiting(sample, variant, asks, set(asks))
-            for ask in waiting.missing:
-                self._wanted_by[ask].append(waiting)
+            self._want(_Waiting(sample, variant), mode.plan(sample, variant, setting))
 
     def accept(self, ask: int, response: Response) -> list[Trial]:
         """Take the response to request number `ask`; the trials that it completes, graded."""
         self.responses[ask] = response
-        completed: list[Trial] = []
-        for waiting in self._wanted_by.pop(ask, ()):
-            waiting.missing.discard(ask)
-            if not waiting.missing:
-                completed.append(self._grade(waiting))
-        return completed
+        return self._completed(ask)
 
     def unanswered(self) -> list[int]:
         """The numbers of the requests that have no response yet."""
         return sorted(self._wanted_by)
 
-    def _place(self, request: Request, fingerprint: str, fresh: Iterator[int]) -> int:
-        key = request_key(fingerprint, request) if deterministic(request) else None
-        place = self._places.setdefault(key or next(fresh), len(self.requests))
+    def _want(self, waiting: _Waiting, requests: Sequence[Request]) -> None:
+        """Note what a trial waits for; what another trial has been told already it knows too."""
+        asks = [self._place(request) for request in requests]
+        waiting.asks += asks
+        waiting.missing = {ask for ask in asks if ask not in self.responses}
+        for ask in waiting.missing:
+            self._wanted_by.setdefault(ask, []).append(waiting)
+
+    def _completed(self, ask: int) -> list[Trial]:
+        completed: list[Trial] = []
+        for waiting in self._wanted_by.pop(ask, ()):
+            waiting.missing.discard(ask)
+            while not waiting.missing:
+                responses = [self.responses[known] for known in waiting.asks]
+                further = self._further(waiting, responses)
+                if not further:
+                    completed.append(self._grade(waiting, responses))
+                    break
+                self._want(waiting, further)
+        return completed
+
+    def _place(self, request: Request) -> int:
+        fixed = deterministic(request)
+        key = request_key(self._fingerprint, request) if fixed else None
+        place = self._places.setdefault(key or next(self._fresh), len(self.requests))
         if place == len(self.requests):
             self.requests.append(request)
             self.keys.append(key)
-            self._wanted_by[place] = []
         return place
 
-    def _grade(self, waiting: _Waiting) -> Trial:
-        responses = [self.responses[ask] for ask in waiting.asks]
+    def _further(self, waiting: _Waiting, responses: Sequence[Response]) -> tuple[Request, ...]:
+        if not isinstance(self._mode, Conversing):
+            return ()
+        return self._mode.follow_up(waiting.sample, waiting.variant, responses, self._setting)
+
+    def _grade(self, waiting: _Waiting, responses: Sequence[Response]) -> Trial:
         return self._mode.grade(waiting.sample, waiting.variant, responses, self._setting)

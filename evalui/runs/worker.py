@@ -12,6 +12,7 @@ import socket
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -21,8 +22,10 @@ from evalui.errors import Cancelled, EvaluiError, LostRun, StoreError, UnknownNa
 from evalui.models import Model, ModelEntry, open_model, read_catalog
 from evalui.runs.engine import CellRun, Interrupted
 from evalui.runs.rows import CellRow, Lease, RunRow
+from evalui.runs.spec import ModeSpec
 from evalui.runs.store import Store
 from evalui.settings import Settings
+from evalui.types import Dataset
 
 BEAT_S = 2.0
 SILENT_S = 20.0  # a worker that has not beaten for so long is dead
@@ -92,6 +95,10 @@ class Worker:
         waiting = [row for row in self._store.cells(run.id) if row.state == "waiting"]
         for model_name, rows in groupby(waiting, key=lambda row: row.cell.model):
             cells = list(rows)
+            if _is_recorded(cells[0]):
+                for row in cells:
+                    self._do_cell(run.lease, row, lambda job, dataset: job.grade(dataset))
+                continue
             try:
                 self._store.check(run.lease)
                 model = open_model(self._entry(model_name))
@@ -103,14 +110,16 @@ class Worker:
                 continue
             try:
                 for row in cells:
-                    self._do_cell(run.lease, row, model)
+                    self._do_cell(run.lease, row, partial(_answer, model))
             finally:
                 model.close()
 
-    def _do_cell(self, lease: Lease, row: CellRow, model: Model) -> None:
+    def _do_cell(
+        self, lease: Lease, row: CellRow, work: Callable[[CellRun, Dataset], None]
+    ) -> None:
         job = CellRun(self._store, lease, row, interrupted=self._stopping, on_batch=self._on_batch)
         try:
-            job.run(model, self._store.dataset_of(row.id))
+            work(job, self._store.dataset_of(row.id))
         except (Cancelled, Interrupted, LostRun, StoreError):
             raise
         except Exception as error:  # noqa: BLE001 (kept with the cell; the others go on)
@@ -224,6 +233,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         store.close()
     return 0
+
+
+def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
+    job.run(model, dataset)
+
+
+def _is_recorded(row: CellRow) -> bool:
+    return ModeSpec.model_validate_json(row.plan).recorded
 
 
 def _told(error: Exception) -> str:

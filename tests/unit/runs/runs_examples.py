@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from evalui.models import ModelEntry
-from evalui.runs.plan import CellPlan, plan_run
+from evalui.runs.cells import CellPlan
+from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.store import Store
 from evalui.types import Dataset, LabelProbs, Reading, Sample, Trial, Variant

@@ -1,9 +1,11 @@
 from dataclasses import replace
 
 import pytest
+from open_run_examples import CATALOG, RIGHT, capitals, open_spec
 from runs_examples import dataset, plans_of, spec
 
 from evalui.runs.estimate import Estimate, count_tokens, estimate
+from evalui.runs.plan import plan_run
 
 DATASETS = {"sums.csv": dataset()}
 
@@ -59,3 +61,23 @@ def test_a_conversation_costs_its_turns() -> None:
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("答案是", 3), ("abcde", 2), ("答ab", 2)])
 def test_tokens_are_guessed_by_script(text: str, tokens: int) -> None:
     assert count_tokens(text) == tokens
+
+
+def judged(**prices: float) -> Estimate:
+    catalog = CATALOG | {"perfect": replace(CATALOG["perfect"], **prices)}
+    asked = open_spec(models=["perfect"], judging={"judges": ["perfect"]})
+    data = {"capitals.jsonl": capitals()}
+    return estimate(plan_run(asked, data, catalog, [RIGHT]), data, {})
+
+
+def test_the_judges_calls_are_told_apart() -> None:
+    told = judged()
+    assert (told.requests, told.judged) == (4 + 8, 8)
+    assert told.dollars is None
+
+
+def test_a_price_makes_a_cost() -> None:
+    told = judged(input_price=2.0)
+    assert told.dollars == pytest.approx(told.tokens * 2.0 / 1e6)
+    written = judged(output_price=10.0)
+    assert written.dollars == pytest.approx((4 * 512 + 8 * 1024) * 10.0 / 1e6)

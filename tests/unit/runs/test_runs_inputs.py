@@ -3,9 +3,10 @@ from pathlib import Path
 import pytest
 from runs_examples import CATALOG, spec
 
-from evalui.errors import DataError, FaultyRows, SpecError
-from evalui.runs.inputs import read_datasets, submit
-from evalui.runs.spec import RunSpec
+from evalui.errors import DataError, FaultyRows, SpecError, UnknownRun
+from evalui.runs.contest import Collected
+from evalui.runs.inputs import collect, read_datasets, submit
+from evalui.runs.spec import RunSpec, read_spec
 from evalui.runs.store import Store
 from evalui.runs.worker import Worker
 
@@ -76,3 +77,89 @@ def test_a_run_that_contradicts_itself_leaves_nothing(store: Store, folder: Path
     with pytest.raises(SpecError, match="0 worked examples"):
         submit(store, asked.model_copy(update={"modes": spec(shots=5).modes}), loaded, CATALOG)
     assert (store.runs(), store.datasets()) == ([], [])
+
+
+OPEN = '{"index": 1, "question": "One?"}\n{"index": 2, "question": "Two?"}\n'
+ANSWERS = '{"index": 1, "answer": "1"}\n{"index": 2, "answer": "2"}\n{"index": 9, "answer": "9"}\n'
+
+
+@pytest.fixture
+def answered(folder: Path) -> Path:
+    (folder / "open.jsonl").write_text(OPEN)
+    (folder / "answers_x.jsonl").write_text(ANSWERS)
+    (folder / "strangers.jsonl").write_text('{"index": 77, "answer": "?"}\n')
+    return folder
+
+
+def open_run(**answers: object) -> RunSpec:
+    return RunSpec.model_validate(
+        {"datasets": ["open.jsonl"], "answers": [{"model": "x", **answers}]}
+    )
+
+
+def collect_in(folder: Path, store: Store, asked: RunSpec) -> tuple[Collected, ...]:
+    loaded = read_datasets(asked, base=folder)
+    datasets = {key: upload.dataset for key, upload in loaded.items()}
+    return collect(store, asked, datasets, base=folder)
+
+
+def test_answers_in_a_file_are_collected_by_question(answered: Path, store: Store) -> None:
+    (found,) = collect_in(answered, store, open_run(path="answers_x.jsonl"))
+    assert sorted(found.answers.values()) == [("1",), ("2",)]
+    assert (found.model, found.source, found.unknown) == ("x", "open.jsonl", 1)
+
+
+def test_answers_of_an_earlier_run_take_part_again(answered: Path, store: Store) -> None:
+    first = open_run(path="answers_x.jsonl")
+    run_id = submit(
+        store,
+        first,
+        read_datasets(first, base=answered),
+        CATALOG,
+        collected=collect_in(answered, store, first),
+    )
+    Worker(store, lambda: CATALOG).work_once(run_id)
+    (again,) = collect_in(answered, store, open_run(run=run_id))
+    assert sorted(again.answers.values()) == [("1",), ("2",)]
+
+
+def test_answers_of_somebody_elses_run_do_not_exist(answered: Path, store: Store) -> None:
+    first = open_run(path="answers_x.jsonl")
+    found = collect_in(answered, store, first)
+    loaded = read_datasets(first, base=answered)
+    run_id = submit(store, first, loaded, CATALOG, "somebody", collected=found)
+    with pytest.raises(UnknownRun):
+        collect_in(answered, store, open_run(run=run_id))
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ({}, "either a path or an earlier run"),
+        ({"path": "answers_x.jsonl", "run": "abc"}, "either a path or an earlier run"),
+        ({"path": "answers_x.jsonl", "dataset": "other"}, "Known: open"),
+        ({"path": "strangers.jsonl"}, "none belongs to a question of open"),
+    ],
+)
+def test_answers_without_a_source_or_a_question_are_refused(
+    answered: Path, store: Store, answers: dict[str, str], message: str
+) -> None:
+    with pytest.raises((SpecError, DataError), match=message):
+        collect_in(answered, store, open_run(**answers))
+
+
+def test_a_run_needs_somebody_to_answer() -> None:
+    with pytest.raises(SpecError, match="a model, or answers"):
+        read_spec('{"datasets": ["open.jsonl"], "mode": "question_answer"}')
+
+
+def test_where_answers_are_judged_no_mode_need_be_named() -> None:
+    asked = read_spec(
+        '{"datasets": ["o.jsonl"], "models": ["perfect"], "judging": {"judges": ["j"]}}'
+    )
+    assert [(mode.mode, mode.max_tokens) for mode in asked.modes] == [("question_answer", 512)]
+
+
+def test_a_misspelt_field_of_the_judging_is_told() -> None:
+    with pytest.raises(SpecError, match=r"judging\.order.*Known: judges, template, orders"):
+        read_spec('{"datasets": ["o"], "models": ["m"], "judging": {"judges": ["j"], "order": 1}}')

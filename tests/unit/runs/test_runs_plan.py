@@ -8,7 +8,8 @@ from runs_examples import CATALOG, dataset, plans_of, sample, spec
 from evalui.errors import SpecError, UnknownName
 from evalui.models import ModelEntry
 from evalui.modes import MODES
-from evalui.runs.plan import plan_run, setting_of, work
+from evalui.runs.cells import setting_of, work
+from evalui.runs.plan import plan_run
 from evalui.runs.spec import ModeSpec
 from evalui.types import Dataset, Variant
 
@@ -47,13 +48,15 @@ def test_the_plan_counts_what_the_work_is() -> None:
     data = dataset(samples=[sample(1), sample(2, options=3), sample(3, naming=True)])
     for mode in ("multiple_choice", "cloze"):
         (plan,) = plans_of(spec(mode=mode, pattern="circular"), data)
-        pairs = list(work(MODES[mode], plan.pattern, data.samples))
+        pairs = list(work(plan.mode, plan.pattern, data.samples, plan.setting))
         asked = sum(len(MODES[mode].plan(*pair, plan.setting)) for pair in pairs)
         assert (plan.total, plan.requests) == (len(pairs), asked)
 
 
 def test_a_question_whose_options_name_others_keeps_its_order() -> None:
-    pairs = list(work(MODES["generation"], "circular", [sample(1, naming=True), sample(2)]))
+    mode = ModeSpec(mode="generation", chat=False)
+    samples = [sample(1, naming=True), sample(2)]
+    pairs = list(work(mode, "circular", samples, setting_of(mode, ())))
     assert Counter(asked.id for asked, _ in pairs) == {"sums/1": 1, "sums/2": 4}
     assert pairs[0][1] == Variant((0, 1, 2, 3))
 

@@ -57,3 +57,23 @@ def test_what_is_drawn_is_drawn_for_each_anew_and_never_kept() -> None:
     assert window.keys == [None] * 4
     done = [trial for ask in range(4) for trial in window.accept(ask, Text(str(ask)))]
     assert [trial.reply for trial in done] == ["0|1", "2|3"]
+
+
+def test_a_conversation_asks_on_after_each_answer() -> None:
+    talk = Sample("q", "One?", target=("1",), follow_ups=("Two?", "Three?"))
+    window = Window([(talk, Variant(()))], MODES["question_answer"], SETTING, "f")
+    for asked, answer in enumerate(("a", "b")):
+        assert window.unanswered() == [asked]
+        assert window.accept(asked, Text(answer)) == []
+    (trial,) = window.accept(2, Text("c"))
+    assert trial.turns == ("a", "b", "c")
+    assert window.unanswered() == []
+
+
+def test_what_one_trial_was_told_another_knows_too() -> None:
+    talk = Sample("q", "One?", target=("1",), follow_ups=("Two?",))
+    pairs = [(talk, Variant(())), (talk, Variant(()))]
+    window = Window(pairs, MODES["question_answer"], SETTING, "f")
+    assert window.accept(0, Text("a")) == []
+    assert window.unanswered() == [1]
+    assert len(window.accept(1, Text("b"))) == 2

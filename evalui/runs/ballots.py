@@ -1,0 +1,152 @@
+"""What people can vote on: pairs of answers to one question, in an order drawn once per run.
+
+The order is random, so that the first so many votes are a sample of all pairs, and it is the
+same for everybody, so that people meet on its first part and can be compared there.
+"""
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from evalui.errors import StoreError
+from evalui.runs.answers import turns_of
+from evalui.runs.codec import decode_sample, decode_trial
+from evalui.runs.database import Database
+from evalui.runs.spec import OPEN
+from evalui.types import Sample
+
+_SHARED_PART = 0.2  # of the order, that goes to everybody
+_SHARED_LEAST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two models' answers to one question of a dataset, the models in the order of the run."""
+
+    dataset: str
+    sample_id: str
+    first: str
+    second: str
+
+    @property
+    def models(self) -> frozenset[str]:
+        """Both models, on whichever side they are shown."""
+        return frozenset((self.first, self.second))
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """Who stands on which side of a pair when one person looks at it."""
+
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """One pair as one person sees it; the answers are one text per turn."""
+
+    token: str
+    dataset_name: str
+    sample: Sample
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+
+
+def pairs(database: Database, run_id: str) -> dict[str, Pair]:
+    """Every pair that both models have answered, by its token, in the order of the run.
+
+    The token tells nothing of the models; the tokens are what the order is drawn by.
+    """
+    found = [
+        Pair(dataset, sample, *models)
+        for (dataset, sample), names in _answered(database, run_id).items()
+        for models in combinations(names, 2)
+    ]
+    return dict(sorted((token(run_id, pair), pair) for pair in found))
+
+
+def answers_in(database: Database, run_id: str) -> int:
+    """How many answers a run has so far; as long as it stays, so do its pairs."""
+    row = database.row(
+        "SELECT coalesce(sum(done), 0) AS n FROM cell WHERE run = ? AND mode = ?", (run_id, OPEN)
+    )
+    return row["n"] if row else 0
+
+
+def token(run_id: str, pair: Pair) -> str:
+    """The name of a pair, the same whichever of its models comes first."""
+    return _digest(run_id, pair.dataset, pair.sample_id, *sorted(pair.models))
+
+
+def seats(pair_token: str, pair: Pair, person: str) -> Seats:
+    """The sides of a pair for one person, drawn by a seed, so that a reload changes nothing."""
+    turned = int(_digest(pair_token, person), 16) % 2
+    return Seats(pair.second, pair.first) if turned else Seats(pair.first, pair.second)
+
+
+def queue(
+    tokens: Sequence[str], done: Collection[str], others: Mapping[str, int]
+) -> tuple[str, ...]:
+    """What one person has still to vote on, in order.
+
+    Everybody gets the first part of the order; of the rest first what `others` voted on least.
+    """
+    shared = max(_SHARED_LEAST, math.ceil(_SHARED_PART * len(tokens)))
+    rest = sorted(tokens[shared:], key=lambda name: others.get(name, 0))
+    return tuple(name for name in (*tokens[:shared], *rest) if name not in done)
+
+
+def ballot(database: Database, run_id: str, pair_token: str, *, pair: Pair, at: Seats) -> Ballot:
+    """A pair with its question and both answers."""
+    row = database.row(
+        "SELECT s.body, d.name FROM sample s JOIN dataset d ON d.id = s.dataset"
+        " WHERE s.role = 'sample' AND s.id = ? AND d.id ="
+        " (SELECT c.dataset FROM cell c JOIN dataset k ON k.id = c.dataset"
+        "  WHERE c.run = ? AND k.key = ? LIMIT 1)",
+        (pair.sample_id, run_id, pair.dataset),
+    )
+    if row is None:
+        raise StoreError("Run {run!r} has no such pair of answers.", "no-pair", run=run_id)
+    return Ballot(
+        pair_token,
+        row["name"],
+        decode_sample(row["body"]),
+        _answer(database, run_id, pair, at.left),
+        _answer(database, run_id, pair, at.right),
+    )
+
+
+def _answered(database: Database, run_id: str) -> dict[tuple[str, str], list[str]]:
+    """The models that wrote an answer, by dataset and question; a blank reply is none."""
+    rows = database.rows(
+        "SELECT d.key, t.sample, c.model FROM cell c"
+        " JOIN dataset d ON d.id = c.dataset JOIN trial t ON t.cell = c.id"
+        " WHERE c.run = ? AND c.mode = ? AND t.choice IS NOT NULL ORDER BY c.place",
+        (run_id, OPEN),
+    )
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for key, sample, model in rows:
+        names = found[key, sample]
+        if model not in names:
+            names.append(model)
+    return found
+
+
+def _answer(database: Database, run_id: str, pair: Pair, model: str) -> tuple[str, ...]:
+    row = database.row(
+        "SELECT t.sample, t.variant, t.reply, t.body FROM cell c"
+        " JOIN dataset d ON d.id = c.dataset JOIN trial t ON t.cell = c.id"
+        " WHERE c.run = ? AND c.mode = ? AND d.key = ? AND c.model = ? AND t.sample = ?"
+        " AND t.choice IS NOT NULL ORDER BY c.place",
+        (run_id, OPEN, pair.dataset, model, pair.sample_id),
+    )
+    assert row, "a pair is made of answers"
+    return turns_of(decode_trial(row["sample"], row["variant"], row["reply"], row["body"]))
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

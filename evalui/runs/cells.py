@@ -1,0 +1,132 @@
+"""One cell before it runs: who is asked what, and the work that it holds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evalui.errors import sentence
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import describe
+from evalui.modes import MODES, Mode, Setting
+from evalui.runs.contest import showings
+from evalui.runs.spec import ModeSpec
+from evalui.scoring.orders import variants
+from evalui.types import Ability, Cell, Contestant, Dataset, Pattern, Sample, Variant
+
+_LACKS: dict[Ability, str] = {
+    "next_token": sentence("it gives no probabilities of the next token", "lacks-next-token"),
+    "loglik": sentence("it gives no probability of a text", "lacks-loglik"),
+    "generate": sentence("it does not write replies", "lacks-generate"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CellPlan:
+    """One cell, decided: who answers what, and how.
+
+    `source` is the dataset's key in the specification, `dataset_key` its key in the store.
+    `mode` has its chat setting decided. `questions` are taken from the head of the dataset,
+    `total` counts trials, `requests` what they ask. `impossible` is the reason why the cell
+    cannot run, "" if it can. `answers` are there already, by sample: then nobody is asked.
+    """
+
+    cell: Cell
+    source: str
+    dataset_key: str
+    entry: ModelEntry
+    mode: ModeSpec
+    setting: Setting
+    questions: int
+    total: int
+    requests: int
+    impossible: str = ""
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    @property
+    def pattern(self) -> Pattern:
+        """The orders in which the options are asked."""
+        return self.cell.pattern
+
+    @property
+    def mode_name(self) -> str:
+        """The registered name of the mode."""
+        return self.mode.mode
+
+
+def work(
+    mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: Setting
+) -> Iterator[tuple[Sample, Variant]]:
+    """Every question in every order it is asked in, the variants of a question together.
+
+    For a judge these are the answers it is shown, see `contest.showings`.
+    """
+    if mode.judging:
+        yield from showings(mode.judging, setting.contestants, samples)
+        return
+    scorer = MODES[mode.mode]
+    orders: dict[int, tuple[Variant, ...]] = {}
+    for sample in samples:
+        count = len(sample.choices)
+        if not reordered(scorer, pattern, sample):
+            yield sample, Variant(tuple(range(count)))
+            continue
+        if count not in orders:
+            orders[count] = variants(count, pattern)
+        for variant in orders[count]:
+            yield sample, variant
+
+
+def reordered(mode: Mode, pattern: Pattern, sample: Sample) -> bool:
+    """Whether the options are asked in other orders: "both A and B" must not move."""
+    return mode.shows_options and pattern != "origin" and not sample.names_options
+
+
+def setting_of(
+    mode: ModeSpec, shots: Sequence[Sample], contestants: tuple[Contestant, ...] = ()
+) -> Setting:
+    """What the mode is told: the first worked examples of each subject, template and limits.
+
+    `mode.chat` must be decided. `contestants` are those whose answers a judge compares.
+    """
+    by_subject: dict[str, tuple[Sample, ...]] = {}
+    for shot in shots if mode.shots else ():
+        known = by_subject.get(shot.subject, ())
+        if len(known) < mode.shots:
+            by_subject[shot.subject] = (*known, shot)
+    judging = mode.judging
+    return Setting(
+        shots=by_subject,
+        template=mode.read_template(),
+        chat=bool(mode.chat),
+        max_tokens=mode.max_tokens,
+        unconditional=mode.unconditional,
+        contestants=contestants,
+        rubric=judging.read_rubric() if judging else None,
+        seed=(judging.seed or 0) if judging else 0,
+    )
+
+
+def why_not(dataset: Dataset, entry: ModelEntry, mode: Mode) -> str:
+    """Why the model cannot be asked about the dataset in the mode, "" if it can."""
+    if dataset.kind not in mode.kinds:
+        if dataset.kind == "multiple_choice":
+            return sentence(
+                "{dataset} has options to choose from, nothing to write.",
+                "has-options",
+                dataset=dataset.name,
+            )
+        return sentence(
+            "{dataset} has no options to choose from.", "no-options", dataset=dataset.name
+        )
+    if not dataset.samples:
+        return sentence("{dataset} has no usable question.", "no-usable", dataset=dataset.name)
+    state = describe(entry)
+    if state.problem:
+        return state.problem
+    if mode.abilities_needed not in state.abilities:
+        return sentence(
+            "{model} cannot do this mode: {why}.",
+            "cannot-do",
+            model=entry.name,
+            why=_LACKS[mode.abilities_needed],
+        )
+    return ""

@@ -1,0 +1,162 @@
+"""Who takes part beside the models, who judges, and which answers are shown to the judge."""
+
+import hashlib
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from evalui.errors import SpecError, UnknownName
+from evalui.modes.rubrics import RUBRICS, Rubric, rubric_from
+from evalui.types import Conflict, Contestant, Orders, Sample, Variant
+
+Pairs = Literal["all", "baseline", "matrix"]
+Place = tuple[int, ...]  # of the contestants in one showing, without regard to who comes first
+
+
+class AnswersSpec(BaseModel):
+    """Answers collected elsewhere (`path`) or by an earlier run (`run`) of this server.
+
+    `dataset` is the key of the dataset they answer; it may be left out if there is only one.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str = Field(min_length=1)
+    path: str = ""
+    run: str = ""
+    dataset: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The answers that an `AnswersSpec` names: one tuple of turns by sample id.
+
+    `source` is the key of the dataset in the specification, `unknown` counts rows that answer
+    none of its questions.
+    """
+
+    model: str
+    source: str
+    answers: Mapping[str, tuple[str, ...]]
+    unknown: int = 0
+
+
+class Judging(BaseModel):
+    """How answers are judged: by whom, on what form, in which pairs and orders.
+
+    `pairs` "baseline" meets everyone with the models in `baseline`, "matrix" each of `baseline`
+    with each of `against`. `sample` is the most pairs of answers judged, drawn by the seed; None
+    judges all. `chat` None takes the judge's own habit, `seed` None the run's.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    judges: list[str] = Field(min_length=1)
+    template: str | dict[str, Any] = ""
+    orders: Orders = "double"
+    pairs: Pairs = "all"
+    baseline: list[str] = []
+    against: list[str] = []
+    sample: int | None = Field(default=None, gt=0)
+    conflict: Conflict = "tie"
+    max_tokens: int = Field(default=1024, gt=0)
+    chat: bool | None = None
+    seed: int | None = None
+
+    def read_rubric(self) -> Rubric | None:
+        """The form to use, None to choose one by sample.
+
+        Raises:
+            UnknownName, SpecError: no such form, or the user's own one is wrong.
+        """
+        if not self.template:
+            return None
+        return (
+            RUBRICS[self.template] if isinstance(self.template, str) else rubric_from(self.template)
+        )
+
+    @property
+    def rates_single(self) -> bool:
+        """Whether answers are rated one by one instead of in pairs."""
+        rubric = self.read_rubric()
+        return rubric is not None and rubric.single
+
+
+def meetings(judging: Judging, names: Sequence[str]) -> tuple[Place, ...]:
+    """Which contestants are shown together: places in `names`, each meeting once.
+
+    Raises:
+        SpecError: a name is needed and missing.
+        UnknownName: a name is no contestant.
+    """
+    if judging.rates_single:
+        return tuple((place,) for place in range(len(names)))
+    if judging.pairs == "all":
+        return tuple(combinations(range(len(names)), 2))
+    first = _places(judging.baseline, names)
+    if not first:
+        raise SpecError(
+            "Judging: the plan {pairs!r} needs names under “baseline”.",
+            "no-baseline",
+            pairs=judging.pairs,
+        )
+    second = (
+        _places(judging.against, names) if judging.pairs == "matrix" else tuple(range(len(names)))
+    )
+    met = {frozenset(pair): pair for pair in product(first, second) if pair[0] != pair[1]}
+    return tuple(met.values())
+
+
+def showings(
+    judging: Judging, contestants: Sequence[Contestant], samples: Sequence[Sample]
+) -> Iterator[tuple[Sample, Variant]]:
+    """Every judgement to ask for, those of a question together.
+
+    A variant's permutation names the contestants as they are shown. Pairs of which one has no
+    answer are passed over. `judging.seed` is decided.
+    """
+    met = meetings(judging, [contestant.name for contestant in contestants])
+    items = [(sample, places) for sample in samples for places in met]
+    able = [
+        all(sample.id in contestants[place].answers for place in places) for sample, places in items
+    ]
+    for number in _drawn(able, judging):
+        sample, places = items[number]
+        for order in _orders(judging, sample, places):
+            yield sample, Variant(order)
+
+
+def _places(wanted: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
+    for name in wanted:
+        if name not in names:
+            raise UnknownName(
+                "Judging: {name!r} takes no part. Contestants: {known}.",
+                "no-contestant",
+                name=name,
+                known=", ".join(names),
+            )
+    return tuple(names.index(name) for name in wanted)
+
+
+def _drawn(able: Sequence[bool], judging: Judging) -> list[int]:
+    """The numbers of the items to judge, in their order."""
+    numbers = list(range(len(able)))
+    if judging.sample is not None:
+        # All are shuffled, able or not, so that an answer more or less changes little of the draw.
+        random.Random(judging.seed).shuffle(numbers)
+    return sorted([number for number in numbers if able[number]][: judging.sample])
+
+
+def _orders(judging: Judging, sample: Sample, places: Place) -> tuple[Place, ...]:
+    if len(places) == 1 or judging.orders == "single":
+        return (places,)
+    if judging.orders == "double":
+        return (places, places[::-1])
+    # By a digest and not by a stream: the coin of one pair does not depend on the others.
+    text = f"{judging.seed}|{sample.id}|{places}"
+    coin = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[0] & 1
+    return (places[::-1] if coin else places,)

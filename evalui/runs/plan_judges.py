@@ -1,0 +1,109 @@
+"""The judges' part of a run: a cell for each dataset and judge, after all answers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+from evalui.errors import SpecError, sentence
+from evalui.models.base import ModelEntry
+from evalui.modes import MODES
+from evalui.runs.cells import CellPlan, setting_of, why_not, work
+from evalui.runs.contest import Judging
+from evalui.runs.spec import JUDGE, OPEN, ModeSpec, RunSpec, signature
+from evalui.types import Cell, Contestant, Dataset
+
+# What an answer that is not written yet is taken to be, for an estimate of what judging costs.
+_ASSUMED_TOKENS = 150
+_ASSUMED_WORD = "word "
+
+
+def plan_judges(
+    spec: RunSpec,
+    datasets: Mapping[str, Dataset],
+    catalog: Mapping[str, ModelEntry],
+    answering: Sequence[CellPlan],
+) -> Iterator[CellPlan]:
+    """The cells of `spec.judging`; `answering` are the cells whose answers will be judged.
+
+    The datasets nobody answers in writing are passed over.
+
+    Raises:
+        SpecError, UnknownName: a dataset has too few contestants, or the form is wrong.
+    """
+    judging = spec.judging
+    if judging is None:
+        return
+    decided = judging.model_copy(
+        update={"seed": spec.seed if judging.seed is None else judging.seed}
+    )
+    by_dataset = {
+        plan.dataset_key: [other for other in answering if other.dataset_key == plan.dataset_key]
+        for plan in answering
+    }
+    for name, plans in product(judging.judges, by_dataset.values()):
+        yield _plan(spec, decided, datasets[plans[0].source], catalog[name], plans)
+
+
+def _plan(
+    spec: RunSpec,
+    judging: Judging,
+    dataset: Dataset,
+    entry: ModelEntry,
+    answering: Sequence[CellPlan],
+) -> CellPlan:
+    able = [plan for plan in answering if not plan.impossible]
+    needed = 1 if judging.rates_single else 2
+    if len(able) < needed:
+        raise SpecError(
+            "{dataset} has answers of {n} contestants; judging needs {needed}.",
+            "few-contestants",
+            dataset=dataset.name,
+            n=len(able),
+            needed=needed,
+        )
+    chat = entry.chat if judging.chat is None else judging.chat
+    mode = ModeSpec(mode=JUDGE, max_tokens=judging.max_tokens, chat=chat, judging=judging)
+    samples = dataset.samples[: spec.limit]
+    contestants = tuple(_expected(plan, dataset) for plan in able)
+    setting = setting_of(mode, (), contestants)
+    total = sum(1 for _ in work(mode, "origin", samples, setting))
+    told = signature(
+        dataset,
+        samples,
+        mode,
+        model=entry.name,
+        seed=spec.seed,
+        limit=spec.limit,
+        contestants=[contestant.name for contestant in contestants],
+    )
+    impossible = why_not(dataset, entry, MODES[JUDGE]) or (
+        "" if total else sentence("No question has answers to judge.", "nothing-to-judge")
+    )
+    return CellPlan(
+        cell=Cell(dataset.name, entry.name, JUDGE, JUDGE, "origin", told),
+        source=answering[0].source,
+        dataset_key=answering[0].dataset_key,
+        entry=entry,
+        mode=mode,
+        setting=setting,
+        questions=len(samples),
+        total=total,
+        requests=0 if impossible else total,
+        impossible=impossible,
+    )
+
+
+def _expected(plan: CellPlan, dataset: Dataset) -> Contestant:
+    """The answers that there are, or texts as long as those that will be written may be."""
+    if plan.mode.recorded:
+        return Contestant(plan.cell.model, plan.answers)
+    assumed = (_ASSUMED_WORD * min(_ASSUMED_TOKENS, plan.mode.max_tokens),)
+    written = {
+        sample.id: assumed * (1 + len(sample.follow_ups))
+        for sample in dataset.samples[: plan.questions]
+    }
+    return Contestant(plan.cell.model, written)
+
+
+def contestants_of(plans: Sequence[CellPlan]) -> tuple[CellPlan, ...]:
+    """The cells in which answers are written or recorded."""
+    return tuple(plan for plan in plans if plan.mode_name == OPEN)

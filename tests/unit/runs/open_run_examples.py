@@ -1,0 +1,64 @@
+"""Runs of open questions: a small dataset, recorded contestants, a judge by rule."""
+
+from collections.abc import Mapping, Sequence
+
+from evalui.models import ModelEntry
+from evalui.runs.contest import Collected
+from evalui.runs.plan import plan_run
+from evalui.runs.spec import RunSpec
+from evalui.runs.store import Store
+from evalui.runs.worker import Worker
+from evalui.types import Dataset, Sample
+
+CAPITALS = {"France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Norway": "Oslo"}
+
+CATALOG: Mapping[str, ModelEntry] = {
+    name: ModelEntry(name, "scripted", baseline=True, options={"rule": name})
+    for name in ("perfect", "refusing", "always-A", "reference-judge", "first-biased-judge")
+}
+
+
+def capitals(*, kind: str = "general_qa") -> Dataset:
+    samples = tuple(
+        Sample(
+            id=f"capitals/{land}",
+            question=f"What is the capital of {land}?",
+            target=(capital,),
+            metadata={"subject": "capitals", "line": str(line)},
+        )
+        for line, (land, capital) in enumerate(CAPITALS.items(), start=1)
+    )
+    return Dataset("capitals", kind, samples, sha256="77aa" * 16)  # pyright: ignore[reportArgumentType]
+
+
+def collected(name: str, **answers: str) -> Collected:
+    """Answers by land; the key of the dataset is its path."""
+    return Collected(
+        name, "capitals.jsonl", {f"capitals/{land}": (text,) for land, text in answers.items()}
+    )
+
+
+RIGHT = collected("right", **CAPITALS)
+WRONG = collected("wrong", France="Lyon", Italy="Milan", Spain="Sevilla", Norway="Bergen")
+
+
+def open_spec(**fields: object) -> RunSpec:
+    values: dict[str, object] = {
+        "datasets": [{"path": "capitals.jsonl"}],
+        "answers": [{"model": "right", "path": "r"}, {"model": "wrong", "path": "w"}],
+        "judging": {"judges": ["reference-judge"]},
+    }
+    return RunSpec.model_validate(values | fields)
+
+
+def add_open_run(
+    store: Store, spec: RunSpec | None = None, brought: Sequence[Collected] = (RIGHT, WRONG)
+) -> str:
+    data = capitals()
+    store.add_dataset(data)
+    asked = spec or open_spec()
+    return store.create_run(asked, plan_run(asked, {"capitals.jsonl": data}, CATALOG, brought))
+
+
+def do_run(store: Store, run_id: str, catalog: Mapping[str, ModelEntry] = CATALOG) -> None:
+    assert Worker(store, lambda: catalog).work_once(run_id)

@@ -1,0 +1,88 @@
+import pytest
+from open_run_examples import CATALOG, RIGHT, WRONG, capitals, collected, open_spec
+from runs_examples import dataset
+
+from evalui.errors import SpecError
+from evalui.runs.cells import CellPlan
+from evalui.runs.contest import Collected
+from evalui.runs.plan import plan_run
+
+
+def plans(*brought: Collected, **fields: object) -> tuple[CellPlan, ...]:
+    return plan_run(open_spec(**fields), {"capitals.jsonl": capitals()}, CATALOG, brought)
+
+
+def test_answers_come_first_and_judges_last():
+    planned = plans(RIGHT, WRONG, models=["perfect"])
+    assert [(plan.cell.model, plan.mode_name) for plan in planned] == [
+        ("perfect", "question_answer"),
+        ("right", "question_answer"),
+        ("wrong", "question_answer"),
+        ("reference-judge", "judge"),
+    ]
+    assert [plan.requests for plan in planned] == [4, 0, 0, 4 * 3 * 2]
+
+
+def test_each_judge_of_a_panel_has_a_cell_of_its_own():
+    judges = ["reference-judge", "first-biased-judge"]
+    planned = plans(RIGHT, WRONG, judging={"judges": judges})
+    assert [plan.cell.model for plan in planned][2:] == judges
+
+
+def test_only_pairs_with_two_answers_are_counted():
+    planned = plans(RIGHT, collected("some", France="Paris"))
+    assert planned[-1].total == 2
+
+
+def test_one_contestant_cannot_be_compared():
+    with pytest.raises(SpecError, match="answers of 1 contestants; judging needs 2"):
+        plans(RIGHT)
+
+
+def test_one_contestant_can_be_rated_alone():
+    rated = {"judges": ["reference-judge"], "template": "score10-en.1"}
+    assert plans(RIGHT, judging=rated)[-1].total == 4
+
+
+def test_the_signature_tells_how_was_judged():
+    told = plans(RIGHT, WRONG, seed=3)[-1].cell.signature
+    for part in ("contestants:right+wrong", "orders:double", "pairs:all", "conflict:tie", "seed:3"):
+        assert part in told.split("|")
+    assert "judge:reference-judge" in told.split("|")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"orders": "single"}, {"conflict": "drop"}, {"template": "mtbench-en.1"}, {"sample": 2}],
+)
+def test_what_changes_a_verdict_changes_the_signature(change: dict[str, object]):
+    before = plans(RIGHT, WRONG)[-1].cell.signature
+    after = plans(RIGHT, WRONG, judging={"judges": ["reference-judge"]} | change)[-1].cell
+    assert before != after.signature
+
+
+def test_a_contestant_has_one_name():
+    with pytest.raises(SpecError, match="2 models are called 'perfect'"):
+        plans(collected("perfect", France="Paris"), models=["perfect"], answers=[
+            {"model": "perfect", "path": "p"}
+        ])  # fmt: skip
+
+
+def test_in_a_run_of_two_kinds_each_dataset_has_the_modes_made_for_it():
+    asked = open_spec(
+        datasets=[{"path": "capitals.jsonl"}, {"path": "sums.csv"}],
+        models=["perfect"],
+        answers=[],
+        judging=None,
+        modes=[{"mode": "question_answer"}, {"mode": "multiple_choice"}],
+    )
+    planned = plan_run(asked, {"capitals.jsonl": capitals(), "sums.csv": dataset()}, CATALOG)
+    assert [(plan.cell.dataset, plan.mode_name) for plan in planned] == [
+        ("capitals", "question_answer"),
+        ("sums", "multiple_choice"),
+    ]
+
+
+def test_a_mode_that_fits_nothing_is_told_with_the_reason():
+    (plan,) = plans(models=["perfect"], answers=[], judging=None, modes=[{"mode": "cloze"}])
+    assert "no options" in plan.impossible
