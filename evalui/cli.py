@@ -163,7 +163,7 @@ def _run(given: argparse.Namespace) -> int:
     settings = _settings()
     from evalui.models import read_catalog
     from evalui.report.document import compile_report
-    from evalui.runs.inputs import read_datasets, submit
+    from evalui.runs.inputs import collect, read_datasets, submit
     from evalui.runs.spec import read_spec
     from evalui.runs.store import Store
 
@@ -175,7 +175,9 @@ def _run(given: argparse.Namespace) -> int:
     loaded = read_datasets(spec, base=given.spec.parent)
     store = Store(_folder(given.out) / "evalui.sqlite")
     try:
-        run_id = submit(store, spec, loaded, catalog)
+        datasets = {key: upload.dataset for key, upload in loaded.items()}
+        collected = collect(store, spec, datasets, base=given.spec.parent)
+        run_id = submit(store, spec, loaded, catalog, collected=collected)
         _work(store, run_id, lambda: catalog)
         row = store.run(run_id)
         baselines = frozenset(name for name, entry in catalog.items() if entry.baseline)
@@ -208,27 +210,23 @@ def _work(store: "Store", run_id: str, catalog: Callable[[], "Mapping[str, Model
 
 
 def _write(report: "Report", folder: Path, language: Language) -> None:
-    from evalui.report.export import trial_lines, write
+    from evalui.report.export import files
 
     try:
-        for extension in ("md", "json"):
-            (folder / f"report.{extension}").write_bytes(write(report, extension, language))
-        with (folder / "trials.jsonl").open(
-            "w", encoding="utf-8", errors="backslashreplace"
-        ) as out:
-            out.writelines(trial_lines(report))
+        for name, content in files(report, language):
+            (folder / name).write_bytes(content)
     except OSError as error:
         raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from error
 
 
 def _told(report: "Report") -> int:
     """Say what could not be done; the exit code."""
-    for summary in report.summaries:
-        if summary.error:
-            cell = summary.cell
-            place = f"{cell.model} on {cell.dataset}, {cell.label}"
-            print(f"evalui: {place}: {summary.error}", file=sys.stderr)
-    return 1 if any(summary.error for summary in report.summaries) else 0
+    failed = [result for result in report.results if result.error]
+    for result in failed:
+        cell = result.cell
+        place = f"{cell.model} on {cell.dataset}, {cell.label}"
+        print(f"evalui: {place}: {result.error}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 def _settings() -> "Settings":

@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,31 @@ import pandas as pd
 
 from evalui import __version__
 from evalui.registry import Registry
+from evalui.report.answers import ANSWERS, JUDGE, AnswerPair, paired, rating_cells
+from evalui.report.arena import Arena
 from evalui.report.document import Report, markdown
-from evalui.report.objects import cell_object, trial_objects
+from evalui.report.html import html, html_and_pictures
+from evalui.report.objects import JsonObject, cell_object, trial_objects
+from evalui.report.open_objects import (
+    answer_objects,
+    answers_object,
+    arena_object,
+    battle_objects,
+    duel_objects,
+    pair_object,
+    rating_objects,
+)
+from evalui.report.open_tables import open_tables
 from evalui.report.sheets import csv_bytes, xlsx_bytes
-from evalui.report.tables import overview, tables
+from evalui.report.tables import tables
+from evalui.scoring.judging import PANEL
 from evalui.types import Language
 
 # A fixed date: the same report gives the same archive, byte for byte.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _WRITERS: Registry[Callable[[Report, Language], bytes]] = Registry("export format")
+# The text figures in which models are compared two by two.
+_COMPARED = ("rouge-1-f", "rouge-l-f", "bleu-4", "exact_match", "token_f1")
 
 
 # The media type of each kind of file.
@@ -28,6 +44,7 @@ FORMATS: Mapping[str, str] = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
+    "html": "text/html; charset=utf-8",
     "zip": "application/zip",
 }
 
@@ -40,7 +57,7 @@ def write(report: Report, extension: str, language: Language) -> bytes:
 def write_csv(report: Report, language: Language) -> bytes:
     """The table of main figures; its names are technical in every language."""
     del language
-    return csv_bytes(overview(report.summaries))
+    return csv_bytes(next(iter(_tables(report).values()), pd.DataFrame()))
 
 
 def write_xlsx(report: Report, language: Language) -> bytes:
@@ -57,6 +74,9 @@ def write_json(report: Report, language: Language) -> bytes:
         "name": report.name,
         "spec": _portable(report.spec) if report.spec else None,
         "cells": [cell_object(summary) for summary in report.summaries],
+        "answers": [answers_object(summary) for summary in report.answers],
+        "answer_pairs": [pair_object(pair) for pair in _pairs(report)],
+        "arenas": [arena_object(arena) for arena in report.arenas],
     }
     return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
 
@@ -77,42 +97,93 @@ def write_zip(report: Report, language: Language) -> bytes:
     return stream.getvalue()
 
 
+def files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
+    """What a run leaves in a folder, by name: the report with its pictures, and all it rests on."""
+    yield "report.md", write_markdown(report, language)
+    yield from html_and_pictures(report, language)
+    yield "report.json", write_json(report, language)
+    for name, lines in _LINES.items():
+        # A run of multiple choice has no duels: what is empty is left out.
+        if (text := "".join(lines(report))) or name == "trials":
+            yield f"{name}.jsonl", text.encode(errors="backslashreplace")
+
+
 def trial_lines(report: Report) -> Iterator[str]:
-    """The trials of all cells, one JSON object per line."""
+    """The trials of multiple-choice cells and the written answers, one JSON object per line."""
     for result in report.results:
-        for trial in trial_objects(result):
-            yield json.dumps(trial, ensure_ascii=False) + "\n"
+        if result.cell.mode == ANSWERS:
+            yield from _lines(answer_objects(result))
+        elif result.cell.mode != JUDGE:
+            yield from _lines(trial_objects(result))
+
+
+def duel_lines(report: Report) -> Iterator[str]:
+    """Every showing of two answers to a judge, readable or not; a panel's have no words."""
+    return (line for arena in _judges(report) for line in _lines(duel_objects(arena)))
+
+
+def battle_lines(report: Report) -> Iterator[str]:
+    """The battles that count for each judge, as `evalui score battles` reads them."""
+    return (line for arena in _judges(report) for line in _lines(battle_objects(arena)))
+
+
+def rating_lines(report: Report) -> Iterator[str]:
+    """What judges gave single answers."""
+    for result in rating_cells(report.results):
+        yield from _lines(rating_objects(result))
+
+
+def _lines(objects: Iterable[JsonObject]) -> Iterator[str]:
+    return (json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
+
+
+def _judges(report: Report) -> list[Arena]:
+    # The panel's verdicts are made of its judges'.
+    return [arena for arena in report.arenas if arena.by != PANEL]
+
+
+def _pairs(report: Report) -> list[AnswerPair]:
+    return [pair for figure in _COMPARED for pair in paired(report.results, figure)]
 
 
 def _tables(report: Report) -> dict[str, pd.DataFrame]:
-    frames = tables(report.summaries, report.results)
+    choices = [one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]
+    frames = tables(report.summaries, choices) | open_tables(
+        report.answers, _pairs(report), report.arenas, report.results
+    )
     return {name: frame for name, frame in frames.items() if len(frame)}
 
 
 def _portable(spec: str) -> dict[str, Any]:
     """The specification with bare file names: folders of this server are nobody's business."""
     whole: dict[str, Any] = json.loads(spec)
-    for source in whole["datasets"]:
-        paths = source["path"]
-        source["path"] = (
-            Path(paths).name if isinstance(paths, str) else [Path(path).name for path in paths]
-        )
+    for source in [*whole["datasets"], *whole.get("answers", ())]:
+        if paths := source.get("path"):
+            source["path"] = (
+                Path(paths).name if isinstance(paths, str) else [Path(path).name for path in paths]
+            )
     return whole
 
 
 def _files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
-    yield "report.md", write_markdown(report, language)
-    yield "report.json", write_json(report, language)
+    yield from files(report, language)
     frames = _tables(report)
     yield "report.xlsx", xlsx_bytes(frames, report.signatures)
     for name, frame in frames.items():
         yield f"{name}.csv", csv_bytes(frame)
-    yield "trials.jsonl", "".join(trial_lines(report)).encode(errors="backslashreplace")
     yield "signatures.txt", "".join(f"{line}\n" for line in report.signatures).encode()
 
+
+_LINES: Mapping[str, Callable[[Report], Iterator[str]]] = {
+    "trials": trial_lines,
+    "duels": duel_lines,
+    "battles": battle_lines,
+    "ratings": rating_lines,
+}
 
 _WRITERS.register("csv")(write_csv)
 _WRITERS.register("xlsx")(write_xlsx)
 _WRITERS.register("json")(write_json)
 _WRITERS.register("md")(write_markdown)
+_WRITERS.register("html")(html)
 _WRITERS.register("zip")(write_zip)

@@ -40,3 +40,8 @@ def fixed(value: float, places: int) -> str:
     """`value` with `places` decimals and never "-0"."""
     text = f"{value:.{places}f}"
     return text.lstrip("-") if float(text) == 0 else text
+
+
+def signed(value: float, places: int) -> str:
+    """`value` with `places` decimals and a true minus sign."""
+    return fixed(value, places).replace("-", "−")

@@ -27,14 +27,14 @@ def figures(summary: Summary) -> JsonObject:
         "n_all_orders": summary.robust.n if summary.robust else 0,
         "trials": summary.done,
         "planned": summary.total,
-        "robust": _percent(summary.robust),
-        "order_sensitivity": _percent(summary.order_sensitivity),
+        "robust": percent(summary.robust),
+        "order_sensitivity": percent(summary.order_sensitivity),
         "chance": None if summary.chance is None else 100 * summary.chance,
         "chance_robust": None if summary.chance_robust is None else 100 * summary.chance_robust,
-        "readable": _percent(summary.readable),
+        "readable": percent(summary.readable),
         "unreadable": summary.unreadable,
         "tied": summary.ties,
-        "ranges": {name: _range(interval) for name, interval in ranges.items() if interval},
+        "ranges": {name: percent_range(interval) for name, interval in ranges.items() if interval},
         "readings": {name: _reading(found) for name, found in summary.readings.items()},
         "format": _format(summary.format) if summary.format else None,
         "incomplete": list(summary.incomplete),
@@ -104,7 +104,7 @@ def _answer(trial: Trial) -> JsonObject:
 def _reading(found: ReadingFigures) -> JsonObject:
     return {
         "accuracy": 100 * found.accuracy.value,
-        "range": _range(found.accuracy),
+        "range": percent_range(found.accuracy),
         "unreadable": 100 * found.unreadable.value,
         "tied": found.tied,
         "rules": dict(found.rules),
@@ -113,7 +113,7 @@ def _reading(found: ReadingFigures) -> JsonObject:
 
 def _format(form: FormatFigures) -> JsonObject:
     return {
-        "gap": _percent(form.gap),
+        "gap": percent(form.gap),
         "label_mass": form.mass,
         "answered_by_number": form.index_hits,
         "letter_and_text_conflict": form.label_text_conflicts,
@@ -130,10 +130,10 @@ def _positions(table: PositionTable) -> JsonObject:
         "counts": [list(row) for row in table.counts],
         "unreadable": list(table.unreadable),
         "tied": list(table.tied),
-        "recalls": [_percent(recall) for recall in table.recalls],
-        "recall_ranges": [_range(recall) for recall in table.recalls],
-        "shares": [_percent(share) for share in table.shares],
-        "share_ranges": [_range(share) for share in table.shares],
+        "recalls": [percent(recall) for recall in table.recalls],
+        "recall_ranges": [percent_range(recall) for recall in table.recalls],
+        "shares": [percent(share) for share in table.shares],
+        "share_ranges": [percent_range(share) for share in table.shares],
         "rstd": table.rstd,
     }
 
@@ -150,14 +150,16 @@ def _group(group: Group) -> JsonObject:
         "name_zh": group.name_zh,
         "subjects": list(group.subjects),
         "n": group.n,
-        "acc_origin_range": _range(group.accuracy),
+        "acc_origin_range": percent_range(group.accuracy),
         **means,
     }
 
 
-def _percent(interval: Interval | None) -> float | None:
+def percent(interval: Interval | None) -> float | None:
+    """The value in per cent."""
     return None if interval is None else 100 * interval.value
 
 
-def _range(interval: Interval | None) -> list[float] | None:
+def percent_range(interval: Interval | None) -> list[float] | None:
+    """Both ends in per cent."""
     return None if interval is None else [100 * interval.low, 100 * interval.high]

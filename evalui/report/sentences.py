@@ -5,6 +5,7 @@ Names of models and datasets stay as they are. Points (分) for differences, per
 
 from collections.abc import Mapping
 
+from evalui.report.arena_sentences import ARENA_SENTENCES
 from evalui.types import Language
 
 Sentence = Mapping[Language, str]
@@ -222,6 +223,7 @@ SENTENCES: Mapping[str, Sentence] = {
         "en": "multiple choice, letters",
         "zh": "选择题（看概率）",
     },
+    "mode-choices_only": {"en": "options only", "zh": "只看选项"},
     "mode-generation": {"en": "multiple choice, reply", "zh": "选择题（读回复）"},
     "mode-cloze": {"en": "cloze", "zh": "完形"},
     "chance-line": {"en": "chance {value} %", "zh": "随机 {value} %"},
@@ -270,6 +272,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "category-other": {"en": "Other", "zh": "其他"},
     "group-hard": {"en": "C-Eval Hard", "zh": "C-Eval Hard"},
     "group-all": {"en": "All subjects", "zh": "全部科目"},
+    **ARENA_SENTENCES,
 }
 
 

@@ -13,7 +13,7 @@ from evalui.scoring.circular import label
 from evalui.scoring.position import PositionTable
 from evalui.types import LETTERS, Cell, CellResult, Interval, Sample, Trial
 
-_Row = dict[str, Any]  # a row of a frame: numbers and texts by column
+TableRow = dict[str, Any]  # a row of a frame: numbers and texts by column
 
 
 def tables(summaries: Sequence[Summary], results: Sequence[CellResult]) -> dict[str, pd.DataFrame]:
@@ -30,16 +30,16 @@ def tables(summaries: Sequence[Summary], results: Sequence[CellResult]) -> dict[
 
 def overview(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per cell: the main figures with their ranges, then OpenCompass's by their names."""
-    return _frame(_overview_row(summary) for summary in summaries)
+    return frame(_overview_row(summary) for summary in summaries)
 
 
 def readings(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per cell and rule of reading, on the order as written."""
-    return _frame(
-        _cell(summary.cell)
+    return frame(
+        cell_columns(summary.cell)
         | {"reading": name}
-        | _interval("accuracy", found.accuracy)
-        | _interval("unreadable", found.unreadable)
+        | interval_columns("accuracy", found.accuracy)
+        | interval_columns("unreadable", found.unreadable)
         | {"tied": found.tied, "signature": summary.cell.signature}
         for summary in summaries
         for name, found in summary.readings.items()
@@ -48,8 +48,8 @@ def readings(summaries: Sequence[Summary]) -> pd.DataFrame:
 
 def groups(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per subject; for categories and all one by question (micro), one by subject (macro)."""
-    return _frame(
-        _cell(summary.cell)
+    return frame(
+        cell_columns(summary.cell)
         | {"kind": group.kind, "group": group.name, "group_zh": group.name_zh, "n": group.n}
         | {"subjects": len(group.subjects), "mean": mean}
         | dict(values)
@@ -68,11 +68,11 @@ def groups(summaries: Sequence[Summary]) -> pd.DataFrame:
 
 def positions(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per slot: how often the answer is found there, and how often the slot is picked."""
-    return _frame(
-        _cell(summary.cell)
+    return frame(
+        cell_columns(summary.cell)
         | {"options": table.n_options, "questions": table.n_questions, "slot": LETTERS[slot]}
-        | _interval("recall", table.recalls[slot])
-        | _interval("share_of_picks", table.shares[slot])
+        | interval_columns("recall", table.recalls[slot])
+        | interval_columns("share_of_picks", table.shares[slot])
         | {"picks": table.slot_counts[slot], "chance": 100 * table.chance, "rstd": table.rstd}
         | {"signature": summary.cell.signature}
         for summary in summaries
@@ -83,8 +83,8 @@ def positions(summaries: Sequence[Summary]) -> pd.DataFrame:
 
 def confusion(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per square of the heat map: right answer's slot, picked slot, number of trials."""
-    return _frame(
-        _cell(summary.cell)
+    return frame(
+        cell_columns(summary.cell)
         | {"options": table.n_options, "gold": LETTERS[gold], "picked": picked, "trials": number}
         | {"signature": summary.cell.signature}
         for summary in summaries
@@ -96,7 +96,7 @@ def confusion(summaries: Sequence[Summary]) -> pd.DataFrame:
 
 def trials(results: Sequence[CellResult]) -> pd.DataFrame:
     """A row per trial with its question, what was shown, and what was read under each rule."""
-    return _frame(
+    return frame(
         trial_row(result.cell, result.samples[trial.sample_id], trial)
         | {"signature": result.cell.signature}
         for result in results
@@ -104,10 +104,10 @@ def trials(results: Sequence[CellResult]) -> pd.DataFrame:
     )
 
 
-def trial_row(cell: Cell, sample: Sample, trial: Trial) -> _Row:
+def trial_row(cell: Cell, sample: Sample, trial: Trial) -> TableRow:
     """One trial as a flat row; letters are slots as shown to the model."""
     shown = [sample.choices[content] for content in trial.variant.permutation]
-    row: _Row = _cell(cell) | {
+    row: TableRow = cell_columns(cell) | {
         "id": trial.sample_id,
         "subject": sample.subject,
         "file": sample.metadata.get("file", ""),
@@ -132,20 +132,20 @@ def trial_row(cell: Cell, sample: Sample, trial: Trial) -> _Row:
     return row | {f"p_{letter}": share for letter, share in shares}
 
 
-def _overview_row(summary: Summary) -> _Row:
+def _overview_row(summary: Summary) -> TableRow:
     figures: Mapping[str, float] = {
         name: value for name, value in summary.metrics.items() if name != "acc_origin"
     }
     return (
-        _cell(summary.cell)
+        cell_columns(summary.cell)
         | {"orders": summary.cell.pattern, "state": summary.state, "questions": summary.questions}
         | {"n": summary.n, "trials": summary.done, "planned": summary.total}
-        | _interval("acc_origin", summary.accuracy)
-        | _interval("robust", summary.robust)
-        | _interval("order_sensitivity", summary.order_sensitivity)
-        | _interval("mean_over_orders", summary.circular)
+        | interval_columns("acc_origin", summary.accuracy)
+        | interval_columns("robust", summary.robust)
+        | interval_columns("order_sensitivity", summary.order_sensitivity)
+        | interval_columns("mean_over_orders", summary.circular)
         | {"chance": _percent(summary.chance), "chance_robust": _percent(summary.chance_robust)}
-        | _interval("readable", summary.readable)
+        | interval_columns("readable", summary.readable)
         | {"unreadable": summary.unreadable, "tied": summary.ties}
         | _form(summary)
         | {"incomplete": len(summary.incomplete), "naming_options": len(summary.naming)}
@@ -154,7 +154,7 @@ def _overview_row(summary: Summary) -> _Row:
     )
 
 
-def _form(summary: Summary) -> _Row:
+def _form(summary: Summary) -> TableRow:
     form = summary.format
     if form is None:
         return {}
@@ -174,15 +174,17 @@ def _picked(table: PositionTable, gold: int) -> Iterator[tuple[str, int]]:
     yield "tied", table.tied[gold]
 
 
-def _cell(cell: Cell) -> _Row:
+def cell_columns(cell: Cell) -> TableRow:
+    """Which cell a row is about."""
     return {"dataset": cell.dataset, "model": cell.model, "mode": cell.label}
 
 
-def _interval(name: str, interval: Interval | None) -> _Row:
+def interval_columns(name: str, interval: Interval | None) -> TableRow:
+    """A share in per cent and both ends of its range."""
     return {name: _percent(interval and interval.value)} | _bounds(name, interval)
 
 
-def _bounds(name: str, interval: Interval | None) -> _Row:
+def _bounds(name: str, interval: Interval | None) -> TableRow:
     return {
         f"{name}_low": _percent(interval and interval.low),
         f"{name}_high": _percent(interval and interval.high),
@@ -197,8 +199,9 @@ def _letter(slot: int | None) -> str | None:
     return None if slot is None else LETTERS[slot]
 
 
-def _frame(rows: Iterable[_Row]) -> pd.DataFrame:
-    # The signature goes last although columns may differ from row to row.
-    frame = pd.DataFrame(list(rows))
-    last = [column for column in ("error", "signature") if column in frame]
-    return frame[[column for column in frame if column not in last] + last]
+def frame(rows: Iterable[TableRow]) -> pd.DataFrame:
+    """The rows as a table, `error` and `signature` last."""
+    # Columns may differ from row to row.
+    made = pd.DataFrame(list(rows))
+    last = [column for column in ("error", "signature") if column in made]
+    return made[[column for column in made if column not in last] + last]

@@ -2,13 +2,17 @@ import csv
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import openpyxl
 import pytest
+from open_examples import judged_run, rating_result
 
+from evalui.data.answers import read_answers
 from evalui.errors import UnknownName
+from evalui.report.battles import read_battles
 from evalui.report.document import Report, compile_report
-from evalui.report.export import FORMATS, trial_lines, write
+from evalui.report.export import FORMATS, battle_lines, trial_lines, write
 
 SPEC = (
     '{"datasets": [{"path": "/home/secret/a_val.csv"}, '
@@ -52,14 +56,15 @@ def test_every_table_of_the_archive_carries_its_signature(report: Report):
 def test_the_archive_has_report_tables_and_trials(report: Report):
     assert _zip(report).namelist() == [
         "report.md",
+        "report.html",
         "report.json",
+        "trials.jsonl",
         "report.xlsx",
         "overview.csv",
         "readings.csv",
         "positions.csv",
         "confusion.csv",
         "trials.csv",
-        "trials.jsonl",
         "signatures.txt",
     ]
 
@@ -103,10 +108,99 @@ def test_each_trial_is_a_line(report: Report):
 
 
 def test_an_unknown_format_is_told_with_the_known_ones(report: Report):
-    with pytest.raises(UnknownName, match="csv, json, md, xlsx, zip"):
+    with pytest.raises(UnknownName, match="csv, html, json, md, xlsx, zip"):
         write(report, "pdf", "en")
 
 
 def test_every_promised_format_can_be_written(report: Report):
-    assert list(FORMATS) == ["csv", "xlsx", "json", "md", "zip"]
+    assert list(FORMATS) == ["csv", "xlsx", "json", "md", "html", "zip"]
     assert all(write(report, extension, "zh") for extension in FORMATS)
+
+
+# ---------------------------------------------------------------- open questions
+
+
+@pytest.fixture(scope="module")
+def open_report() -> Report:
+    results = [*judged_run(judges=("one", "two")), rating_result({"late": [9, None]})]
+    spec = '{"datasets": [{"path": "/secret/q.jsonl"}], "answers": [{"path": "/secret/a.jsonl"}]}'
+    return compile_report("Open", results, spec=spec)
+
+
+@pytest.mark.slow  # pictures are drawn
+def test_an_archive_of_open_questions_has_their_tables_and_lines():
+    results = [*judged_run(), rating_result({"late": [9, None]})]
+    archive = _zip(compile_report("Open", results))
+    names = [name for name in archive.namelist() if not name.endswith(".png")]
+    assert names == [
+        "report.md",
+        "report.html",
+        "report.json",
+        "trials.jsonl",
+        "duels.jsonl",
+        "battles.jsonl",
+        "ratings.jsonl",
+        "report.xlsx",
+        "standings.csv",
+        "dimensions.csv",
+        "win_matrix.csv",
+        "reliability.csv",
+        "answers.csv",
+        "answer_pairs.csv",
+        "duels.csv",
+        "verdicts.csv",
+        "ratings.csv",
+        "replies.csv",
+        "signatures.txt",
+    ]
+
+
+def test_a_mixed_run_has_the_tables_of_both_kinds(make_result):
+    results = [make_result({"q0": "right"}), *judged_run()]
+    mixed = compile_report("Mixed", results)
+    book = openpyxl.load_workbook(io.BytesIO(write(mixed, "xlsx", "en")), read_only=True)
+    assert {"overview", "trials", "standings", "duels"} <= set(book.sheetnames)
+    trials = [json.loads(line) for line in trial_lines(mixed)]
+    assert ("options" in trials[0], "references" in trials[-1]) == (True, True)
+
+
+def test_the_json_has_answers_arenas_and_pairs(open_report: Report):
+    told = json.loads(write(open_report, "json", "en"))
+    assert told["cells"] == []
+    assert [one["model"] for one in told["answers"]] == ["late", "early", "weak"]
+    assert [one["by"] for one in told["arenas"]] == ["panel", "one", "two"]
+    assert len(told["answer_pairs"]) == 3 * 5
+    assert told["spec"]["answers"] == [{"path": "a.jsonl"}]
+
+
+def test_the_battles_are_read_again(open_report: Report, tmp_path: Path):
+    path = tmp_path / "battles.jsonl"
+    path.write_text("".join(battle_lines(open_report)), encoding="utf-8")
+    # The panel's rows are made of its judges' and are not told again.
+    assert len(read_battles(path)) == 2 * 72
+
+
+def test_the_answers_of_a_run_are_read_again(open_report: Report, tmp_path: Path):
+    path = tmp_path / "trials.jsonl"
+    path.write_text("".join(trial_lines(open_report)), encoding="utf-8")
+    first = open_report.results[0]
+    found = read_answers(path, list(first.samples.values()), model="late")
+    assert found.answers == {trial.sample_id: (trial.reply,) for trial in first.trials}
+    assert (found.unknown, found.missing, found.faults) == ((), 0, ())
+
+
+@pytest.mark.parametrize("extension", ["csv", "xlsx", "json", "md"])
+def test_open_questions_can_be_written_in_every_format(open_report: Report, extension: str):
+    data = write(open_report, extension, "zh")
+    assert data
+    assert b"secret" not in data
+
+
+def test_the_csv_of_open_questions_is_the_standings(open_report: Report):
+    rows = list(csv.DictReader(io.StringIO(write(open_report, "csv", "en").decode("utf-8-sig"))))
+    assert [row["model"] for row in rows if row["judge"] == "panel"] == ["late", "early", "weak"]
+
+
+def test_a_run_that_has_not_begun_can_be_written(make_result):
+    waiting = compile_report("Run", [make_result({}, state="waiting")])
+    assert all(write(waiting, extension, "en") for extension in FORMATS)

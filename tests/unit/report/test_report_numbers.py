@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.report.numbers import count, figure, fixed, percent, span
+from evalui.report.numbers import count, figure, fixed, percent, signed, span
 from evalui.types import Interval
 
 
@@ -32,3 +32,7 @@ def test_zero_has_no_sign():
 
 def test_thousands_get_a_comma():
     assert count(12345) == "12,345"
+
+
+def test_a_difference_has_a_true_minus_sign():
+    assert (signed(-0.25, 2), signed(0.25, 1), signed(-0.001, 2)) == ("−0.25", "0.2", "0.00")

@@ -1,0 +1,248 @@
+"""The part of a written report that tells of comparisons by judges and people.
+
+Order and tables are those of OpenCompass's report of 2023: how many comparisons, basic
+statistics with pictures, scores, ELO. What it lacks follows: ranges, pairs, reliability.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import combinations
+
+from evalui.report import figures
+from evalui.report.arena import PEOPLE, Arena
+from evalui.report.arena_narrative import judge_notes, judged_by, matrix_title, standings_title
+from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, Table
+from evalui.report.numbers import count, figure, fixed, percent, signed, span
+from evalui.report.paper import Theme
+from evalui.report.sentences import say
+from evalui.scoring.agreement import Agreement, Kappa, cohen
+from evalui.scoring.bradley_terry import Rating
+from evalui.scoring.elo import RUNS
+from evalui.scoring.judging import PANEL
+from evalui.scoring.pairwise import Tally
+from evalui.scoring.subjective import Dimension
+from evalui.types import Interval, Language
+
+_MISSING = "N/A"  # as in OpenCompass's report: the model has no battle in this dimension
+_KINDS: Mapping[str, str] = {"overall": "LANG", "language": "LANG", "capability": "CAPA"}
+
+
+def arena_blocks(
+    arenas: Sequence[Arena], language: Language, *, rule_based: frozenset[str]
+) -> Iterator[Block]:
+    """Each arena with its tables and pictures, or one line on why there are no pictures."""
+    problem = figures.picture_problem(arenas, language)
+    if arenas and problem:
+        yield Paragraph(say(problem, language))
+    for place, arena in enumerate(arenas, start=1):
+        suffix = "" if place == 1 else f"-{place}"
+        drawn = {} if problem else _pictures(arena, suffix, language, rule_based)
+        yield from _arena(arena, arenas, drawn, language, rule_based)
+
+
+def _arena(
+    arena: Arena,
+    arenas: Sequence[Arena],
+    drawn: Mapping[str, Picture],
+    language: Language,
+    rule_based: frozenset[str],
+) -> Iterator[Block]:
+    judge = judged_by(arena, language, rule_based=rule_based)
+    yield Heading(2, say("arena-part", language, dataset=arena.dataset, judge=judge))
+    yield Paragraph(standings_title(arena, language), strong=True)
+    yield Bullets(tuple(n.text for n in judge_notes(arena, language, rule_based=rule_based)))
+    yield from _compared(arena, language)
+    if not arena.standings:
+        return
+    yield Heading(3, say("basic", language))
+    yield _dimensions(arena, say("head-stats", language), _shares)
+    yield Paragraph(say("basic-about", language))
+    yield from (drawn[name] for name in ("by_capa", "by_lang") if name in drawn)
+    yield Heading(3, say("scores", language))
+    yield _dimensions(arena, say("head-score", language), _score)
+    yield Paragraph(say("scores-about", language))
+    yield Heading(3, say("elo", language))
+    yield _ratings(arena, language)
+    yield from (drawn[name] for name in ("elo",) if name in drawn)
+    yield Heading(3, say("pairwise", language))
+    yield _pairs(arena, language)
+    yield from (drawn[name] for name in ("win_matrix",) if name in drawn)
+    yield Heading(3, say("reliability", language))
+    yield _reliability(arena, arenas, language)
+
+
+def _compared(arena: Arena, language: Language) -> Iterator[Block]:
+    counted = arena.comparisons
+    if counted is None or counted.extraction_rate is None:
+        return
+    rate = percent(counted.extraction_rate)
+    told = {"total": count(counted.total), "read": count(counted.extracted), "rate": rate}
+    yield Paragraph(say("compared", language, **told))
+    if arena.orders == "double" and counted.consistent_rate is not None:
+        told = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
+        yield Paragraph(say("consistent", language, **told))
+        yield Paragraph(say(f"contradicted-{arena.conflict}", language))
+
+
+# ---------------------------------------------------------------- OpenCompass's tables
+
+
+def _dimensions(arena: Arena, head: str, printed: Callable[[Tally], str]) -> Table:
+    models = [standing.model for standing in arena.standings]
+    rows = tuple(
+        (
+            f"{_KINDS[dimension.kind]}: {dimension.name}",
+            *(_cell(dimension, model, printed) for model in models),
+        )
+        for dimension in arena.dimensions
+    )
+    return Table((head, *models), rows)
+
+
+def _cell(dimension: Dimension, model: str, printed: Callable[[Tally], str]) -> str:
+    tally = dimension.tallies.get(model)
+    return printed(tally) if tally else _MISSING
+
+
+def _shares(tally: Tally) -> str:
+    counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
+    return " / ".join(f"{100 * number / tally.n:.1f}%" for number in counts)
+
+
+def _score(tally: Tally) -> str:
+    return str(tally.score)
+
+
+def _ratings(arena: Arena, language: Language) -> Table:
+    standings = arena.standings
+    rows = (
+        ("elo", [fixed(each.elo, 1) for each in standings]),
+        ("elo-range", [_ends(each.elo_low, each.elo_high) for each in standings]),
+        ("bt", [_value(each.rating) for each in standings]),
+        ("bt-range", [_range(each.rating) for each in standings]),
+        ("styled", [_value(each.styled) for each in standings]),
+        ("rank", [_ends(each.rank_low, each.rank_high) for each in standings]),
+    )
+    runs = count(RUNS)
+    return Table(
+        (say("head-rating", language), *(each.model for each in standings)),
+        tuple((say(f"row-{key}", language, runs=runs), *cells) for key, cells in rows),
+    )
+
+
+def _value(rating: Rating | None) -> str:
+    return fixed(rating.value, 1) if rating else NONE
+
+
+def _range(rating: Rating | None) -> str:
+    return _ends(rating.low, rating.high) if rating else NONE
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return NONE
+    ends = dict.fromkeys((fixed(low, 0), fixed(high, 0)))
+    return "–".join(ends)
+
+
+# ---------------------------------------------------------------- pairs and reliability
+
+
+def _pairs(arena: Arena, language: Language) -> Table:
+    models = [standing.model for standing in arena.standings]
+    met = [pair for pair in combinations(models, 2) if pair in arena.shares]
+    return Table(
+        tuple(say(f"head-{head}", language) for head in ("pair", "share", "range", "n")),
+        tuple(
+            (
+                say("first-against", language, first=first, second=second),
+                f"{figure(share)} %",
+                span(share),
+                count(share.n),
+            )
+            for first, second in met
+            if (share := arena.shares[first, second])
+        ),
+    )
+
+
+def _reliability(arena: Arena, arenas: Sequence[Arena], language: Language) -> Table:
+    kept = arena.reliability
+    shares = {
+        "flips": kept.flips,
+        "first": kept.first,
+        "longer": kept.longer,
+        "lists": kept.lists,
+        "unreadable": kept.unreadable,
+    }
+    rows = [(f"row-{key}", _of_n(share, language)) for key, share in shares.items() if share]
+    rows.append(("row-injected", count(kept.injected)))
+    if arena.by == PANEL:
+        rows += _agreement("row-agree", "row-kappa", arena.agreement, language)
+    elif arena.by == PEOPLE:
+        rows += _agreement("row-people-agree", "row-people-kappa", arena.agreement, language)
+    for other in arenas:
+        if other.by == PEOPLE and arena.by != PEOPLE and other.dataset == arena.dataset:
+            with_people = cohen(arena.verdicts, other.verdicts)
+            rows += _agreement("row-with-people", "row-with-people-kappa", with_people, language)
+    return Table(
+        (say("head-measure", language), say("head-value", language)),
+        tuple((say(key, language), value) for key, value in rows),
+    )
+
+
+def _agreement(
+    raw: str, kappa: str, found: Agreement | None, language: Language
+) -> list[tuple[str, str]]:
+    if found is None:
+        return []
+    return [(raw, _of_n(found.raw, language)), (kappa, _kappa(found.kappa))]
+
+
+def _kappa(kappa: Kappa | None) -> str:
+    if kappa is None:
+        return NONE
+    if kappa.low is None or kappa.high is None:
+        return signed(kappa.value, 2)
+    return f"{signed(kappa.value, 2)} ({signed(kappa.low, 2)} … {signed(kappa.high, 2)})"
+
+
+def _of_n(share: Interval, language: Language) -> str:
+    told = {"value": figure(share), "span": span(share), "n": count(share.n)}
+    return say("share-of-n", language, **told)
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def _pictures(
+    arena: Arena, suffix: str, language: Language, rule_based: frozenset[str]
+) -> dict[str, Picture]:
+    """The pictures of an arena by name, drawn when they are needed."""
+    kinds = {dimension.kind for dimension in arena.dimensions if any(dimension.tallies.values())}
+    draw: dict[str, tuple[str, Callable[[Theme], bytes]]] = {
+        "by_capa": (
+            say("rates-capability", language),
+            lambda theme: figures.by_capa_png(arena, language, baselines=rule_based, theme=theme),
+        ),
+        "by_lang": (
+            say("rates-language", language),
+            lambda theme: figures.by_lang_png(arena, language, baselines=rule_based, theme=theme),
+        ),
+        "elo": (
+            standings_title(arena, language),
+            lambda theme: figures.elo_png(arena, language, baselines=rule_based, theme=theme),
+        ),
+        "win_matrix": (
+            matrix_title(arena, language),
+            lambda theme: figures.win_matrix_png(
+                arena, language, baselines=rule_based, theme=theme
+            ),
+        ),
+    }
+    return {
+        # Cached: an archive has each picture twice, as a file and in its page.
+        name: Picture(f"{name}{suffix}.png", alt, cache(drawn))
+        for name, (alt, drawn) in draw.items()
+        if name != "by_capa" or "capability" in kinds
+    }

@@ -1,0 +1,304 @@
+from dataclasses import replace
+
+import pytest
+from arena_examples import judged, leading, swept
+from open_examples import answers_result, judge_result, judged_run, rating_result, votes
+
+from evalui.report.answers import answers
+from evalui.report.arena import arena, panel_arena, people
+from evalui.report.arena_narrative import (
+    answer_notes,
+    judge_name,
+    judge_notes,
+    judged_by,
+    listed,
+    matrix_title,
+    panels_subtitle,
+    panels_title,
+    standings_subtitle,
+    standings_title,
+    steadiness,
+    text_subtitle,
+    text_title,
+)
+from evalui.report.arena_panels import panels
+from evalui.scoring.bradley_terry import Connection
+from evalui.scoring.judging import PANEL, Reliability
+from evalui.types import Interval
+
+
+@pytest.fixture(scope="module")
+def three():
+    return leading(judged(), lead=(76.2, 19.4, 120.1))
+
+
+@pytest.fixture(scope="module")
+def calm(three):
+    """The same with a judge of whom nothing bad is known."""
+    none = Reliability("judge-local", 240, _share(0.0), _share(0.05), None, None, None, 0)
+    return replace(three, reliability=none)
+
+
+def _share(value: float, low: float | None = None, high: float | None = None, n: int = 240):
+    return Interval(value, value if low is None else low, value if high is None else high, n)
+
+
+def _rules(found, language="en", **given):
+    return [note.rule for note in judge_notes(found, language, **given)]
+
+
+def _behaving(found, **changes):
+    return replace(found, reliability=replace(found.reliability, **changes))
+
+
+# ---------------------------------------------------------------- standings
+
+
+def test_the_leader_is_named_with_its_lead(three):
+    assert standings_title(three, "en") == "strong leads middle by 76 points (19–120)"
+    assert standings_title(three, "zh") == "strong 比 middle 高 76 分（19–120）"
+
+
+def test_models_that_cannot_be_told_apart_are_said_to_be_so(three):
+    two = leading(three, level=2)
+    assert standings_title(two, "en") == "strong and middle cannot be told apart with 40 questions"
+    assert standings_title(two, "zh") == "40 题分不出 strong 和 middle 的高下"
+
+
+def test_a_lead_without_ends_is_told_without_points(three):
+    title = standings_title(replace(three, lead=None), "en")
+    assert title == "strong is ahead of middle; by how much cannot be told with 40 questions"
+
+
+def test_few_questions_rank_nobody(three):
+    assert standings_title(replace(three, questions=9), "en").startswith("Too few questions (9)")
+    assert standings_title(replace(three, questions=10), "en").startswith("strong leads")
+
+
+def test_no_verdict_is_no_ranking():
+    nothing = arena(judge_result(decide=lambda *_: None))
+    assert standings_title(nothing, "en") == "No verdicts yet"
+    assert standings_subtitle(nothing, "en") == ""
+
+
+def test_a_model_that_never_lost_has_no_finite_rating():
+    title = standings_title(swept(), "en")
+    assert title == "No finite rating: strong never lost a point"
+
+
+@pytest.mark.parametrize(
+    ("connection", "title"),
+    [
+        (
+            Connection((("a",), ("b",)), (("a",), ("b",)), ("a",), ("b",)),
+            "No finite rating: 2 groups of models never met",
+        ),
+        (
+            Connection((("a", "b"), ("c",)), (("a", "b", "c"),), (), ("c",)),
+            "No finite rating: c never won a point",
+        ),
+        (
+            Connection((("a", "b"), ("c", "d")), (("a", "b", "c", "d"),), (), ()),
+            "No finite rating: some models never lost a point to any of the others",
+        ),
+    ],
+)
+def test_every_reason_for_no_finite_rating_is_told(three, connection, title):
+    assert standings_title(replace(three, connection=connection), "en") == title
+
+
+def test_the_subtitle_has_questions_battles_and_the_judge(three):
+    said = standings_subtitle(three, "en", rule_based=frozenset({"judge-local"}))
+    assert "resampling the 40 questions" in said
+    assert said.endswith("240 battles, judge: judge-local (rule-based).")
+    assert "Grey" not in said
+    assert "Grey" in standings_subtitle(leading(three, level=2), "en")
+
+
+@pytest.mark.parametrize(
+    ("models", "english", "chinese"),
+    [
+        (["a"], "a", "a"),
+        (["a", "b"], "a and b", "a 和 b"),
+        (["a", "b", "c"], "a, b and c", "a、b 和 c"),
+        (["a", "b", "c", "d"], "a and 3 others", "a 等 4 个模型"),
+    ],
+)
+def test_lists_of_models_read_well(models, english, chinese):
+    assert (listed(models, "en"), listed(models, "zh")) == (english, chinese)
+
+
+def test_the_matrix_title_names_who_beats_all_only_if_the_ranges_say_so(three):
+    names = [standing.model for standing in three.standings]
+    sure = dict.fromkeys(((names[0], other) for other in names[1:]), _share(0.8, 0.7, 0.9))
+    assert matrix_title(replace(three, shares={**three.shares, **sure}), "en") == (
+        "strong wins most against each of the others"
+    )
+    unsure = {**three.shares, **sure, (names[0], names[1]): _share(0.6, 0.5, 0.7)}
+    assert matrix_title(replace(three, shares=unsure), "en") == "Who beats whom"
+    assert matrix_title(replace(three, shares=sure), "en") == "1 of 3 pairs of models never met"
+
+
+# ---------------------------------------------------------------- groups
+
+
+def test_the_panels_title_counts_where_a_model_is_first(three):
+    (one, two, rest) = panels(three)
+    first = replace(one, shares={"a": _share(0.6), "b": _share(0.4)})
+    second = replace(two, shares={"a": _share(0.7), "b": _share(0.3)})
+    third = replace(rest, shares={"a": _share(0.3), "b": _share(0.7)})
+    title = panels_title([first, second, third], "capability", "en")
+    assert title == "a wins the largest share of points in 2 of 3 capabilities"
+    split = panels_title([first, third], "capability", "en")
+    assert split == "No one model is first in more capabilities than the others"
+
+
+def test_panels_of_few_questions_do_not_make_the_title(three):
+    small = [replace(panel, questions=4) for panel in panels(three)]
+    assert panels_title(small, "language", "en") == "Too few questions per language to compare"
+    assert "240 battles" in panels_subtitle(three, "en")
+
+
+# ---------------------------------------------------------------- judges
+
+
+@pytest.mark.parametrize(
+    ("flips", "level", "word"),
+    [
+        (0.099, "steady", "Steady"),
+        (0.10, "fair", "Fair"),
+        (0.20, "fair", "Fair"),
+        (0.201, "unsteady", "Unsteady"),
+    ],
+)
+def test_a_judge_is_steady_fair_or_unsteady_by_its_flips(calm, flips, level, word):
+    found = steadiness(_behaving(calm, flips=_share(flips)), "en")
+    assert found is not None
+    assert (found.level, found.word) == (level, word)
+
+
+def test_the_sentence_on_a_fair_judge(calm):
+    found = steadiness(_behaving(calm, flips=_share(0.14, 0.10, 0.18)), "en")
+    assert found is not None
+    assert found.lead == "The judge is only fairly steady."
+    assert found.rest == (
+        "14.0 % of its verdicts changed when the two answers swapped places (10.0–18.0). "
+        "Trust gaps, not single ranks."
+    )
+
+
+def test_without_both_orders_nothing_is_said_of_steadiness(calm):
+    assert steadiness(_behaving(calm, flips=None), "en") is None
+    assert _rules(replace(calm, orders="single")) == ["one-order"]
+
+
+def test_a_calm_judge_has_no_warning(calm):
+    assert _rules(calm) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes", "harmless"),
+    [
+        ("fair", {"flips": _share(0.14)}, {"flips": _share(0.09)}),
+        ("unsteady", {"flips": _share(0.3)}, {"flips": _share(0.09)}),
+        ("judge-unreadable", {"unreadable": _share(0.021)}, {"unreadable": _share(0.02)}),
+        ("injected", {"injected": 1}, {"injected": 0}),
+        ("prefers-longer", {"longer": _share(0.6, 0.51, 0.7)}, {"longer": _share(0.6, 0.5, 0.7)}),
+        ("prefers-lists", {"lists": _share(0.6, 0.51, 0.7)}, {"lists": _share(0.6, 0.5, 0.7)}),
+        ("prefers-first", {"first": _share(0.6, 0.51, 0.7)}, {"first": _share(0.6, 0.5, 0.7)}),
+        ("prefers-second", {"first": _share(0.4, 0.3, 0.49)}, {"first": _share(0.4, 0.3, 0.5)}),
+    ],
+)
+def test_each_warning_on_verdicts_has_its_cause(calm, rule, changes, harmless):
+    for language in ("en", "zh"):
+        assert _rules(_behaving(calm, **changes), language) == [rule]
+        assert _rules(_behaving(calm, **harmless), language) == []
+
+
+def test_a_judge_that_is_a_candidate_is_told(calm):
+    assert _rules(replace(calm, judges=("strong",), by="strong")) == ["self-judge"]
+    assert _rules(replace(calm, judges=("judge-local", "weak"), by=PANEL)) == ["self-judge"]
+
+
+def test_a_rule_that_judges_is_called_one(calm):
+    rules = frozenset({"judge-local"})
+    assert _rules(calm, rule_based=rules) == ["rule-judge"]
+    assert judge_name("judge-local", "zh", rule_based=rules) == "judge-local（规则）"
+    assert judge_name("other", "en", rule_based=rules) == "other"
+
+
+def test_a_half_judged_cell_and_a_failed_one_are_told(calm):
+    assert _rules(replace(calm, done=10)) == ["partial"]
+    assert _rules(replace(calm, state="failed", error="Out of memory.")) == ["failed"]
+    assert _rules(replace(calm, state="impossible", error="No answers.")) == ["not-run"]
+
+
+def test_a_panel_and_people_are_named():
+    cells = [judge_result(judge=judge) for judge in ("one", "two")]
+    panel = panel_arena(cells)
+    assert judged_by(panel, "en", rule_based=frozenset({"two"})) == (
+        "panel of 2 judges: one, two (rule-based)"
+    )
+    persons = people(votes("ann"), arena(cells[0]))
+    assert judged_by(persons, "zh") == "由人评判"
+    assert "rule-judge" not in _rules(persons, rule_based=frozenset({"ann"}))
+
+
+def test_a_panel_is_not_called_a_judge(calm):
+    panel = _behaving(replace(calm, by=PANEL), flips=_share(0.3), unreadable=_share(0.4, 0.3, 0.5))
+    texts = [note.text for note in judge_notes(panel, "en")]
+    assert texts[0].startswith("The panel is not steady.")
+    assert texts[1].startswith("Showings without a majority of the judges: 40 % (30–50)")
+
+
+# ---------------------------------------------------------------- written answers
+
+
+def test_the_model_closest_to_the_references_is_named():
+    found = answers([answers_result(model) for model in ("late", "early")])
+    assert text_title(found, "en").startswith("late is closest to the references: rouge-l-f 0.90")
+    assert text_title(found[:1], "en") == "late reaches rouge-l-f 0.90 (0.56–0.98) on 8 questions"
+    assert text_title([replace(found[0], means={})], "en").startswith("No answer has a reference")
+    level = [found[0], replace(found[1], means=found[0].means)]
+    assert text_title(level, "en") == "late and early are equally close to the references: " + (
+        "rouge-l-f 0.90"
+    )
+
+
+def test_the_subtitle_counts_the_questions_compared():
+    late, early = answers([answers_result(model) for model in ("late", "early")])
+    assert text_subtitle([late, early], "en").endswith("n = 8.")
+    assert text_subtitle([late, replace(early, compared=5)], "en").endswith("n = 5 to 8.")
+    assert text_subtitle([], "en") == ""
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes"),
+    [
+        ("empty", {"empty": 2}),
+        ("cut", {"cut": 1}),
+        ("bare", {"compared": 8}),
+        ("partial", {"n": 11, "compared": 11}),
+        ("failed", {"state": "failed", "error": "Out of memory."}),
+    ],
+)
+def test_each_warning_on_answers_has_its_cause(rule, changes):
+    (late,) = answers([answers_result("late")])
+    clean = replace(late, compared=12)
+    assert answer_notes(clean, "en") == ()
+    assert [note.rule for note in answer_notes(replace(clean, **changes), "zh")] == [rule]
+
+
+def test_answers_left_without_a_rating_are_counted():
+    cells = [answers_result("late"), rating_result({"late": [7.0, None, 8.0]})]
+    (late,) = answers(cells)
+    texts = [note.text for note in answer_notes(late, "en", rule_based=frozenset({"judge-local"}))]
+    assert texts[-1] == ("Answers without a readable rating from judge-local (rule-based): 1 of 3.")
+    (rated,) = answers([cells[0], rating_result({"late": [7.0, 8.0]})])
+    assert [note.rule for note in answer_notes(rated, "en")] == ["bare"]
+
+
+def test_a_cell_that_cannot_run_says_only_why():
+    (late,) = answers(judged_run()[:1])
+    notes = answer_notes(replace(late, state="impossible", error="No text."), "en")
+    assert [note.text for note in notes] == ["Cannot run: No text."]
