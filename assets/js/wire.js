@@ -62,7 +62,7 @@
       }
     };
     request.onload = () => {
-      if (request.status === 200) act({ do: "uploaded", upload: request.response.upload });
+      if (request.status === 200) act({ do: drop.dataset.act ?? "uploaded", upload: request.response.upload });
       else status.textContent = request.response?.error ?? drop.dataset.lost;
     };
     request.onerror = () => (status.textContent = drop.dataset.lost);
@@ -72,6 +72,7 @@
 
   // Gradio touches only what differs from the last value, so what was unfolded must be kept here.
   function follow(pane, watch) {
+    const shown = () => pane.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     const unfolded = new Set();
     pane.addEventListener(
       "toggle",
@@ -85,7 +86,9 @@
       if (live && tab) tab.dataset.live = live.dataset.live;
       const next = pane.querySelector("a[data-go]");
       if (next) location.href = next.href;
+      shown();
     });
+    queueMicrotask(shown); // when the rest is wired
   }
 
   function wire(pane, trigger, watch) {

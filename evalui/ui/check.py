@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from evalui.data.base import ANSWER_KEYS, Loaded
-from evalui.data.health import Health, Lengths
+from evalui.data.health import Health
 from evalui.report.numbers import figure, percent, span
-from evalui.types import LETTERS, Fault, Sample
+from evalui.types import LETTERS, Dataset, Fault, Kind, Sample
+from evalui.ui.check_open import open_preview
 from evalui.ui.draft import one
-from evalui.ui.figures import size
+from evalui.ui.figures import length_range, size
 from evalui.ui.html import Child, Html, div, el, join
 from evalui.ui.html import span as inline
 from evalui.ui.pane import Form
@@ -33,23 +34,25 @@ _SHOWN_SUBJECTS = 60
 _QUOTED = re.compile(r"“[^”]*”")
 
 
-def file_card(
-    t: Text, loaded: Loaded, health: Health, *, upload: str, n_bytes: int, form: Form
-) -> Html:
-    """Name, kind, counts; preview and column names below."""
+def choice_facts(t: Text, loaded: Loaded, health: Health) -> list[str]:
+    """What one line says of a file of multiple-choice questions."""
     dataset = loaded.dataset
     subjects = t.count("file.subjects", len(health.subjects)) if len(health.subjects) > 1 else ""
-    languages = t("list.comma").join(t(f"language.{name}") for name in health.languages)
-    options = t("file.options", n="/".join(str(n) for n in sorted(health.options_per_question)))
-    facts = [
-        t.count("file.rows", loaded.n_rows),
+    return [
         t("file.ready", n=f"{len(dataset.samples):,}"),
         t.count("file.shots", len(dataset.shots)) if dataset.shots else t("file.no_shots"),
         subjects,
-        languages,
-        options,
-        size(n_bytes),
+        t("list.comma").join(t(f"language.{name}") for name in health.languages),
+        t("file.options", n="/".join(str(n) for n in sorted(health.options_per_question))),
     ]
+
+
+def file_card(
+    t: Text, loaded: Loaded, facts: Sequence[str], *, upload: str, n_bytes: int, form: Form
+) -> Html:
+    """Name, kind, counts; what to read of the file, preview and column names below."""
+    dataset = loaded.dataset
+    told = [t.count("file.rows", loaded.n_rows), *facts, size(n_bytes)]
     return card(
         el("input", type="hidden", name="uploads", value=upload, data_many=True),
         div(
@@ -57,7 +60,7 @@ def file_card(
                 el("b", dataset.name),
                 " ",
                 inline(t(f"kind.{dataset.kind}"), cls="chip on"),
-                div(" · ".join(fact for fact in facts if fact), cls="meta gap-s"),
+                div(" · ".join(fact for fact in told if fact), cls="meta gap-s"),
             ),
             button(t("file.remove"), "remove", data_upload=upload),
             cls="head",
@@ -66,8 +69,9 @@ def file_card(
             div(note("na", t(f"note.{told.rule}", **told.params)), cls="gap-s")
             for told in loaded.notes
         ),
-        _folded(t("file.preview"), _preview(t, dataset.samples[:_SHOWN_SAMPLES])),
-        _columns(t, form),
+        _which(t, loaded, upload=upload, form=form),
+        _folded(t("file.preview"), _preview(t, dataset, _SHOWN_SAMPLES)),
+        _columns(t, form, dataset.kind),
         cls="file",
     )
 
@@ -88,8 +92,8 @@ def health_card(t: Text, health: Health) -> Html:
         ),
         (t("health.duplicates"), _count(sum(len(group) - 1 for group in health.duplicates))),
         (t("health.naming"), _count(len(health.naming))),
-        (t("health.question_length"), _range(health.question_length)),
-        (t("health.option_length"), _range(health.option_length)),
+        (t("health.question_length"), length_range(health.question_length)),
+        (t("health.option_length"), length_range(health.option_length)),
     ]
     return titled(
         t("health.title"),
@@ -125,7 +129,7 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
             t("faults.none"),
             note("ok", t("faults.none_about")),
             el("h3", t("file.preview"), cls="gap"),
-            _preview(t, loaded.dataset.samples[:_SHOWN_BESIDE]),
+            _preview(t, loaded.dataset, _SHOWN_BESIDE),
             cls="f15",
         )
     rows = [_fault(t, fault) for fault in faults[:SHOWN_FAULTS]]
@@ -157,15 +161,17 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
         aside=el(
             "a",
             t("faults.download"),
-            href=f"../faults/{upload}.csv?{_layout(form)}&lang={t.language}",
+            href=f"../faults/{upload}.csv?{_layout(form, upload)}&lang={t.language}",
             download=True,
         ),
         cls="f15",
     )
 
 
-def _layout(form: Form) -> str:
-    fields = {name: one(form, name) for name in form if name.startswith("col_")}
+def _layout(form: Form, upload: str) -> str:
+    fields = {
+        name.removesuffix(f"_{upload}"): one(form, name) for name in form if name.startswith("col_")
+    }
     return urlencode({name: value for name, value in fields.items() if value})
 
 
@@ -188,7 +194,25 @@ def _folded(title: str, content: Html) -> Html:
     return el("details", el("summary", title), content, cls="gap-s")
 
 
-def _preview(t: Text, samples: Sequence[Sample]) -> Html:
+def _which(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html | None:
+    """Which sheet and which kind of question is read, where there are several."""
+    sheet, kind = f"col_sheet_{upload}", f"col_kind_{upload}"
+    kinds = {name: t(f"kind.{name}") for name in loaded.kinds}
+    pickers = [
+        field(t("columns.sheet"), select(sheet, {s: s for s in loaded.sheets}, one(form, sheet)))
+        if len(loaded.sheets) > 1
+        else None,
+        field(t("columns.kind"), select(kind, kinds, loaded.dataset.kind))
+        if len(kinds) > 1
+        else None,
+    ]
+    return div(*pickers, cls="fields gap-s") if any(pickers) else None
+
+
+def _preview(t: Text, dataset: Dataset, n: int) -> Html:
+    samples = dataset.samples[:n]
+    if dataset.kind != "multiple_choice":
+        return open_preview(t, samples)
     rows: list[list[Child]] = [
         [
             inline(sample.id, cls="mono"),
@@ -205,11 +229,17 @@ def _option(sample: Sample, place: int) -> Html:
     return el("b", text) if place == sample.target else join(text)
 
 
-def _columns(t: Text, form: Form) -> Html:
+def _columns(t: Text, form: Form, kind: Kind) -> Html:
+    choice = kind == "multiple_choice"
     keys = {name: t(f"key.{name}") for name in ANSWER_KEYS}
+    words = {
+        "question": "question",
+        "options": "options",
+        "answer": "answer" if choice else "reference",
+    }
     fields = [
         field(
-            t(f"columns.{name}"),
+            t(f"columns.{word}"),
             el(
                 "input",
                 type="text",
@@ -217,15 +247,16 @@ def _columns(t: Text, form: Form) -> Html:
                 value=one(form, f"col_{name}"),
                 autocomplete="off",
             ),
-            hint=t(f"columns.{name}_hint"),
+            hint=t(f"columns.{word}_hint"),
         )
-        for name in ("question", "options", "answer")
+        for name, word in words.items()
+        if choice or name != "options"
     ]
     picker = field(t("columns.key"), select("col_key", keys, one(form, "col_key") or "letter"))
     return el(
         "details",
         el("summary", t("columns.title")),
-        div(*fields, picker, cls="fields"),
+        div(*fields, picker if choice else None, cls="fields"),
         cls="gap-s",
     )
 
@@ -262,7 +293,3 @@ def _subjects(t: Text, health: Health) -> Html | None:
 
 def _count(number: int) -> Html:
     return status("warn" if number else "ok", f"{number:,}")
-
-
-def _range(lengths: Lengths) -> str:
-    return f"{lengths.shortest:,} – {lengths.median:,.0f} – {lengths.longest:,}"

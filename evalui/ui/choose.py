@@ -1,26 +1,29 @@
 """The Evaluate page's choices: models, modes, their parameters, and what they will cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from evalui.models.catalog import ModelState
 from evalui.modes import MODES
 from evalui.modes.templates import TEMPLATES, Template
 from evalui.runs.estimate import Estimate
-from evalui.types import Ability
-from evalui.ui.draft import OWN, PATTERNS, many, one
-from evalui.ui.figures import big, duration
+from evalui.runs.spec import JUDGE
+from evalui.types import Ability, Kind
+from evalui.ui.draft import OPEN_TOKENS, OWN, PATTERNS, TOKENS, many, one
+from evalui.ui.figures import big, dollars, duration
 from evalui.ui.html import Html, div, el, join
 from evalui.ui.pane import Form
 from evalui.ui.text import Text
 from evalui.ui.widgets import button, chips, definitions, field, note, select, titled
 
 ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate")
+CHOICE: Kind = "multiple_choice"
 _FIRST = ("multiple_choice", "generation", "cloze")  # the usual order; other modes follow
 
 
 def models_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
     """One option per model of the catalog, with what it can do and why it cannot be chosen."""
     chosen, modes = many(form, "models"), many(form, "modes")
+    states = [state for state in states if not state.entry.judges_only]
     options = [_model(t, state, state.entry.name in chosen, modes) for state in states]
     count = sum(state.entry.name in chosen and not state.problem for state in states)
     return titled(
@@ -28,35 +31,57 @@ def models_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
     )
 
 
-def modes_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
-    """One option per mode, greyed out when no model at hand can do it."""
-    chosen = many(form, "modes")
+def fitting_modes(kinds: Collection[Kind]) -> list[str]:
+    """The modes that can be asked about one of the kinds; judges have a card of their own."""
+    names = sorted(MODES, key=_rank)
+    return [name for name in names if name != JUDGE and set(MODES[name].kinds) & set(kinds)]
+
+
+def modes_card(
+    t: Text, states: Sequence[ModelState], form: Form, *, kinds: Collection[Kind] = (CHOICE,)
+) -> Html:
+    """One option per mode that fits the files, greyed out when no model at hand can do it."""
+    chosen, fitting = many(form, "modes"), fitting_modes(kinds)
     able: set[Ability] = {
         ability for state in states if not state.problem for ability in state.abilities
     }
-    options = [_mode(t, name, name in chosen, able) for name in sorted(MODES, key=_rank)]
-    total = len(options)
+    options = [_mode(t, name, name in chosen, able) for name in fitting]
+    count = sum(name in chosen for name in fitting)
     return titled(
-        t("modes.title"), *options, aside=t("choose.of", n=len(chosen), total=total), cls="modes"
+        t("modes.title"),
+        *options,
+        aside=t("choose.of", n=count, total=len(options)),
+        cls="modes",
     )
 
 
-def settings_card(t: Text, form: Form) -> Html:
-    """Orders of the options, worked examples, prompt and the rest."""
+def settings_card(t: Text, form: Form, *, kinds: Collection[Kind] = (CHOICE,)) -> Html:
+    """What the files leave to decide: orders, worked examples and prompt need options."""
+    choice = CHOICE in kinds
     orders = [
         _order(t, pattern, (one(form, "pattern") or "circular") == pattern) for pattern in PATTERNS
     ]
+    usual = [TOKENS] * choice + [OPEN_TOKENS] * (set(kinds) != {CHOICE})
     fields = div(
-        field(t("set.shots"), _input("shots", one(form, "shots") or "0"), hint=t("set.shots_hint")),
+        field(t("set.shots"), _input("shots", one(form, "shots") or "0"), hint=t("set.shots_hint"))
+        if choice
+        else None,
         field(
             t("set.limit"),
             _input("limit", one(form, "limit"), inputmode="numeric", placeholder=t("set.all")),
         ),
-        field(t("set.template"), select("template", _templates(t), one(form, "template"))),
+        field(t("set.template"), select("template", _templates(t), one(form, "template")))
+        if choice
+        else None,
         field(t("set.chat"), select("chat", _chats(t), one(form, "chat"))),
         field(
             t("set.max_tokens"),
-            _input("max_tokens", one(form, "max_tokens") or "64", inputmode="numeric"),
+            _input(
+                "max_tokens",
+                one(form, "max_tokens"),
+                inputmode="numeric",
+                placeholder=" / ".join(str(tokens) for tokens in usual),
+            ),
         ),
         field(t("set.seed"), _input("seed", one(form, "seed") or "0", inputmode="numeric")),
         field(t("set.name"), _input("name", one(form, "name"), placeholder=t("set.name_hint"))),
@@ -64,9 +89,9 @@ def settings_card(t: Text, form: Form) -> Html:
     )
     return titled(
         t("set.title"),
-        el("fieldset", el("legend", t("orders.title"), cls="hidden"), *orders),
-        div(fields, cls="gap"),
-        own_template(t, form),
+        el("fieldset", el("legend", t("orders.title"), cls="hidden"), *orders) if choice else None,
+        div(fields, cls="gap" if choice else None),
+        own_template(t, form) if choice else None,
     )
 
 
@@ -99,11 +124,15 @@ def cost_rows(
     time = t("cost.unknown")
     if cost.seconds is not None:
         time = t("cost.about", time=duration(t, cost.seconds))
+    judged = ((t("cost.judged"), f"{cost.judged:,}"),) if cost.judged else ()
+    price = t("cost.about_dollars", n=dollars(cost.dollars)) if cost.dollars is not None else ""
     return (
         (t("cost.questions"), f"{questions:,}"),
         (t("cost.requests"), f"{cost.requests:,}"),
+        *judged,
         (t("cost.tokens"), t("cost.about", time=big(cost.tokens))),
         (t("cost.cached"), f"{cost.cached:,}"),
+        *(((t("cost.dollars"), price),) if price else ()),
         (t("cost.time"), time),
         (t("cost.queue"), t.count("cost.runs", ahead) if ahead else t("cost.none")),
     )

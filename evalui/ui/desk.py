@@ -2,36 +2,43 @@
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from evalui.data import bundle, health
+from evalui.data import bundle, health, health_open
+from evalui.data.answers import Answers, read_answers
 from evalui.data.base import Layout, Limits, Loaded
 from evalui.data.health import Health
-from evalui.errors import DataError, FaultyRows, SpecError, UnknownRun
+from evalui.data.health_open import OpenHealth
+from evalui.errors import DataError, EvaluiError, FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, describe, read_catalog
 from evalui.report.document import Report, compile_report
 from evalui.report.export import write
 from evalui.runs.access import LOCAL, may_see
+from evalui.runs.cells import CellPlan
+from evalui.runs.contest import AnswersSpec, Collected
 from evalui.runs.estimate import Estimate, estimate
-from evalui.runs.inputs import submit
-from evalui.runs.plan import CellPlan, plan_run
-from evalui.runs.rows import RunRow
-from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
+from evalui.runs.inputs import collect, submit
+from evalui.runs.plan import plan_run
+from evalui.runs.rows import CellRow, RunRow
+from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
 from evalui.runs.store import Store
 from evalui.settings import ASSETS, Settings
-from evalui.types import Language
-from evalui.ui.draft import Draft
+from evalui.types import CellResult, Dataset, Language
+from evalui.ui.answers_card import AnswersFile, EarlierRun
+from evalui.ui.draft import Draft, Given
 from evalui.ui.text import text
 from evalui.ui.uploads import Uploads
 
 _SAMPLE = ASSETS / "samples" / "demo"
+_OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
 _SAMPLE_NAME = "evalui-sample.zip"
 _KEPT = 8  # uploads whose contents stay in memory
 _REPORTS = 3  # runs whose trials stay in memory
+_EARLIER = 20  # runs that are looked through for answers to the same questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,7 @@ class Intent:
     loaded: dict[str, Loaded]
     plans: tuple[CellPlan, ...]
     cost: Estimate
+    collected: tuple[Collected, ...] = ()
 
 
 class Desk:
@@ -56,6 +64,9 @@ class Desk:
         self._load = lru_cache(maxsize=_KEPT)(self._read)
         self._report = lru_cache(maxsize=_REPORTS)(self._compile)
         self._check = lru_cache(maxsize=_KEPT)(self._examine)
+        self._check_open = lru_cache(maxsize=_KEPT)(self._examine_open)
+        self._result = lru_cache(maxsize=_KEPT)(self._read_result)
+        self._questions = lru_cache(maxsize=_EARLIER)(self._read_questions)
 
     # Files
 
@@ -64,8 +75,12 @@ class Desk:
         return self._load(upload, layout)
 
     def health(self, upload: str, layout: Layout) -> Health:
-        """What can be said of an upload without a model."""
+        """What can be said of multiple-choice questions without a model."""
         return self._check(upload, layout)
+
+    def open_health(self, upload: str, layout: Layout) -> OpenHealth:
+        """What can be said of open questions without a model."""
+        return self._check_open(upload, layout)
 
     def size(self, upload: str) -> int:
         """The bytes of an upload."""
@@ -86,11 +101,55 @@ class Desk:
                 archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
         return self.keep([(_SAMPLE_NAME, packed.getvalue())])
 
+    def keep_open_sample(self) -> str:
+        """Store the shipped open questions as if somebody had uploaded them."""
+        if not _OPEN_SAMPLE.exists():
+            raise DataError("This installation has no sample.", "no-sample")
+        return self.keep([(_OPEN_SAMPLE.name, _OPEN_SAMPLE.read_bytes())])
+
+    def answers_file(self, given: Given, datasets: Sequence[Dataset]) -> AnswersFile:
+        """What a file of answers holds for the open questions it fits best."""
+        found = AnswersFile(given.upload, given.place, given.model)
+        try:
+            path = self._answers_path(given)
+            found = replace(found, name=path.name)
+            dataset = self._answered(path, datasets, given.model)
+            read = self._read_answers(path, dataset, given.model)
+        except EvaluiError as error:
+            return replace(found, problem=error.sentence)
+        matched, questions = len(read.answers), len(dataset.samples)
+        return replace(
+            found,
+            matched=matched,
+            questions=questions,
+            unknown=read.unknown,
+            faults=len(read.faults) - len(read.unknown),
+        )
+
+    def answers_names(self, upload: str) -> tuple[str, ...]:
+        """What the models are called whose answers an upload holds: the files' own names."""
+        paths = self.uploads.paths(self.owner, upload)
+        return tuple(path.stem.removeprefix("answers_") or path.stem for path in paths)
+
+    def earlier_runs(self, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
+        """The runs whose models answered the same questions in writing, newest first."""
+        wanted = [_questions_of(dataset) for dataset in datasets]
+        runs = [row for row in self.store.runs(self.owner) if row.done][:_EARLIER]
+        found = (
+            EarlierRun(row.id, row.name, tuple(self._answering(row.id, wanted))) for row in runs
+        )
+        return tuple(run for run in found if run.models)
+
     @cached_property
     def sample_size(self) -> int:
         """The questions of the shipped sample, 0 if there is none."""
         paths = sample_files()
         return len(bundle.load(paths).dataset.samples) if paths else 0
+
+    @cached_property
+    def open_sample_size(self) -> int:
+        """The shipped open questions, 0 if there are none."""
+        return len(bundle.load([_OPEN_SAMPLE]).dataset.samples) if _OPEN_SAMPLE.exists() else 0
 
     # Models and runs
 
@@ -106,39 +165,53 @@ class Desk:
         """The scripted models, which are drawn grey and never ranked."""
         return frozenset(entry.name for entry in self.catalog().values() if entry.baseline)
 
+    def scripted(self) -> frozenset[str]:
+        """The models that follow a rule and understand nothing; so a judge among them is told."""
+        return frozenset(e.name for e in self.catalog().values() if e.backend == "scripted")
+
     def plan(self, draft: Draft) -> Intent:
         """What the draft would do.
 
         Raises:
             DataError, SpecError: it cannot be done; the message says why.
         """
-        if not draft.models:
+        if not draft.models and not draft.answers:
             raise SpecError("Choose a model.", "no-model")
         if not draft.modes:
             raise SpecError("Choose a mode.", "no-mode")
         loaded: dict[str, Loaded] = {}
         sources: list[DatasetSpec] = []
         for upload in draft.uploads:
-            found = self.load(upload, draft.layout)
+            found = self.load(upload, draft.layout_of(upload))
             if found.faults and not draft.skip_faulty:
                 raise FaultyRows(
                     "Rows are faulty: leave them out, or correct the file.", "faulty-rows"
                 )
             paths = [str(path) for path in self.uploads.paths(self.owner, upload)]
+            dataset = found.dataset
             sources.append(
-                draft.dataset_spec(paths, name=found.dataset.name, sha256=found.dataset.sha256)
+                draft.dataset_spec(paths, name=dataset.name, sha256=dataset.sha256, upload=upload)
             )
             loaded[sources[-1].key] = found
-        spec = draft.run_spec(sources)
         datasets = {key: found.dataset for key, found in loaded.items()}
-        plans = plan_run(spec, datasets, self.catalog())
+        spec = draft.run_spec(sources, [self._answers(one, datasets) for one in draft.answers])
+        limits = Limits(bytes=self.uploads.limit)
+        collected = collect(self.store, spec, datasets, limits=limits, owner=self.owner)
+        plans = plan_run(spec, datasets, self.catalog(), collected)
         cost = estimate(plans, datasets, self.store.rates(), self.store.cached(plans, datasets))
-        return Intent(spec, loaded, plans, cost)
+        return Intent(spec, loaded, plans, cost, collected)
 
     def start(self, draft: Draft) -> str:
         """Queue the run and return its id; raises as `plan` does."""
         intent = self.plan(draft)
-        return submit(self.store, intent.spec, intent.loaded, self.catalog(), self.owner)
+        return submit(
+            self.store,
+            intent.spec,
+            intent.loaded,
+            self.catalog(),
+            self.owner,
+            collected=intent.collected,
+        )
 
     def run(self, run_id: str) -> RunRow:
         """A run of this person; raises `UnknownRun` for anybody else's as for one that is not."""
@@ -150,8 +223,16 @@ class Desk:
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
         t, found = text(language), self._report(run_id, self.run(run_id).revision)
-        told = (replace(summary, error=t.told(summary.error)) for summary in found.summaries)
-        return replace(found, summaries=tuple(told))
+        return replace(
+            found,
+            summaries=tuple(replace(each, error=t.told(each.error)) for each in found.summaries),
+            answers=tuple(replace(each, error=t.told(each.error)) for each in found.answers),
+            arenas=tuple(replace(each, error=t.told(each.error)) for each in found.arenas),
+        )
+
+    def result(self, row: CellRow) -> CellResult:
+        """One cell with all its trials; kept until its run changes."""
+        return self._result(row.run_id, row.id, self.run(row.run_id).revision)
 
     def export(self, run_id: str, extension: str, language: Language) -> tuple[str, bytes]:
         """A run as a file of its own name."""
@@ -163,8 +244,8 @@ class Desk:
         """How many runs would come before a new one."""
         return sum(row.state in ("queued", "running") for row in self.store.runs(self.owner))
 
-    def uploads_of(self, run_id: str) -> tuple[RunSpec, tuple[str, ...]]:
-        """The specification of a run and the uploads it was made from.
+    def uploads_of(self, run_id: str) -> tuple[RunSpec, tuple[str, ...], tuple[Given, ...]]:
+        """The specification of a run, and the uploads and answers it was made from.
 
         Raises:
             DataError: a file did not come from this page, or is no longer here.
@@ -173,7 +254,7 @@ class Desk:
         uploads = tuple(self._upload_of(source.paths) for source in spec.datasets)
         for upload in uploads:
             self.uploads.paths(self.owner, upload)
-        return spec, uploads
+        return spec, uploads, tuple(self._given(each) for each in spec.answers)
 
     def _upload_of(self, paths: Sequence[str]) -> str:
         return self.uploads.id_of(self.owner, [Path(path) for path in paths])
@@ -185,6 +266,63 @@ class Desk:
     def _examine(self, upload: str, layout: Layout) -> Health:
         return health.check(self.load(upload, layout).dataset.samples)
 
+    def _examine_open(self, upload: str, layout: Layout) -> OpenHealth:
+        return health_open.check_open(self.load(upload, layout).dataset.samples)
+
+    def _answers_path(self, given: Given) -> Path:
+        paths = self.uploads.paths(self.owner, given.upload)
+        if given.place >= len(paths):
+            raise DataError("This upload is no longer here. Drop the file again.", "upload-gone")
+        return paths[given.place]
+
+    def _answered(self, path: Path, datasets: Sequence[Dataset], model: str) -> Dataset:
+        """The dataset that most of the answers belong to."""
+        if len(datasets) == 1:
+            return datasets[0]
+        return max(datasets, key=lambda each: len(self._read_answers(path, each, model).answers))
+
+    def _read_answers(self, path: Path, dataset: Dataset, model: str) -> Answers:
+        limits = Limits(bytes=self.uploads.limit)
+        return read_answers(path, dataset.samples, model=model, limits=limits)
+
+    def _answers(self, given: Given, datasets: Mapping[str, Dataset]) -> AnswersSpec:
+        """The draft's answers as the specification names them."""
+        open_ = {key: each for key, each in datasets.items() if each.kind != "multiple_choice"}
+        if not given.model:
+            raise SpecError("Name the model whose answers these are.", "answers-no-name")
+        if not open_:
+            raise SpecError("Answers belong to open questions; there are none.", "answers-no-open")
+        if given.run:
+            return AnswersSpec(model=given.model, run=given.run, dataset=next(iter(open_)))
+        path = self._answers_path(given)
+        dataset = self._answered(path, list(open_.values()), given.model)
+        key = next(key for key, each in open_.items() if each is dataset)
+        return AnswersSpec(model=given.model, path=str(path), dataset=key)
+
+    def _given(self, answers: AnswersSpec) -> Given:
+        """Where the answers of a specification are kept."""
+        if answers.run:
+            return Given(answers.model, run=answers.run)
+        path = Path(answers.path)
+        upload = self._upload_of([answers.path])
+        return Given(answers.model, upload, self.uploads.paths(self.owner, upload).index(path))
+
+    def _answering(
+        self, run_id: str, wanted: Sequence[frozenset[tuple[str, str]]]
+    ) -> Iterator[tuple[str, int]]:
+        for row in self.store.cells(run_id):
+            if row.cell.mode == OPEN and row.done:
+                asked = self._questions(row.dataset_key)
+                if any(asked <= one or one <= asked for one in wanted):
+                    yield row.cell.model, row.done
+
+    def _read_questions(self, dataset_key: str) -> frozenset[tuple[str, str]]:
+        return _questions_of(self.store.dataset(dataset_key, self.owner))
+
+    def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
+        del revision  # part of the key, as for reports
+        return self.store.result(run_id, cell_id)
+
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures
         row, results = self.store.run(run_id), self.store.results(run_id)
@@ -194,3 +332,8 @@ class Desk:
 def sample_files() -> tuple[Path, ...]:
     """The files of the shipped sample, () if there are none."""
     return tuple(sorted(_SAMPLE.glob("*.csv")))
+
+
+def _questions_of(dataset: Dataset) -> frozenset[tuple[str, str]]:
+    # Ids alone are often row numbers, which any file has.
+    return frozenset((sample.id, sample.question) for sample in dataset.samples)

@@ -8,74 +8,117 @@ from typing import Any, get_args
 from evalui.data.base import Layout
 from evalui.errors import Sentence, SpecError
 from evalui.modes import MODES
-from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
-from evalui.types import Pattern
+from evalui.runs.contest import AnswersSpec, Judging, Pairs
+from evalui.runs.spec import OPEN, DatasetSpec, ModeSpec, RunSpec
+from evalui.types import Conflict, Kind, Orders, Pattern
 
 # Every named field of a tab, as the browser sends it.
 Form = dict[str, str | list[str]]
 
 PATTERNS: Mapping[str, Pattern] = {name: name for name in get_args(Pattern)}
+KINDS: Mapping[str, Kind] = {name: name for name in get_args(Kind)}
+ORDERS: Mapping[str, Orders] = {name: name for name in get_args(Orders)}
+PAIRS: Mapping[str, Pairs] = {name: name for name in get_args(Pairs)}
+CONFLICTS: Mapping[str, Conflict] = {name: name for name in get_args(Conflict)}
 OWN = "own"  # the template list's last entry: the text fields below it
+TOKENS, OPEN_TOKENS, JUDGE_TOKENS = 64, 512, 1024  # the longest reply unless the form says
+RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing")
 _CHAT: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 _OWN_FIELDS = ("name", "language", "question", "cloze", "answer", "unconditional")
+_NAMES = re.compile(r"[,，;；\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Answers that are there already: the file at a place of an upload, or a model of a run."""
+
+    model: str
+    upload: str = ""
+    place: int = 0
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A run as its form stands. `template` is a name, "" for one by question, or own text."""
+    """A run as its form stands. `template` is a name, "" for one by question, or own text.
+
+    `max_tokens` None takes each mode's own length. `picks` say of an upload which sheet and which
+    kind of its questions are meant.
+    """
 
     uploads: tuple[str, ...]
     models: tuple[str, ...]
     modes: tuple[str, ...]
     layout: Layout = field(default_factory=Layout)
+    picks: Mapping[str, Layout] = field(default_factory=dict[str, Layout])
+    answers: tuple[Given, ...] = ()
+    judging: Judging | None = None
     skip_faulty: bool = True
     shots: tuple[int, ...] = (0,)
     pattern: Pattern = "circular"
     template: str | dict[str, Any] = ""
     chat: bool | None = None
-    max_tokens: int = 64
+    max_tokens: int | None = None
     limit: int | None = None
     seed: int = 0
     name: str = ""
 
+    def layout_of(self, upload: str) -> Layout:
+        """How an upload is read."""
+        return self.picks.get(upload, self.layout)
+
     def mode_specs(self) -> list[ModeSpec]:
-        """Each mode with each number of worked examples."""
+        """Each mode with each number of worked examples; open questions are asked without any."""
         return [
             ModeSpec(
                 mode=mode,
                 shots=shots,
                 pattern=self.pattern if MODES[mode].shows_options else "origin",
-                template=self.template,
+                template="" if mode == OPEN else self.template,
                 chat=self.chat,
-                max_tokens=self.max_tokens,
+                max_tokens=self.max_tokens or usual_tokens(mode),
             )
             for mode in self.modes
-            for shots in self.shots
+            for shots in ((0,) if mode == OPEN else self.shots)
         ]
 
-    def dataset_spec(self, paths: Sequence[str], *, name: str, sha256: str) -> DatasetSpec:
+    def dataset_spec(
+        self, paths: Sequence[str], *, name: str, sha256: str, upload: str = ""
+    ) -> DatasetSpec:
         """One upload, read as the form says."""
+        layout = self.layout_of(upload)
         return DatasetSpec(
             path=list(paths),
             name=name,
             sha256=sha256,
             skip_faulty=self.skip_faulty,
-            options=list(self.layout.options),
-            answer=self.layout.answer,
-            answer_key=self.layout.answer_key,
-            question=self.layout.question,
+            options=list(layout.options),
+            answer=layout.answer,
+            answer_key=layout.answer_key,
+            question=layout.question,
+            sheet=layout.sheet,
+            kind=layout.kind,
         )
 
-    def run_spec(self, datasets: Sequence[DatasetSpec]) -> RunSpec:
-        """The whole run."""
+    def run_spec(
+        self, datasets: Sequence[DatasetSpec], answers: Sequence[AnswersSpec] = ()
+    ) -> RunSpec:
+        """The whole run; `answers` are those of the draft as the specification names them."""
         return RunSpec(
             name=self.name,
             datasets=list(datasets),
             models=list(self.models),
             modes=self.mode_specs(),
+            answers=list(answers),
+            judging=self.judging,
             seed=self.seed,
             limit=self.limit,
         )
+
+
+def usual_tokens(mode: str) -> int:
+    """The longest reply of a mode unless the form says otherwise."""
+    return OPEN_TOKENS if mode == OPEN else TOKENS
 
 
 def read_draft(form: Form) -> Draft:
@@ -84,48 +127,71 @@ def read_draft(form: Form) -> Draft:
     Raises:
         SpecError: a number field holds no number, or the models or modes are none.
     """
+    uploads = many(form, "uploads")
     return Draft(
-        uploads=many(form, "uploads"),
+        uploads=uploads,
         models=many(form, "models"),
         modes=tuple(mode for mode in many(form, "modes") if mode in MODES),
         layout=read_layout(form),
+        picks={upload: read_layout(form, upload) for upload in uploads},
+        answers=read_given(form),
+        judging=_judging(form),
         skip_faulty=one(form, "skip_faulty") == "yes",
         shots=_shots(one(form, "shots")),
         pattern=PATTERNS.get(one(form, "pattern"), "circular"),
         template=_template(form),
         chat=_CHAT.get(one(form, "chat")),
         max_tokens=_number(one(form, "max_tokens"), Sentence("Longest reply", "set.max_tokens"))
-        or 64,
+        or None,
         limit=_number(one(form, "limit"), Sentence("Questions", "set.limit")) or None,
         seed=_number(one(form, "seed"), Sentence("Seed", "set.seed")) or 0,
         name=one(form, "name").strip()[:120],
     )
 
 
-def read_layout(form: Form) -> Layout:
-    """The column names of the form; empty fields keep the format's own."""
-    options = re.split(r"[,，;；\n]", one(form, "col_options"))  # a name may hold blanks
+def read_layout(form: Form, upload: str = "") -> Layout:
+    """The column names of the form, and the sheet and kind chosen for an upload.
+
+    Empty fields keep the format's own.
+    """
+    options = _NAMES.split(one(form, "col_options"))  # a name may hold blanks
+    suffix = f"_{upload}" if upload else ""
     return Layout(
         options=tuple(name.strip() for name in options if name.strip()),
         answer=one(form, "col_answer").strip(),
         answer_key=one(form, "col_key") or "letter",
         question=one(form, "col_question").strip(),
+        sheet=one(form, f"col_sheet{suffix}"),
+        kind=KINDS.get(one(form, f"col_kind{suffix}"), ""),
     )
 
 
-def form_of(spec: RunSpec, uploads: Sequence[str]) -> Form:
-    """The form that makes `spec` again, for repeating a run with changes."""
-    first, dataset = spec.modes[0], spec.datasets[0]
+def read_given(form: Form) -> tuple[Given, ...]:
+    """The answers that the form takes from files, then those of earlier runs."""
+    return (*_files(form), *_earlier(form))
+
+
+def given_name(upload: str, place: int) -> str:
+    """The form's field for the name of the model whose answers a file holds."""
+    return f"given_{upload}_{place}"
+
+
+def form_of(spec: RunSpec, uploads: Sequence[str], answers: Sequence[Given] = ()) -> Form:
+    """The form that makes `spec` again, for repeating a run with changes.
+
+    `uploads` and `answers` are where its files are kept now.
+    """
+    first, dataset = _main_mode(spec), spec.datasets[0]
     form: Form = {
         "uploads": list(uploads),
         "models": list(spec.models),
         "modes": list(dict.fromkeys(mode.mode for mode in spec.modes)),
-        "shots": ", ".join(str(n) for n in dict.fromkeys(mode.shots for mode in spec.modes)),
+        "shots": ", ".join(str(n) for n in _all_shots(spec)),
         "pattern": next(
             (mode.pattern for mode in spec.modes if mode.pattern != "origin"), "origin"
         ),
         "chat": {None: "", True: "yes", False: "no"}[first.chat],
-        "max_tokens": str(first.max_tokens),
+        "max_tokens": _length(spec.modes),
         "limit": str(spec.limit or ""),
         "seed": str(spec.seed),
         "name": spec.name,
@@ -135,10 +201,66 @@ def form_of(spec: RunSpec, uploads: Sequence[str]) -> Form:
         "col_key": dataset.answer_key,
         "col_question": dataset.question,
     }
-    if isinstance(first.template, str):
-        return form | {"template": first.template}
-    own = {f"own_{name}": str(first.template.get(name, "")) for name in _OWN_FIELDS}
-    return form | {"template": OWN} | own
+    for upload, source in zip(uploads, spec.datasets, strict=False):
+        picked = {f"col_sheet_{upload}": source.sheet, f"col_kind_{upload}": source.kind}
+        form |= {name: value for name, value in picked.items() if value}
+    form |= _template_form(first) | _answers_form(answers)
+    written = any(mode.mode == OPEN for mode in spec.modes)
+    return form | _judging_form(spec.judging) if written else form
+
+
+def _main_mode(spec: RunSpec) -> ModeSpec:
+    """The mode whose settings the form shows: the first that has them all."""
+    return next((mode for mode in spec.modes if mode.mode != OPEN), spec.modes[0])
+
+
+def _all_shots(spec: RunSpec) -> list[int]:
+    asked = [mode for mode in spec.modes if mode.mode != OPEN]
+    return list(dict.fromkeys(mode.shots for mode in asked or spec.modes))
+
+
+def _length(modes: Sequence[ModeSpec]) -> str:
+    usual = all(mode.max_tokens == usual_tokens(mode.mode) for mode in modes)
+    return "" if usual else str(modes[0].max_tokens)
+
+
+def _template_form(mode: ModeSpec) -> Form:
+    if isinstance(mode.template, str):
+        return {"template": mode.template}
+    form: Form = {f"own_{name}": str(mode.template.get(name, "")) for name in _OWN_FIELDS}
+    return form | {"template": OWN}
+
+
+def _answers_form(answers: Sequence[Given]) -> Form:
+    form: Form = {}
+    if uploads := list(dict.fromkeys(each.upload for each in answers if each.upload)):
+        form["answers"] = uploads
+    for each in answers:
+        if each.upload:
+            form[given_name(each.upload, each.place)] = each.model
+    if earlier := [f"{each.run}/{each.model}" for each in answers if each.run]:
+        form["earlier"] = earlier
+    return form
+
+
+def _judging_form(judging: Judging | None) -> Form:
+    if judging is None:
+        return {"judging": []}
+    form: Form = {
+        "judging": ["yes"],
+        "judges": list(judging.judges),
+        "judge_orders": judging.orders,
+        "judge_pairs": judging.pairs,
+        "judge_baseline": list(judging.baseline),
+        "judge_against": list(judging.against),
+        "judge_sample": str(judging.sample or ""),
+        "judge_conflict": judging.conflict,
+        "judge_tokens": "" if judging.max_tokens == JUDGE_TOKENS else str(judging.max_tokens),
+    }
+    if isinstance(judging.template, str):
+        return form | {"rubric": judging.template}
+    own = {f"rubric_{name}": str(judging.template.get(name, "")) for name in RUBRIC_FIELDS}
+    return form | {"rubric": OWN} | own
 
 
 def one(form: Form, name: str) -> str:
@@ -158,6 +280,52 @@ def _template(form: Form) -> str | dict[str, Any]:
         return one(form, "template")
     # Browsers send line breaks of text areas as they show them.
     return {name: one(form, f"own_{name}").replace("\r\n", "\n") for name in _OWN_FIELDS}
+
+
+def _files(form: Form) -> tuple[Given, ...]:
+    """The answers files that the form names, each with its model.
+
+    A cleared name must be noticed and not replaced, so it stays "".
+    """
+    found: list[Given] = []
+    for upload in many(form, "answers"):
+        prefix = given_name(upload, 0).removesuffix("0")
+        ends = [name.removeprefix(prefix) for name in form if name.startswith(prefix)]
+        places = sorted(int(end) for end in ends if end.isdecimal())
+        found += [
+            Given(one(form, f"{prefix}{place}").strip()[:120], upload, place) for place in places
+        ]
+    return tuple(found)
+
+
+def _earlier(form: Form) -> tuple[Given, ...]:
+    pairs = [entry.partition("/") for entry in many(form, "earlier")]
+    return tuple(Given(model, run=run) for run, _, model in pairs if run and model)
+
+
+def _judging(form: Form) -> Judging | None:
+    if "yes" not in many(form, "judging") or not many(form, "judges"):
+        return None
+    pairs = PAIRS.get(one(form, "judge_pairs"), "all")
+    tokens = _number(one(form, "judge_tokens"), Sentence("Longest verdict", "judge.tokens"))
+    return Judging(
+        judges=list(many(form, "judges")),
+        template=_rubric(form),
+        orders=ORDERS.get(one(form, "judge_orders"), "double"),
+        pairs=pairs,
+        baseline=list(many(form, "judge_baseline")) if pairs != "all" else [],
+        against=list(many(form, "judge_against")) if pairs == "matrix" else [],
+        sample=_number(one(form, "judge_sample"), Sentence("Sample of pairs", "judge.sample"))
+        or None,
+        conflict=CONFLICTS.get(one(form, "judge_conflict"), "tie"),
+        max_tokens=tokens or JUDGE_TOKENS,
+    )
+
+
+def _rubric(form: Form) -> str | dict[str, Any]:
+    if one(form, "rubric") != OWN:
+        return one(form, "rubric")
+    return {name: one(form, f"rubric_{name}").replace("\r\n", "\n") for name in RUBRIC_FIELDS}
 
 
 def _shots(text: str) -> tuple[int, ...]:

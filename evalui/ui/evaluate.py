@@ -3,20 +3,50 @@
 The browser's form is the whole truth: nothing about it is kept on the server between two clicks.
 """
 
+from collections.abc import Sequence
+
 import gradio as gr
 
+from evalui.data.base import Loaded
 from evalui.errors import EvaluiError
-from evalui.ui.check import faults_card, file_card, health_card
-from evalui.ui.choose import cost_card, cost_rows, models_card, modes_card, settings_card
+from evalui.models.catalog import ModelState
+from evalui.modes import MODES
+from evalui.modes.rubrics import language_of
+from evalui.runs.cells import CellPlan
+from evalui.types import Dataset, Kind
+from evalui.ui.answers_card import answers_card
+from evalui.ui.check import choice_facts, faults_card, file_card, health_card
+from evalui.ui.check_open import open_facts, open_health_card
+from evalui.ui.choose import (
+    CHOICE,
+    cost_card,
+    cost_rows,
+    fitting_modes,
+    models_card,
+    modes_card,
+    settings_card,
+)
+from evalui.ui.choose_judge import can_judge, is_single, judge_card
 from evalui.ui.desk import Desk, Intent
-from evalui.ui.draft import Draft, form_of, many, read_draft, read_layout
+from evalui.ui.draft import (
+    Draft,
+    form_of,
+    given_name,
+    many,
+    one,
+    read_draft,
+    read_given,
+    read_layout,
+)
 from evalui.ui.html import Html, div, el, join
 from evalui.ui.intro import adder, intro
 from evalui.ui.pane import Act, Form, on, pane, read_act
 from evalui.ui.text import Text
 from evalui.ui.widgets import note, page_head
 
-_DEFAULT_MODELS, _DEFAULT_MODES = 2, ("multiple_choice", "cloze")
+_DEFAULT_MODELS = 2
+_DEFAULT_MODES = ("multiple_choice", "cloze", "question_answer")
+_SAMPLE_JUDGE = "reference-judge"  # shipped: it follows a rule, so it costs nothing
 _MANY_REQUESTS = 20_000
 
 
@@ -48,47 +78,102 @@ class Evaluate:
     def again(self, run_id: str) -> Html:
         """The form of an earlier run, to repeat it with changes."""
         try:
-            spec, uploads = self.desk.uploads_of(run_id)
+            spec, uploads, answers = self.desk.uploads_of(run_id)
         except EvaluiError as error:
             return self.show({}, problem=self.t.told(error.sentence))
-        return self.show(form_of(spec, uploads))
+        return self.show(form_of(spec, uploads, answers))
 
     def show(self, form: Form, *, problem: str = "") -> Html:
         """The page for a form: the empty one without files, else checks, choices and cost."""
         if not many(form, "uploads"):
             return self._empty(problem)
         try:
-            return self._chosen(self._with_defaults(form))
+            return self._chosen(self._with_defaults(form, self._datasets(form)))
         except EvaluiError as error:
             return self._with_problem(form, self.t.told(error.sentence))
 
     def _changed(self, act: Act) -> Form:
         uploads = many(act.form, "uploads")
+        if act.do in ("answered", "forget"):
+            return self._answers_changed(act)
         if act.do == "sample":
             uploads = (self.desk.keep_sample(),)
+        elif act.do == "open_sample":
+            uploads = (self.desk.keep_open_sample(),)
         elif act.do == "uploaded":
             uploads = tuple(dict.fromkeys((*uploads, act.one("upload"))))
         elif act.do == "remove":
             uploads = tuple(upload for upload in uploads if upload != act.one("upload"))
         return act.form | {"uploads": list(uploads)}
 
-    def _with_defaults(self, form: Form) -> Form:
-        if "models" in form:
-            return form
-        ready = [state for state in self.desk.states() if not state.problem]
+    def _answers_changed(self, act: Act) -> Form:
+        """The form with one more file of answers, or with one less."""
+        form, upload = dict(act.form), act.one("upload")
+        if act.do == "forget":
+            prefix = given_name(upload, 0).removesuffix("0")
+            form.pop(prefix + act.one("place"), None)
+            left = any(name.startswith(prefix) for name in form)
+            kept = [each for each in many(form, "answers") if each != upload or left]
+            return form | {"answers": kept}
+        names = {
+            given_name(upload, place): name
+            for place, name in enumerate(self.desk.answers_names(upload))
+        }
+        return form | names | {"answers": list(dict.fromkeys((*many(form, "answers"), upload)))}
+
+    def _datasets(self, form: Form) -> list[Dataset]:
+        return [
+            self.desk.load(upload, read_layout(form, upload)).dataset
+            for upload in many(form, "uploads")
+        ]
+
+    def _with_defaults(self, form: Form, datasets: Sequence[Dataset]) -> Form:
+        """The form with what nobody has decided yet, and without what no file can be asked."""
+        kinds = _kinds(datasets)
+        fitting = fitting_modes(kinds)
+        form = {"skip_faulty": ""} | form
+        if "models" not in form:
+            form |= {"models": self._usual_models(), "modes": [], "kinds": []}
+        modes = [mode for mode in many(form, "modes") if mode in fitting]
+        for kind in kinds if self._is_new(form, kinds) else ():
+            if not any(kind in MODES[mode].kinds for mode in modes):
+                modes += [m for m in _DEFAULT_MODES if kind in MODES[m].kinds and m not in modes]
+        form |= {"modes": modes, "kinds": list(kinds)}
+        if "judging" not in form and set(kinds) - {CHOICE}:
+            form |= self._usual_judging(form, datasets)
+        return form
+
+    def _is_new(self, form: Form, kinds: Sequence[Kind]) -> bool:
+        """Whether a kind of question has come that the form was not shown with."""
+        return "kinds" in form and bool(set(kinds) - set(many(form, "kinds")))
+
+    def _usual_models(self) -> list[str]:
+        ready = [
+            state
+            for state in self.desk.states()
+            if not state.problem and not state.entry.judges_only
+        ]
         own = [state.entry.name for state in ready if not state.entry.baseline]
         names = own or [state.entry.name for state in ready]
-        return form | {
-            "models": names[:_DEFAULT_MODELS],
-            "modes": list(_DEFAULT_MODES),
-            "skip_faulty": "",
-        }
+        return names[:_DEFAULT_MODELS]
+
+    def _usual_judging(self, form: Form, datasets: Sequence[Dataset]) -> Form:
+        """Judges compare answers to open questions that have references; else nobody judges."""
+        judges = [state.entry.name for state in self.desk.states() if can_judge(state)]
+        judge = _SAMPLE_JUDGE if _SAMPLE_JUDGE in judges else next(iter(judges), "")
+        chosen: Form = {"judges": [judge] if judge else [], "judging": []}
+        open_ = [each for each in datasets if each.kind == "subjective"]
+        referenced = any(sample.references for each in open_ for sample in each.samples)
+        if len(many(form, "models")) > 1 and referenced and judge == _SAMPLE_JUDGE:
+            return chosen | {"judging": ["yes"]}
+        return chosen if open_ else chosen | {"rubric": f"score10-{_language(datasets)}.1"}
 
     def _empty(self, problem: str) -> Html:
         return intro(
             self.t,
             limit_mb=self.desk.settings.max_upload_mb,
             sample_questions=self.desk.sample_size,
+            open_questions=self.desk.open_sample_size,
             problem=problem,
         )
 
@@ -101,43 +186,74 @@ class Evaluate:
 
     def _readable(self, upload: str, form: Form) -> bool:
         try:
-            self.desk.load(upload, read_layout(form))
+            self.desk.load(upload, read_layout(form, upload))
         except EvaluiError:
             return False
         return True
 
     def _chosen(self, form: Form, problem: str = "") -> Html:
         t, states = self.t, self.desk.states()
+        datasets = self._datasets(form)
+        kinds = _kinds(datasets)
         files = [self._file(upload, form) for upload in many(form, "uploads")]
+        answers, judge = self._contest(form, states, datasets)
         return el(
             "section",
             page_head(t("evaluate.title"), t("evaluate.step"), adder(t)),
             div(note("bad", problem), role="alert") if problem else div(),
+            *(el("input", type="hidden", name="kinds", value=k, data_many=True) for k in kinds),
             div(*files, cls="stack"),
             div(
-                models_card(t, states, form),
-                div(modes_card(t, states, form), settings_card(t, form), cls="stack"),
+                div(models_card(t, states, form), answers, cls="stack"),
+                div(
+                    modes_card(t, states, form, kinds=kinds),
+                    settings_card(t, form, kinds=kinds),
+                    judge,
+                    cls="stack",
+                ),
                 self._cost(form),
                 cls="row",
             ),
             cls="stack",
         )
 
-    def _file(self, upload: str, form: Form) -> Html:
-        t, layout = self.t, read_layout(form)
-        loaded, health = self.desk.load(upload, layout), self.desk.health(upload, layout)
-        return join(
-            file_card(t, loaded, health, upload=upload, n_bytes=self.desk.size(upload), form=form),
-            div(
-                health_card(t, health), faults_card(t, loaded, upload=upload, form=form), cls="row"
-            ),
+    def _contest(
+        self, form: Form, states: Sequence[ModelState], datasets: Sequence[Dataset]
+    ) -> tuple[Html | None, Html | None]:
+        """The cards of answers and of judges, which only open questions have."""
+        open_ = [each for each in datasets if each.kind != CHOICE]
+        if not open_:
+            return None, None
+        answers = read_given(form)
+        files = [self.desk.answers_file(given, open_) for given in answers if given.upload]
+        names = [*many(form, "models"), *(given.model for given in answers if given.model)]
+        return (
+            answers_card(self.t, files, self.desk.earlier_runs(open_), form),
+            judge_card(self.t, states, list(dict.fromkeys(names)), form),
         )
+
+    def _file(self, upload: str, form: Form) -> Html:
+        t, layout = self.t, read_layout(form, upload)
+        loaded = self.desk.load(upload, layout)
+        facts, healthy = self._examined(loaded, upload, form)
+        return join(
+            file_card(t, loaded, facts, upload=upload, n_bytes=self.desk.size(upload), form=form),
+            div(healthy, faults_card(t, loaded, upload=upload, form=form), cls="row"),
+        )
+
+    def _examined(self, loaded: Loaded, upload: str, form: Form) -> tuple[list[str], Html]:
+        t, layout = self.t, read_layout(form, upload)
+        if loaded.dataset.kind == CHOICE:
+            health = self.desk.health(upload, layout)
+            return choice_facts(t, loaded, health), health_card(t, health)
+        checked = self.desk.open_health(upload, layout)
+        return open_facts(t, checked), open_health_card(t, checked)
 
     def _cost(self, form: Form) -> Html:
         t = self.t
         try:
             draft = read_draft(form)
-            if missing := self._missing(draft):
+            if missing := self._missing(draft, form):
                 return cost_card(t, (), problems=[t(missing)])
             intent = self.desk.plan(draft)
         except EvaluiError as error:
@@ -146,17 +262,24 @@ class Evaluate:
         return cost_card(
             t,
             cost_rows(t, intent.cost, ahead=self.desk.ahead(), questions=questions),
-            problems=[] if intent.cost.requests else [t("cost.nothing")],
+            problems=[] if _anything(intent) else [t("cost.nothing")],
             warnings=self._warnings(intent),
         )
 
-    def _missing(self, draft: Draft) -> str:
+    def _missing(self, draft: Draft, form: Form) -> str:
         """What a person has still to decide: the key of its sentence."""
-        if not draft.models:
+        if not draft.models and not draft.answers:
             return "cost.no_model"
         if not draft.modes:
             return "cost.no_mode"
-        loaded = [self.desk.load(upload, draft.layout) for upload in draft.uploads]
+        if "yes" in many(form, "judging"):
+            if not many(form, "judges"):
+                return "cost.no_judge"
+            if len(draft.models) + len(draft.answers) < 2 and not is_single(
+                one(form, "rubric"), form
+            ):
+                return "cost.one_contestant"
+        loaded = [self.desk.load(upload, draft.layout_of(upload)) for upload in draft.uploads]
         faulty = any(found.faults for found in loaded)
         return "cost.faulty" if faulty and not draft.skip_faulty else ""
 
@@ -169,7 +292,7 @@ class Evaluate:
                 why=self.t.told(plan.impossible),
             )
             for plan in intent.plans
-            if plan.impossible
+            if plan.impossible and _fits(plan, intent)
         ]
         every_order = any(plan.pattern == "all_possible" for plan in intent.plans)
         if every_order or intent.cost.requests > _MANY_REQUESTS:
@@ -179,3 +302,23 @@ class Evaluate:
     def _started(self, run_id: str) -> Html:
         address = f"?run={run_id}&tab=runs"
         return div(note("ok", el("a", self.t("cost.started"), href=address, data_go=True)))
+
+
+def _kinds(datasets: Sequence[Dataset]) -> list[Kind]:
+    return list(dict.fromkeys(dataset.kind for dataset in datasets))
+
+
+def _fits(plan: CellPlan, intent: Intent) -> bool:
+    """Whether the mode is meant for the file; nobody expects choices from open questions."""
+    return intent.loaded[plan.source].dataset.kind in MODES[plan.mode_name].kinds
+
+
+def _anything(intent: Intent) -> bool:
+    """Whether there is something to ask, or an answer to score."""
+    return any(plan.total and not plan.impossible for plan in intent.plans)
+
+
+def _language(datasets: Sequence[Dataset]) -> str:
+    """The language of most questions."""
+    spoken = [language_of(sample) for each in datasets for sample in each.samples]
+    return "zh" if 2 * spoken.count("zh") >= len(spoken) else "en"

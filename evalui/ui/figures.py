@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from evalui.data.health import Lengths
 from evalui.report.numbers import figure, span
 from evalui.types import Interval
 from evalui.ui.html import Html, div, el, join
@@ -39,6 +40,11 @@ def size(number: int) -> str:
     return f"{number / 1e6:.1f} MB"
 
 
+def length_range(lengths: Lengths) -> str:
+    """Shortest, median and longest: "4 – 18 – 120"."""
+    return f"{lengths.shortest:,} – {lengths.median:,.0f} – {lengths.longest:,}"
+
+
 def big(number: float) -> str:
     """A large count: "3,360", "0.38 M"."""
     return f"{number:,.0f}" if number < 100_000 else f"{number / 1e6:,.2f} M"
@@ -51,6 +57,13 @@ def share(interval: Interval) -> Html:
         " ",
         inline(f"{span(interval)} · n {interval.n:,}", cls="meta"),
     )
+
+
+def dollars(amount: float) -> str:
+    """US dollars with the cents that matter: "0.004", "1.20", "35"."""
+    if amount >= 10:
+        return f"{amount:,.0f}"
+    return f"{amount:.2f}" if amount >= 0.1 or not amount else f"{amount:.2g}"
 
 
 def tile(value: str, unit: str, *below: str) -> Html:

@@ -5,11 +5,13 @@ from evalui.ui.icons import UPLOAD
 from evalui.ui.text import Text
 from evalui.ui.widgets import button, card, page_head, titled
 
-_FORMATS = ("choice", "arc", "pair", "config")
+_FORMATS = ("choice", "arc", "pair", "qa", "subjective", "config")
 
 
-def intro(t: Text, *, limit_mb: int, sample_questions: int, problem: str = "") -> Html:
-    """The whole empty page; `sample_questions` is 0 if no sample was shipped.
+def intro(
+    t: Text, *, limit_mb: int, sample_questions: int, open_questions: int = 0, problem: str = ""
+) -> Html:
+    """The whole empty page; the counts of questions are 0 if no such sample was shipped.
 
     `problem` is why the last upload could not be read.
     """
@@ -20,7 +22,7 @@ def intro(t: Text, *, limit_mb: int, sample_questions: int, problem: str = "") -
     return div(
         page_head(t("evaluate.title"), t("evaluate.promise")),
         div(
-            div(_drop(t, limit_mb, sample_questions, problem), cls="f2"),
+            div(_drop(t, limit_mb, sample_questions, open_questions, problem), cls="f2"),
             _formats(t),
             cls="row",
         ),
@@ -46,15 +48,18 @@ def _messages(t: Text) -> dict[str, str]:
     return {"data_sending": t("drop.sending"), "data_lost": t("drop.lost")}
 
 
-def _drop(t: Text, limit_mb: int, sample_questions: int, problem: str) -> Html:
+def _drop(t: Text, limit_mb: int, sample_questions: int, open_questions: int, problem: str) -> Html:
     sample = button(t("drop.sample"), "sample", cls="pri") if sample_questions else None
+    open_ = button(t("drop.open_sample"), "open_sample", cls="quiet") if open_questions else None
     about = t("drop.sample_note", n=sample_questions) if sample_questions else ""
+    open_about = t("drop.open_note", n=open_questions) if open_questions else ""
     return div(
         UPLOAD,
         el("h2", t("drop.title")),
         el("p", t("drop.kinds", mb=limit_mb), cls="dim"),
-        div(_chooser(t("drop.choose")), sample, cls="acts"),
-        el("p", about, cls="meta"),
+        div(_chooser(t("drop.choose")), sample, open_, cls="acts"),
+        el("p", about, cls="meta") if about else None,
+        el("p", open_about, cls="meta") if open_about else None,
         div(problem, cls="bad gap-s", role="alert", data_status=True),
         cls="drop",
         **_messages(t),

@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Sequence
 
+from evalui.report.numbers import percent
+from evalui.runs.contest import Judging
 from evalui.runs.rows import CellRow
-from evalui.runs.spec import ModeSpec
+from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.scoring.stats import wilson
 from evalui.types import CellState
 from evalui.ui.figures import duration, share
@@ -36,7 +38,7 @@ def matrix(t: Text, cells: Sequence[CellRow], baselines: Collection[str]) -> Htm
         el(
             "tr",
             el("th", _name(model, own), scope="row"),
-            *(el("td", _cell(t, found[model, *column])) for column in columns),
+            *(el("td", _place(t, found.get((model, *column)))) for column in columns),
         )
         for model in models
     ]
@@ -67,12 +69,30 @@ def model_name(name: str, place: int, baseline: bool) -> Html:
 def mode_words(t: Text, cell: CellRow) -> str:
     """The mode of a cell as people call it: "letters, every order, 5 examples"."""
     mode = ModeSpec.model_validate_json(cell.plan)
-    words = [t(f"mode.{cell.cell.mode}_short")]
+    if mode.judging:
+        return _judging_words(t, mode.judging)
+    words = [t(f"mode.{cell.cell.mode}_{'recorded' if mode.recorded else 'short'}")]
     if cell.cell.pattern != "origin":
         words.append(t(f"orders.{cell.cell.pattern}_short"))
     if mode.shots:
         words.append(t.count("runs.shots", mode.shots))
     return t("list.comma").join(words)
+
+
+def _judging_words(t: Text, judging: Judging) -> str:
+    """ "judge, all pairs, both orders"."""
+    words = [t("mode.judge_short")]
+    if judging.rates_single:
+        words.append(t("judge.single"))
+    else:
+        words.append(t(f"judge.pairs_{judging.pairs}_short"))
+        words.append(t(f"judge.orders_{judging.orders}_short"))
+    return t("list.comma").join(words)
+
+
+def _place(t: Text, cell: CellRow | None) -> Html:
+    # A judge has no cell in the column of those it judges, nor they in its own.
+    return _cell(t, cell) if cell else span("–", cls="meta")
 
 
 def _name(model: str, own: Sequence[str]) -> Html:
@@ -87,20 +107,33 @@ def _cell(t: Text, cell: CellRow) -> Html:
     word = status(_KINDS[cell.state], t(f"state.{cell.state}"))
     if cell.state == "impossible":
         return join(word, div(t.told(cell.error), cls="meta"))
-    if cell.origin_n:
-        accuracy = share(wilson(cell.origin_credit, cell.origin_n))
-    else:
-        accuracy = span(t("runs.no_answers"), cls="meta")
     return join(
         div(word, span(f"{cell.done:,} / {cell.total:,}", cls="dim"), cls="two"),
         bar(
             cell.done / cell.total if cell.total else 0,
             label=f"{cell.cell.model}, {cell.cell.label}",
         ),
-        div(span(accuracy), span(_pace(t, cell), cls="meta r"), cls="two"),
+        div(span(_so_far(t, cell)), span(_pace(t, cell), cls="meta r"), cls="two"),
         _failure(t, cell) if cell.state == "failed" else None,
-        div(t.count("runs.unreadable", cell.unreadable), cls="meta") if cell.unreadable else None,
+        div(_unreadable(t, cell), cls="meta") if cell.unreadable else None,
     )
+
+
+def _so_far(t: Text, cell: CellRow) -> Html:
+    """Accuracy; of written answers and verdicts, which are not right or wrong, how many are any."""
+    if cell.cell.mode in (OPEN, JUDGE):
+        if not cell.done:
+            return span(t(f"runs.no_{cell.cell.mode}"), cls="meta")
+        told = percent((cell.done - cell.unreadable) / cell.done)
+        return span(t(f"runs.good_{cell.cell.mode}", share=told))
+    if not cell.origin_n:
+        return span(t("runs.no_answers"), cls="meta")
+    return share(wilson(cell.origin_credit, cell.origin_n))
+
+
+def _unreadable(t: Text, cell: CellRow) -> str:
+    key = "runs.empty" if cell.cell.mode == OPEN else "runs.unreadable"
+    return t.count(key, cell.unreadable)
 
 
 def _pace(t: Text, cell: CellRow) -> str:

@@ -1,12 +1,26 @@
-"""Results, Overview: figures of each cell, the chart before and after reordering, all numbers."""
+"""Results, Overview: figures of each cell, the chart before and after reordering, all numbers.
+
+Written answers have figures of their own below; of a run that has nothing else, they are the page.
+"""
 
 from typing import Any
 
 import gradio as gr
 
+from evalui.report.answers import paired
+from evalui.report.arena_narrative import MAIN_FIGURE
 from evalui.report.charts import before_after
+from evalui.report.panel_charts import text_figures_chart
 from evalui.ui.breakdown import below
 from evalui.ui.desk import Desk
+from evalui.ui.html import Html, div, join
+from evalui.ui.open_overview import (
+    arena_link,
+    by_dataset,
+    open_below,
+    open_chart_title,
+    open_top,
+)
 from evalui.ui.pane import on, pane, read_act
 from evalui.ui.standings import chart_title, top
 from evalui.ui.text import Text
@@ -28,12 +42,21 @@ class Overview:
             title = pane("overview-title")
             plot = gr.Plot(show_label=False, container=False)
         last = pane("overview-below")
-        self.outputs = [first, frame, title, plot, last]
+        answers = pane("overview-answers")
+        with gr.Column(elem_classes="chart-card", visible=False) as second:
+            second_title = pane("overview-text")
+            second_plot = gr.Plot(show_label=False, container=False)
+        answers_last = pane("overview-all")
+        written = [answers, second, second_title, second_plot, answers_last]
+        self.outputs = [first, frame, title, plot, *written, last]
         on(last, self.sorted, inputs=[run_id], outputs=[last])
 
     def show(self, run_id: str) -> tuple[Any, ...]:
         """Everything the view shows of a run."""
         shown, t = Shown(self.desk, self.t, run_id), self.t
+        written = self._written(shown)
+        if not shown.has_choices:
+            return Html(""), gr.Column(visible=False), Html(""), None, *written, Html("")
         summaries = list(shown.summaries.values())
         answered = any(summary.accuracy for summary in summaries)
         chart = before_after(summaries, t.language, baselines=shown.baselines) if answered else None
@@ -42,7 +65,27 @@ class Overview:
             gr.Column(visible=answered),
             chart_title(t, summaries, shown.baselines),
             chart,
+            *written,
             below(t, summaries, shown.baselines, sort=""),
+        )
+
+    def _written(self, shown: Shown) -> tuple[Any, ...]:
+        """The panes of written answers; a chart where one dataset has references."""
+        t, answers, baselines = self.t, shown.answers, shown.baselines
+        if not answers:
+            return Html(""), gr.Column(visible=False), Html(""), None, Html("")
+        judged = any(arena.done for arena in shown.report.arenas)
+        drawn = len(by_dataset(answers)) == 1 and any(summary.means for summary in answers)
+        pairs = paired(shown.report.results, MAIN_FIGURE)
+        return (
+            join(
+                div(arena_link(t, shown.run.id), cls="first") if judged else None,
+                open_top(t, answers, pairs, baselines=baselines),
+            ),
+            gr.Column(visible=drawn),
+            open_chart_title(t, answers),
+            text_figures_chart(answers, t.language, baselines=baselines) if drawn else None,
+            open_below(t, answers, baselines=baselines, rule_based=self.desk.scripted()),
         )
 
     def sorted(self, run_id: str, event: gr.EventData) -> Any:

@@ -1,4 +1,4 @@
-"""The page of one language: top bar, three tabs, and what its address asks for."""
+"""The page of one language: top bar, five tabs, and what its address asks for."""
 
 from typing import Any, cast
 
@@ -7,6 +7,8 @@ from starlette.datastructures import QueryParams
 
 from evalui.errors import EvaluiError
 from evalui.types import Language
+from evalui.ui.annotate import Annotate
+from evalui.ui.arena import Arena
 from evalui.ui.desk import Desk
 from evalui.ui.evaluate import Evaluate
 from evalui.ui.html import Html, div, el, span
@@ -16,7 +18,7 @@ from evalui.ui.results import Results
 from evalui.ui.runs import Runs
 from evalui.ui.text import text
 
-_TABS = ("evaluate", "runs", "results")
+_TABS = ("evaluate", "runs", "results", "arena", "annotate")
 _CACHE_S = 3600  # how long Gradio keeps its own copies of plots
 
 
@@ -29,6 +31,8 @@ class Page:
         self.evaluate = Evaluate(desk, self.t)
         self.runs = Runs(desk, self.t)
         self.results = Results(desk, self.t)
+        self.arena = Arena(desk, self.t)
+        self.annotate = Annotate(desk, self.t)
 
     def build(self) -> gr.Blocks:
         """Lay out the page and wire it."""
@@ -44,9 +48,18 @@ class Page:
                     runs = self.runs.build()
                 with gr.Tab(t("tab.results"), id="results", elem_id="tab-results"):
                     self.results.build()
+                with gr.Tab(t("tab.arena"), id="arena", elem_id="tab-arena"):
+                    self.arena.build()
+                with gr.Tab(t("tab.annotate"), id="annotate", elem_id="tab-annotate"):
+                    self.annotate.build()
             shown, chosen, seen, timer = runs
             runs_tab.select(self.runs.open, [chosen], [shown, seen, timer], **QUIET)
-            demo.load(self.enter, None, [tabs, evaluate, *runs, *self.results.outputs], **QUIET)
+            rooms = [
+                part
+                for room in (self.results, self.arena, self.annotate)
+                for part in room.outputs
+            ]
+            demo.load(self.enter, None, [tabs, evaluate, *runs, *rooms], **QUIET)
         return demo
 
     def enter(self, request: gr.Request) -> tuple[Any, ...]:
@@ -55,17 +68,21 @@ class Page:
         form: Form = dict(query.items())
         run_id, again = str(form.get("run", "")), str(form.get("again", ""))
         evaluate = self.evaluate.again(again) if again else SKIP
-        runs = self.runs.open(run_id)
+        # Whoever votes is told no names, not even on the tabs beside.
+        told = "" if form.get("tab") == "annotate" else run_id
+        runs = self.runs.open(told)
         shown, seen, timer = runs
         selected = self._tab(form, run_id)
         return (
             gr.Tabs(selected=selected),
             evaluate,
             shown,
-            run_id,
+            told,
             seen,
             timer,
-            *self.results.enter(run_id, form),
+            *self.results.enter(told, form),
+            *self.arena.enter(told, form),
+            *self.annotate.enter(run_id, form),
         )
 
     def top_bar(self) -> Html:

@@ -26,7 +26,7 @@ def detail(
     return card(
         div(
             el("h2", t("question.title", id=sample.id.rpartition("/")[2])),
-            _source(t, sample, address),
+            source_line(t, sample, address),
             cls="card-h",
         ),
         el("p", sample.question, cls="question"),
@@ -48,7 +48,8 @@ def detail(
     )
 
 
-def _source(t: Text, sample: Sample, address: str) -> Html:
+def source_line(t: Text, sample: Sample, address: str) -> Html:
+    """Where a question comes from, and a button that copies its address."""
     file, line = sample.metadata.get("file", ""), sample.metadata.get("line", "")
     where = t("question.line", line=line, file=file) if file and line else file
     words = " · ".join(word for word in (sample.subject, where) if word)
@@ -171,7 +172,7 @@ def _prompt(t: Text, entry: Asked, title: str, *, opened: bool) -> Html:
 
 def _request(t: Text, request: Request) -> Html:
     prompt = request.prompt if isinstance(request, Generate) else request.context
-    shown = el("pre", _written(t, prompt))
+    shown = el("pre", written(t, prompt))
     return join(shown, div(_continuation(request), cls="meta gap-s"))
 
 
@@ -183,7 +184,8 @@ def _continuation(request: Request) -> Html:
     return join()
 
 
-def _written(t: Text, prompt: Prompt) -> Html:
+def written(t: Text, prompt: Prompt) -> Html:
+    """A prompt as it is read: a text as it is, a conversation with its roles."""
     if isinstance(prompt, str):
         return join(prompt)
     return join(

@@ -4,7 +4,7 @@ from typing import Any
 
 import gradio as gr
 
-from evalui.report.document import markdown
+from evalui.report.document import preview
 from evalui.report.export import FORMATS
 from evalui.runs.rows import RunRow
 from evalui.ui.desk import Desk
@@ -34,7 +34,7 @@ class Report:
     def show(self, run_id: str) -> tuple[Any, ...]:
         """Links and preview of a run."""
         shown = Shown(self.desk, self.t, run_id)
-        return downloads(self.t, shown.run), markdown(
+        return downloads(self.t, shown.run), preview(
             self.desk.report(run_id, self.t.language), self.t.language
         )
 

@@ -78,7 +78,9 @@ class Results:
         if shown is None:
             return ("", "", self._none(""), gr.Tabs(visible=False), *nothing)
         wish = one(form, "sub")
-        name = wish if wish in VIEWS else VIEWS[0]
+        # Written answers favour no position, so a run of them alone has no such view.
+        offered = VIEWS if shown.has_choices else tuple(view for view in VIEWS if view != "bias")
+        name = wish if wish in offered else VIEWS[0]
         parts: list[Any] = []
         for other, view in zip(VIEWS, self._views(), strict=True):
             filled = other == name
@@ -97,12 +99,14 @@ class Results:
     def head(self, shown: Shown) -> Html:
         """The run's name, what it was, and how it ended."""
         t, run = self.t, shown.run
-        models = len({cell.cell.model for cell in shown.cells})
-        modes = dict.fromkeys(mode_words(t, cell) for cell in shown.cells)
+        models = len({cell.cell.model for cell in shown.questioned})
+        modes = dict.fromkeys(mode_words(t, cell) for cell in shown.questioned)
+        judges = dict.fromkeys(c.cell.model for c in shown.cells if c not in shown.questioned)
         facts = [
             t.count("results.models", models),
             " · ".join(dict.fromkeys(cell.cell.dataset for cell in shown.cells)),
             t("list.semicolon").join(modes),
+            *([t("results.judges", names=t("list.comma").join(judges))] if judges else []),
             t(f"results.{run.state}", moment=moment(t, run.finished or run.started or run.created)),
         ]
         copy = el(
@@ -117,7 +121,7 @@ class Results:
         return div(
             page_head(run.name, " · ".join(facts), copy, repeat),
             self._unfinished(run),
-            cls="stack",
+            cls="stack" if shown.has_choices else "stack no-choices",  # hides the Bias tab
         )
 
     def _views(self) -> tuple[Overview, Bias, Samples, Report]:

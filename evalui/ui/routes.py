@@ -14,6 +14,7 @@ from evalui import __version__
 from evalui.errors import DataError, EvaluiError, UnknownRun, sentence
 from evalui.report.export import FORMATS
 from evalui.report.sheets import harmless
+from evalui.report.votes import vote_lines
 from evalui.types import Fault
 from evalui.ui.desk import Desk
 from evalui.ui.draft import read_layout
@@ -31,6 +32,7 @@ def router(desk: Desk) -> APIRouter:
     routes.post("/upload")(_upload(desk))
     routes.get("/faults/{upload}.csv")(_faults(desk))
     routes.get("/export/{run_id}.{extension}")(_export(desk))
+    routes.get("/votes/{run_id}.jsonl")(_votes(desk))
     routes.get("/healthz")(_health(desk))
     return routes
 
@@ -102,6 +104,20 @@ def _export(desk: Desk) -> Route:
         return _download(content, FORMATS[extension], name)
 
     return export
+
+
+def _votes(desk: Desk) -> Route:
+    def votes(run_id: str, request: Request) -> Response:
+        try:
+            name = desk.run(run_id).id
+        except UnknownRun as error:
+            told = _text(request, desk).told(error.sentence)
+            return Response(told, status_code=404, media_type="text/plain")
+        said = [verdict for vote in desk.store.votes(name) if (verdict := vote.verdict)]
+        content = "".join(vote_lines(said)).encode()
+        return _download(content, "application/jsonl", f"votes-{name}.jsonl")
+
+    return votes
 
 
 def _health(desk: Desk) -> Route:

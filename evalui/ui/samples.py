@@ -9,10 +9,13 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from evalui.runs.rows import CellRow, Facets, OutcomeFilter, Page
+from evalui.runs.spec import ModeSpec
 from evalui.types import LETTERS
+from evalui.ui import open_samples
 from evalui.ui.desk import Desk
 from evalui.ui.draft import one
 from evalui.ui.html import Html, div, el, span
+from evalui.ui.open_samples import Line, Wish
 from evalui.ui.pane import Form, on, pane, read_act
 from evalui.ui.question import detail
 from evalui.ui.text import Text
@@ -60,7 +63,7 @@ class Samples:
         if act.do == "set":
             form |= {"page": "0", "sample": ""}
         if act.do == "set" and act.one("name") == "cell":
-            form |= {"subject": "", "rule": "", "gold": "", "picked": ""}
+            form |= dict.fromkeys(("subject", "capability", "rule", "gold", "picked"), "")
         return self.show(run_id, form)
 
     def show(self, run_id: str, form: Form | None = None) -> Html:
@@ -68,6 +71,8 @@ class Samples:
         form = form or {}
         shown, t, store = Shown(self.desk, self.t, run_id), self.t, self.desk.store
         row, wish = shown.cell(one(form, "cell")), read_filters(form)
+        if open_samples.is_open(row):
+            return self._answers(shown, row, form, wish.page)
         found = store.page(
             row.id,
             outcome=wish.outcome,
@@ -83,27 +88,51 @@ class Samples:
         opened = one(form, "sample")
         if not store.has_question(row.id, opened):  # none was asked for, or the link is an old one
             opened = ids[0] if ids else ""
-        cells = {str(cell.id): shown.words(cell) for cell in shown.cells if cell.done}
-        bar = filter_bar(t, row, cells, store.facets(row.id), wish)
+        bar = filter_bar(t, row, _cells(shown), store.facets(row.id), wish)
         return div(
             bar,
+            div(listing(t, found, wish, opened), self._question(row, opened), cls="two-pane"),
+            cls="stack",
+        )
+
+    def _answers(self, shown: Shown, row: CellRow, form: Form, page: int) -> Html:
+        """The same for written answers: few filters, and an answer beside its reference."""
+        t, result = self.t, self.desk.result(row)
+        wish = open_samples.read_wish(form, page)
+        found = open_samples.choose(result, wish)
+        lines = {line.sample.id: line for line in open_samples.choose(result, Wish())}
+        opened = one(form, "sample")
+        if opened not in lines:
+            first = found[wish.page * PAGE_SIZE : wish.page * PAGE_SIZE + 1]
+            opened = first[0].sample.id if first else ""
+        return div(
+            open_samples.filter_bar(t, row, _cells(shown), result, wish),
             div(
-                listing(t, found, wish, opened), self._question(run_id, row, opened), cls="two-pane"
+                open_samples.listing(t, found, wish, opened, page_size=PAGE_SIZE),
+                self._answer(row, lines[opened])
+                if opened
+                else card(div(t("samples.nothing"), cls="empty")),
+                cls="two-pane",
             ),
             cls="stack",
         )
 
-    def _question(self, run_id: str, row: CellRow, sample_id: str) -> Html:
+    def _answer(self, row: CellRow, line: Line) -> Html:
+        mode = ModeSpec.model_validate_json(row.plan)
+        asked = () if mode.recorded else self.desk.store.prompts(row, line.sample.id)
+        address = _address(row, line.sample.id)
+        return open_samples.open_detail(self.t, line, asked, mode, address=address)
+
+    def _question(self, row: CellRow, sample_id: str) -> Html:
         if not sample_id:
             return card(div(self.t("samples.nothing"), cls="empty"))
         store = self.desk.store
-        query = urlencode({"run": run_id, "sub": "samples", "cell": row.id, "sample": sample_id})
         return detail(
             self.t,
             store.question(row.id, sample_id),
             store.prompts(row, sample_id),
             row.cell.pattern,
-            address=f"?{query}",
+            address=_address(row, sample_id),
         )
 
 
@@ -205,6 +234,15 @@ def listing(t: Text, page: Page, wish: Filters, opened: str) -> Html:
         el("p", t("samples.legend"), cls="meta pad"),
         cls="flush",
     )
+
+
+def _cells(shown: Shown) -> Mapping[str, str]:
+    return {str(cell.id): shown.words(cell) for cell in shown.questioned if cell.done}
+
+
+def _address(row: CellRow, sample_id: str) -> str:
+    wish = {"run": row.run_id, "sub": "samples", "cell": row.id, "sample": sample_id}
+    return f"?{urlencode(wish)}"
 
 
 def _spoken(t: Text, outcomes: tuple[str, ...]) -> str:

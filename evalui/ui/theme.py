@@ -8,8 +8,16 @@ from gradio.themes import Base
 from evalui.settings import ASSETS
 from evalui.ui.html import Html, el, join
 
-_SHEETS = ("css/tokens.css", "css/parts.css", "css/pages.css", "css/gradio.css")
-_SCRIPT = "js/wire.js"
+_SHEETS = (
+    "css/tokens.css",
+    "css/parts.css",
+    "css/pages.css",
+    "css/open.css",
+    "css/arena.css",
+    "css/annotate.css",
+    "css/gradio.css",
+)
+_SCRIPTS = ("js/wire.js", "js/annotate.js")
 _ICON = "icons/evalui.svg"
 _FONTS = ("system-ui", "Segoe UI", "Roboto", "Arial", "Noto Sans CJK SC", "sans-serif")
 
@@ -37,7 +45,8 @@ def head(title: str) -> Html:
     """The title, style sheets and script of a page; versioned, so that they can be cached."""
     sheets = [el("link", rel="stylesheet", href=_versioned(sheet)) for sheet in _SHEETS]
     drawing = el("link", rel="icon", type="image/svg+xml", href=_versioned(_ICON))
-    return join(el("title", title), drawing, *sheets, el("script", src=_versioned(_SCRIPT)))
+    scripts = [el("script", src=_versioned(script)) for script in _SCRIPTS]
+    return join(el("title", title), drawing, *sheets, *scripts)
 
 
 def _versioned(path: str) -> str:

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from functools import cached_property
 
+from evalui.report.answers import AnswerSummary
+from evalui.report.document import Report
 from evalui.report.summary import Summary
 from evalui.runs.rows import CellRow, RunRow
+from evalui.runs.spec import JUDGE, OPEN
 from evalui.ui.desk import Desk
 from evalui.ui.matrix import mode_words
 from evalui.ui.text import Text
@@ -21,10 +24,32 @@ class Shown:
         self._t = t
 
     @cached_property
+    def report(self) -> Report:
+        """All figures of the run."""
+        return self._desk.report(self.run.id, self._t.language)
+
+    @cached_property
     def summaries(self) -> Mapping[int, Summary]:
-        """The figures of each cell, by the cell's id, in the order of the run."""
-        found = self._desk.report(self.run.id, self._t.language).summaries
-        return {cell.id: summary for cell, summary in zip(self.cells, found, strict=True)}
+        """The figures of each multiple-choice cell, by the cell's id, in the order of the run."""
+        cells = [cell for cell in self.cells if cell.cell.mode not in (OPEN, JUDGE)]
+        return {
+            cell.id: summary for cell, summary in zip(cells, self.report.summaries, strict=True)
+        }
+
+    @property
+    def answers(self) -> tuple[AnswerSummary, ...]:
+        """The figures of the cells of written answers, in the order of the run."""
+        return self.report.answers
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether the run has multiple-choice cells."""
+        return any(cell.cell.mode not in (OPEN, JUDGE) for cell in self.cells)
+
+    @property
+    def questioned(self) -> list[CellRow]:
+        """The cells in which questions are answered: all but those of judges."""
+        return [cell for cell in self.cells if cell.cell.mode != JUDGE]
 
     def words(self, cell: CellRow) -> str:
         """What the pickers call a cell: model, dataset if there are several, mode."""
@@ -34,7 +59,7 @@ class Shown:
 
     def cell(self, cell_id: str) -> CellRow:
         """The cell of an id from a form, else the first that has answers."""
-        for cell in self.cells:
+        for cell in self.questioned:
             if str(cell.id) == cell_id:
                 return cell
-        return next((cell for cell in self.cells if cell.done), self.cells[0])
+        return next((cell for cell in self.questioned if cell.done), self.questioned[0])

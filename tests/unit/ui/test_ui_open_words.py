@@ -1,0 +1,42 @@
+"""Everything that open questions can be asked with has a name in both languages."""
+
+from typing import get_args
+
+import pytest
+
+from evalui.modes.rubrics import FORMS, RUBRICS
+from evalui.types import Conflict, Kind, Orders
+from evalui.ui.draft import PAIRS
+from evalui.ui.open_overview import STRIP
+from evalui.ui.open_samples import SORTS, STATES
+from evalui.ui.text import text
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(f"kind.{name}" for name in get_args(Kind)),
+        *(f"form.{name}" for name in FORMS),
+        *(f"rubric.{name}" for name in RUBRICS),
+        *(f"judge.orders_{name}{part}" for name in get_args(Orders) for part in ("", "_short")),
+        *(f"judge.pairs_{name}{part}" for name in PAIRS for part in ("", "_short")),
+        *(f"judge.conflict_{name}" for name in get_args(Conflict)),
+        *(f"judge.{name}" for name in ("instruction", "closing")),
+        *(f"answer.{name}" for name in STATES),
+        *(f"sort.{name}" for name in SORTS),
+        *(f"figure.{name}" for name in STRIP),
+        *(
+            f"runs.{part}_{mode}"
+            for part in ("no", "good")
+            for mode in ("question_answer", "judge")
+        ),
+        *(f"columns.{name}{part}" for name in ("question", "reference") for part in ("", "_hint")),
+        *(f"open.{name}" for name in ("model", "judge", "rating", "rated", "unscored")),
+        "mode.question_answer_recorded",
+        "report.html",
+        "report.html_about",
+    ],
+)
+def test_every_name_of_open_questions_is_translated(key: str):
+    assert key in text("en")
+    assert key in text("zh")

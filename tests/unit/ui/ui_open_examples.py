@@ -1,0 +1,98 @@
+"""Open questions, answers to them and a judge for the tests of the page."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from evalui.runs.store import Store
+from evalui.runs.worker import Worker
+from evalui.settings import Settings
+from evalui.ui.desk import Desk
+from evalui.ui.draft import given_name, read_draft
+from evalui.ui.pane import Form
+
+MODELS = """
+[perfect]
+backend = "scripted"
+options = { rule = "perfect" }
+
+[noisy]
+backend = "scripted"
+options = { rule = "noisy" }
+
+[always-A]
+backend = "scripted"
+baseline = true
+options = { rule = "always-A" }
+
+[reference-judge]
+backend = "scripted"
+baseline = true
+options = { rule = "reference-judge", role = "judge" }
+"""
+QUESTIONS: Sequence[Mapping[str, str]] = (
+    {"index": "en-1", "question": "Capital of France?", "reference_answer": "Paris"},
+    {"index": "en-2", "question": "Capital of Italy?", "reference_answer": "Rome"},
+    {"index": "cn-3", "question": "中国的首都是哪里？", "reference_answer": "北京"},
+    {"index": "en-4", "question": "Say something kind.", "reference_answer": ""},
+)
+CAPABILITIES = ("facts", "facts", "facts", "manners")
+ANSWERS = {"en-1": "Paris", "en-2": "Milan", "cn-3": "首都是北京", "en-4": ""}
+QA = (
+    {"query": "Capital of France?", "response": "Paris"},
+    {"query": "Capital of Italy?", "response": "Rome"},
+)
+
+
+def lines(rows: Sequence[Mapping[str, object]]) -> bytes:
+    """The rows as JSON Lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def subjective(rows: Sequence[Mapping[str, str]] = QUESTIONS) -> bytes:
+    """The open questions, each with its capability."""
+    told = zip(rows, CAPABILITIES, strict=True)
+    return lines([{**row, "capability": capability} for row, capability in told])
+
+
+def answers(given: Mapping[str, str] = ANSWERS) -> bytes:
+    """A file of answers by index."""
+    return lines([{"index": index, "answer": answer} for index, answer in given.items()])
+
+
+def open_desk(folder: Path, catalog: str = MODELS) -> Desk:
+    """A desk with two models, a baseline and a judge, all scripted, unless told otherwise."""
+    models = folder / "models.toml"
+    models.write_text(catalog, encoding="utf-8")
+    settings = Settings(data_dir=folder / "data", models=models)
+    settings.data_dir.mkdir()
+    return Desk(settings, Store(settings.database))
+
+
+def open_form(desk: Desk, content: bytes = b"", **fields: str | list[str]) -> Form:
+    """A form with the open questions, both models and the judge."""
+    upload = desk.keep([("talk.jsonl", content or subjective())])
+    chosen: Form = {
+        "uploads": [upload],
+        "models": ["perfect", "noisy"],
+        "modes": ["question_answer"],
+        "kinds": ["subjective"],
+        "judging": ["yes"],
+        "judges": ["reference-judge"],
+    }
+    return chosen | fields
+
+
+def given(desk: Desk, content: bytes = b"", name: str = "handmade") -> Form:
+    """The fields of a form that bring a file of answers along."""
+    upload = desk.keep([(f"answers_{name}.jsonl", content or answers())])
+    return {"answers": [upload], given_name(upload, 0): name}
+
+
+def finish(desk: Desk, form: Form) -> str:
+    """A finished run of the form."""
+    run_id = desk.start(read_draft(form))
+    Worker(desk.store, desk.catalog).work_once()
+    run = desk.run(run_id)
+    assert run.state == "done", run.error
+    return run_id
