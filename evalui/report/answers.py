@@ -10,6 +10,7 @@ import numpy as np
 from evalui.report.corpus import Corpus, corpus
 from evalui.scoring.bootstrap import mean_intervals
 from evalui.scoring.bootstrap import paired as compare
+from evalui.scoring.pairing import holm
 from evalui.types import Cell, CellResult, CellState, Interval, Sample, Trial
 
 ANSWERS = "question_answer"  # the mode whose cells hold written answers
@@ -157,7 +158,7 @@ def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
         for first, second in combinations(values, 2)
         if (difference := compare(values[first], values[second]))
     ]
-    adjusted = _holm([difference.p for *_, difference in found])
+    adjusted = holm([difference.p for *_, difference in found])
     for (first, second, made), p in zip(found, adjusted, strict=True):
         yield AnswerPair(
             first=first.model,
@@ -226,12 +227,3 @@ def _mean_mark(marks: Sequence[float], scale: str) -> Interval | None:
     (share,) = mean_intervals((np.array(marks)[:, None] - low) / (high - low))
     bounds = (low + (high - low) * each for each in (share.value, share.low, share.high))
     return Interval(*bounds, n=share.n)
-
-
-def _holm(values: Sequence[float]) -> list[float]:
-    """p-values adjusted for their number (Holm, "A simple sequentially rejective test", 1979)."""
-    adjusted, running = [0.0] * len(values), 0.0
-    for rank, place in enumerate(sorted(range(len(values)), key=values.__getitem__)):
-        running = max(running, min(1.0, (len(values) - rank) * values[place]))
-        adjusted[place] = running
-    return adjusted

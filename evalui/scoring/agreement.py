@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from evalui.scoring.bootstrap import ENDS, RESAMPLES, draws, mean_interval
+from evalui.scoring.pairing import holm
 from evalui.scoring.pairwise import Battle
 from evalui.scoring.stats import clustered_share, share, wilson
 from evalui.types import OUTCOMES, Duel, Interval, Outcome, Verdict
@@ -163,10 +164,9 @@ def against_others(said: Iterable[Verdict]) -> tuple[Voter, ...]:
         by_voter[one.by].append(one)
     ballots = _ballots([votes(cast) for cast in by_voter.values()])
     voters = [_voter(name, place, ballots) for place, name in enumerate(by_voter)]
-    return tuple(
-        replace(one, outlier=flagged)
-        for one, flagged in zip(voters, _holm([one.p for one in voters]), strict=True)
-    )
+    tested = [one for one in voters if one.p is not None]
+    adjusted = dict(zip(tested, holm([one.p for one in tested if one.p is not None]), strict=True))
+    return tuple(replace(one, outlier=adjusted.get(one, 1.0) <= _LEVEL) for one in voters)
 
 
 # ---------------------------------------------------------------- votes
@@ -281,14 +281,3 @@ def _with_most(ballot: NDArray[np.intp], others: NDArray[np.intp]) -> tuple[int,
     counts = ballot.any(axis=1) & (most > second)
     hits = ballot[np.arange(len(ballot)), others.argmax(axis=1)] & counts
     return int(hits.sum()), int(counts.sum())
-
-
-def _holm(ps: Sequence[float | None]) -> list[bool]:
-    """Which p-values are significant together: S. Holm's step-down procedure (1979)."""
-    tested = sorted((p, place) for place, p in enumerate(ps) if p is not None)
-    flagged = [False] * len(ps)
-    for step, (p, place) in enumerate(tested):
-        if p * (len(tested) - step) > _LEVEL:
-            break
-        flagged[place] = True
-    return flagged
