@@ -13,7 +13,8 @@ demo: .venv/product
 test: lint types
 	$(BIN)/pytest
 
-# What every commit passes, in under a minute: two jobs at a time, without the slow tests.
+# What every commit passes, in under a minute: two jobs at a time, without the slow tests, and
+# with fewer examples of each property.
 check: .venv/tools
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint types unit
 
@@ -26,7 +27,7 @@ types: .venv/tools
 	$(BIN)/pyright
 
 unit: .venv/tools
-	$(BIN)/pytest -q -m "not slow" tests/unit
+	$(BIN)/pytest -q -m "not slow" --hypothesis-profile=quick tests/unit
 
 browser: .venv/tools
 	$(BIN)/pytest tests/browser
