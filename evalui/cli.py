@@ -36,7 +36,8 @@ Score multiple-choice answers collected elsewhere. FILE has one JSON object per 
   reply         what the model wrote, or instead of it
   probabilities of the letters shown, slot by slot
 
-Prints one JSON object: OpenCompass's figures in percent by their names, then ours.
+Prints one JSON object: OpenCompass's figures in percent by their names, then ours. --all adds
+option bias with its tests, priors, agreement and calibration.
 """
 _REPLIES = """\
 Read the chosen letter out of written replies. FILE has one JSON object per line:
@@ -136,6 +137,8 @@ def _parser() -> argparse.ArgumentParser:
         )
         kind.add_argument("file", metavar="FILE.jsonl", type=Path)
         kind.set_defaults(command=command)
+        if name == "choices":
+            kind.add_argument("--all", action="store_true", help="add bias, tests, calibration")
         if name == "texts":
             kind.add_argument("--samples", action="store_true", help="add a line for each pair")
 
@@ -177,6 +180,10 @@ def _run(given: argparse.Namespace) -> int:
     try:
         datasets = {key: upload.dataset for key, upload in loaded.items()}
         collected = collect(store, spec, datasets, base=given.spec.parent)
+        for found in collected:
+            if found.unknown:
+                told = f"{found.unknown} answers of {found.model} belong to no question of the run"
+                print(f"evalui: {told}", file=sys.stderr)
         run_id = submit(store, spec, loaded, catalog, collected=collected)
         _work(store, run_id, lambda: catalog)
         row = store.run(run_id)
@@ -288,7 +295,7 @@ def _worker(given: argparse.Namespace) -> int:
 
 
 def _score_choices(given: argparse.Namespace) -> int:
-    from evalui.report.objects import figures
+    from evalui.report.objects import all_figures, figures
     from evalui.report.predictions import pattern_of, read_choices
     from evalui.report.summary import summarise
     from evalui.types import Sample
@@ -298,7 +305,8 @@ def _score_choices(given: argparse.Namespace) -> int:
     cell = Cell(given.file.stem, "", "predictions", "predictions", pattern, "")
     samples = {trial.sample_id: Sample(trial.sample_id, "") for trial in trials}
     summary = summarise(CellResult(cell, samples, trials, len(trials)))
-    print(json.dumps(figures(summary), ensure_ascii=False, indent=2))
+    told = (all_figures if given.all else figures)(summary)
+    print(json.dumps(told, ensure_ascii=False, indent=2))
     return 0
 
 

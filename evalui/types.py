@@ -246,6 +246,11 @@ class Trial:
         return self.readings[self.headline]
 
     @property
+    def answers(self) -> tuple[str, ...]:
+        """The reply, or those to each question of a conversation."""
+        return self.turns or (self.reply or "",)
+
+    @property
     def choice(self) -> int | None:
         """The chosen slot, None if unreadable or tied."""
         return self.reading.choice

@@ -7,7 +7,7 @@ from sqlite3 import Connection
 from evalui.runs.codec import decode_trial
 from evalui.runs.database import Database
 from evalui.runs.spec import OPEN
-from evalui.types import Contestant, Trial
+from evalui.types import Contestant
 
 Answers = Mapping[str, tuple[str, ...]]
 
@@ -40,18 +40,12 @@ def contestants(database: Database, run_id: str, dataset_key: str) -> tuple[Cont
     return tuple(Contestant(cell["model"], _written(database, cell["id"])) for cell in cells)
 
 
-def turns_of(trial: Trial) -> tuple[str, ...]:
-    """What was answered to each question of a conversation, most often one."""
-    return trial.turns or (trial.reply or "",)
-
-
 def _written(database: Database, cell_id: int) -> dict[str, tuple[str, ...]]:
     rows = database.rows(
         "SELECT sample, variant, reply, body FROM trial WHERE cell = ?", (cell_id,)
     )
     found: dict[str, tuple[str, ...]] = {}
     for row in rows:
-        found[row["sample"]] = turns_of(
-            decode_trial(row["sample"], row["variant"], row["reply"], row["body"])
-        )
+        trial = decode_trial(row["sample"], row["variant"], row["reply"], row["body"])
+        found[row["sample"]] = trial.answers
     return found

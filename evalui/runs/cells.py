@@ -12,6 +12,9 @@ from evalui.runs.spec import ModeSpec
 from evalui.scoring.orders import variants
 from evalui.types import Ability, Cell, Contestant, Dataset, Pattern, Sample, Variant
 
+# Beyond this a pattern is a slip of the hand: ten options have 3.6 million orders.
+MOST_TRIALS = 1_000_000
+
 _LACKS: dict[Ability, str] = {
     "next_token": sentence("it gives no probabilities of the next token", "lacks-next-token"),
     "loglik": sentence("it gives no probability of a text", "lacks-loglik"),

@@ -21,6 +21,7 @@ class AnswersSpec(BaseModel):
     """Answers collected elsewhere (`path`) or by an earlier run (`run`) of this server.
 
     `dataset` is the key of the dataset they answer; it may be left out if there is only one.
+    `skip_faulty` leaves out rows of the file that cannot be used.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -29,6 +30,7 @@ class AnswersSpec(BaseModel):
     path: str = ""
     run: str = ""
     dataset: str = ""
+    skip_faulty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +95,18 @@ def meetings(judging: Judging, names: Sequence[str]) -> tuple[Place, ...]:
         SpecError: a name is needed and missing.
         UnknownName: a name is no contestant.
     """
+    first, against = _places(judging.baseline, names), _places(judging.against, names)
     if judging.rates_single:
         return tuple((place,) for place in range(len(names)))
     if judging.pairs == "all":
         return tuple(combinations(range(len(names)), 2))
-    first = _places(judging.baseline, names)
     if not first:
         raise SpecError(
             "Judging: the plan {pairs!r} needs names under “baseline”.",
             "no-baseline",
             pairs=judging.pairs,
         )
-    second = (
-        _places(judging.against, names) if judging.pairs == "matrix" else tuple(range(len(names)))
-    )
+    second = against if judging.pairs == "matrix" else tuple(range(len(names)))
     met = {frozenset(pair): pair for pair in product(first, second) if pair[0] != pair[1]}
     return tuple(met.values())
 
@@ -146,9 +146,9 @@ def _drawn(able: Sequence[bool], judging: Judging) -> list[int]:
     """The numbers of the items to judge, in their order."""
     numbers = list(range(len(able)))
     if judging.sample is not None:
-        # All are shuffled, able or not, so that an answer more or less changes little of the draw.
+        # Drawn from all, able or not: an answer that comes later must not change who was drawn.
         random.Random(judging.seed).shuffle(numbers)
-    return sorted([number for number in numbers if able[number]][: judging.sample])
+    return sorted(number for number in numbers[: judging.sample] if able[number])
 
 
 def _orders(judging: Judging, sample: Sample, places: Place) -> tuple[Place, ...]:

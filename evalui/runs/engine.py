@@ -108,6 +108,7 @@ class CellRun:
         mode, setting = MODES[spec.mode], setting_of(spec, ())
         self._store.start_cell(self._lease, self._row.id, RECORDED)
         done = self._store.done_keys(self._row.id)
+        assert len(recorded) == self._row.total, "what is planned is what was brought along"
         for sample in dataset.samples[: self._row.questions]:
             if sample.id not in recorded or (sample.id, _WHOLE) in done:
                 continue

@@ -18,9 +18,9 @@ class Estimate:
     """Requests in all, prompt tokens in all (roughly), requests already answered, and seconds.
 
     `seconds` is None while a model has not been timed in one of its modes, and its catalog entry
-    does not tell its speed. `judged` of the requests go to judges. `dollars` is the most that the
-    requests not yet answered cost (every reply as long as it may be), None if no model of the run
-    has a price.
+    does not tell its speed. `judged` of the requests go to judges. `dollars` is what the
+    requests not yet answered cost, roughly: every reply as long as it may be, and the answers that
+    a judge will read of middling length. None if no model of the run has a price.
     """
 
     requests: int

@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evalui.data.answers import read_answers
+from evalui.data.answers import Answers, read_answers
 from evalui.data.base import Layout, Limits, Loaded
 from evalui.data.bundle import load
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.runs.access import LOCAL, may_see
-from evalui.runs.answers import turns_of
 from evalui.runs.contest import AnswersSpec, Collected
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
@@ -119,6 +118,7 @@ def _collected(
         found = read_answers(
             _located(base, wanted.path), samples, model=wanted.model, limits=limits
         )
+        _refuse_faults(wanted, found)
         answers, unknown = found.answers, len(found.unknown)
     else:
         answers, unknown = _earlier(store, wanted, samples, owner), 0
@@ -130,6 +130,20 @@ def _collected(
             dataset=datasets[source].name,
         )
     return Collected(wanted.model, source, answers, unknown)
+
+
+def _refuse_faults(wanted: AnswersSpec, found: Answers) -> None:
+    # Answers to questions that are not asked here are no mistake: a file may answer more.
+    faults = [fault for fault in found.faults if fault.rule != "unknown-index"]
+    if faults and not wanted.skip_faulty:
+        raise FaultyRows(
+            "{name} has {n} faults, the first is {fault}. "
+            'Mend them, or leave these rows out with "skip_faulty": true.',
+            "faults",
+            name=Path(wanted.path).name,
+            n=len(faults),
+            fault=str(faults[0]),
+        )
 
 
 def _source(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> str:
@@ -153,18 +167,30 @@ def _earlier(
     """What the model answered in an earlier run of this owner, to questions that are the same."""
     if not may_see(store.run(wanted.run).owner, owner):
         raise UnknownRun("There is no run {run!r}.", "no-run", run=wanted.run)
-    asked = {sample.id: sample.question for sample in samples}
+    asked = {sample.id: _asked(sample) for sample in samples}
     found: dict[str, tuple[str, ...]] = {}
     for row in store.cells(wanted.run):
         if row.cell.mode != OPEN or row.cell.model != wanted.model:
             continue
         result = store.result(wanted.run, row.id)
-        found |= {
-            trial.sample_id: turns_of(trial)
+        answers = {
+            trial.sample_id: trial.answers
             for trial in result.trials
-            if asked.get(trial.sample_id) == result.samples[trial.sample_id].question
+            if asked.get(trial.sample_id) == _asked(result.samples[trial.sample_id])
         }
+        if found.keys() & answers.keys():
+            raise SpecError(
+                "Answers of {model}: the earlier run has several to one question.",
+                "answers-several",
+                model=wanted.model,
+            )
+        found |= answers
     return found
+
+
+def _asked(sample: Sample) -> tuple[object, ...]:
+    """What an answer is an answer to."""
+    return sample.question, sample.history, sample.follow_ups
 
 
 def _read(source: DatasetSpec, base: Path, limits: Limits) -> Loaded:

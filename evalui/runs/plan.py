@@ -7,16 +7,13 @@ from itertools import product
 from evalui.errors import SpecError, UnknownName, sentence
 from evalui.models.base import ModelEntry
 from evalui.modes import MODES, Mode, Setting
-from evalui.runs.cells import CellPlan, reordered, setting_of, why_not
+from evalui.runs.cells import MOST_TRIALS, CellPlan, reordered, setting_of, why_not
 from evalui.runs.codec import dataset_key
 from evalui.runs.contest import Collected
 from evalui.runs.plan_judges import contestants_of, plan_judges
 from evalui.runs.spec import OPEN, DatasetSpec, ModeSpec, RunSpec, labels, signature
 from evalui.scoring.orders import count_variants
 from evalui.types import Cell, Dataset, Pattern, Sample, Variant
-
-# Beyond this a pattern is a slip of the hand: ten options have 3.6 million orders.
-MOST_TRIALS = 1_000_000
 
 
 def plan_run(
@@ -36,7 +33,7 @@ def plan_run(
             nothing to judge.
         UnknownName: no such model, mode, template or form.
     """
-    _refuse_twins(spec, datasets)
+    _refuse_twins(spec, datasets, collected)
     judges = spec.judging.judges if spec.judging else []
     for name in (*spec.models, *judges):
         if name not in catalog:
@@ -81,7 +78,13 @@ def _recorded(
             sample.id: found.answers[sample.id] for sample in samples if sample.id in found.answers
         }
         told = signature(
-            dataset, samples, mode, model=found.model, seed=spec.seed, limit=spec.limit
+            dataset,
+            samples,
+            mode,
+            model=found.model,
+            seed=spec.seed,
+            limit=spec.limit,
+            answers=kept,
         )
         yield CellPlan(
             cell=Cell(dataset.name, found.model, OPEN, OPEN, "origin", told),
@@ -97,10 +100,15 @@ def _recorded(
         )
 
 
-def _refuse_twins(spec: RunSpec, datasets: Mapping[str, Dataset]) -> None:
+def _refuse_twins(
+    spec: RunSpec, datasets: Mapping[str, Dataset], collected: Sequence[Collected]
+) -> None:
     names = [datasets[source.key].name for source in spec.datasets]
     # One contestant may bring answers to several datasets.
-    contestants = [*spec.models, *dict.fromkeys(answers.model for answers in spec.answers)]
+    brought = dict.fromkeys(found.model for found in collected)
+    twice = Counter((found.model, found.source) for found in collected)
+    again = [model for (model, _), count in twice.items() for _ in range(count - 1)]
+    contestants = [*spec.models, *brought, *again]
     judges = spec.judging.judges if spec.judging else []
     for what, listed in (
         (sentence("datasets are called", "twin-datasets"), names),

@@ -1,13 +1,14 @@
 """The judges' part of a run: a cell for each dataset and judge, after all answers."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from evalui.errors import SpecError, sentence
 from evalui.models.base import ModelEntry
 from evalui.modes import MODES
-from evalui.runs.cells import CellPlan, setting_of, why_not, work
-from evalui.runs.contest import Judging
+from evalui.runs.cells import MOST_TRIALS, CellPlan, setting_of, why_not, work
+from evalui.runs.contest import Judging, meetings
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec, RunSpec, signature
 from evalui.types import Cell, Contestant, Dataset
 
@@ -60,6 +61,8 @@ def _plan(
             n=len(able),
             needed=needed,
         )
+    _refuse_twins(dataset, able)
+    _refuse_too_many(dataset, judging, [plan.cell.model for plan in able], spec.limit)
     chat = entry.chat if judging.chat is None else judging.chat
     mode = ModeSpec(mode=JUDGE, max_tokens=judging.max_tokens, chat=chat, judging=judging)
     samples = dataset.samples[: spec.limit]
@@ -71,7 +74,7 @@ def _plan(
         samples,
         mode,
         model=entry.name,
-        seed=spec.seed,
+        seed=judging.seed or 0,
         limit=spec.limit,
         contestants=[contestant.name for contestant in contestants],
     )
@@ -90,6 +93,35 @@ def _plan(
         requests=0 if impossible else total,
         impossible=impossible,
     )
+
+
+def _refuse_twins(dataset: Dataset, able: Sequence[CellPlan]) -> None:
+    name, count = Counter(plan.cell.model for plan in able).most_common(1)[0]
+    if count > 1:
+        raise SpecError(
+            "{model} answers {dataset} in {n} ways: a judge can compare one of them.",
+            "twin-contestants",
+            model=name,
+            dataset=dataset.name,
+            n=count,
+        )
+
+
+def _refuse_too_many(
+    dataset: Dataset, judging: Judging, names: Sequence[str], limit: int | None
+) -> None:
+    pairs = len(dataset.samples[:limit]) * len(meetings(judging, names))
+    showings = pairs * (2 if judging.orders == "double" and not judging.rates_single else 1)
+    # A sample is drawn from all of them, so all of them have to be gone through.
+    if showings > MOST_TRIALS:
+        raise SpecError(
+            "Judging {dataset} would ask {n:,} times, more than {limit:,}. "
+            "Compare with a baseline, or set a limit.",
+            "too-many-showings",
+            dataset=dataset.name,
+            n=showings,
+            limit=MOST_TRIALS,
+        )
 
 
 def _expected(plan: CellPlan, dataset: Dataset) -> Contestant:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -133,6 +133,9 @@ class RunSpec(BaseModel):
     def _somebody(self) -> Self:
         if not self.models and not self.answers:
             raise ValueError("expected a model, or answers")
+        for mode in self.modes:
+            if mode.mode == JUDGE or mode.judging or mode.recorded:
+                raise ValueError("judges belong under “judging”, answers under “answers”")
         return self
 
     @field_validator("datasets", mode="before")
@@ -195,29 +198,32 @@ def signature(
     seed: int,
     limit: int | None,
     contestants: Sequence[str] = (),
+    answers: Mapping[str, tuple[str, ...]] | None = None,
 ) -> str:
     """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those asked.
 
-    For a judge's cell, `model` is the judge and `contestants` are those it compares.
+    For a judge's cell, `model` is the judge and `contestants` are those it compares; `answers`
+    are those that were brought along, and then nothing is told of how somebody was asked.
 
     What stands at its default and cannot change a score is left out. The dataset's digest tells
     its column settings too. `mode.chat` is decided.
     """
-    scorer = MODES[mode.mode]
+    scorer, asked = MODES[mode.mode], answers is None
     parts = [
         f"{dataset.name}@{dataset.sha256[:8]}",
         f"n:{len(samples)}",
         f"limit:{limit}" if limit is not None else "",
         f"mode:{mode.mode}",
         f"prompt:{_prompts(mode, samples)}",
-        f"rule:{reply.VERSION if scorer.headline == 'tolerant' else scorer.headline}",
-        f"shots:{mode.shots}" if mode.judging is None else "",
+        f"rule:{_rule(mode)}",
+        f"shots:{mode.shots}" if asked and mode.judging is None else "",
+        f"answers:{_digest(repr(sorted(answers.items())))}" if answers is not None else "",
         f"contestants:{'+'.join(contestants)}" if contestants else "",
         *_shown(mode, samples),
-        f"chat:{'yes' if mode.chat else 'no'}",
-        f"max:{mode.max_tokens}" if scorer.abilities_needed == "generate" else "",
+        f"chat:{'yes' if mode.chat else 'no'}" if asked else "",
+        f"max:{mode.max_tokens}" if asked and scorer.abilities_needed == "generate" else "",
         f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
-        "temp:0",
+        "temp:0" if asked else "",
         f"seed:{seed}",
         f"{'model' if mode.judging is None else 'judge'}:{model}",
         f"evalui:{__version__}",
@@ -264,6 +270,13 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
         "max_tokens": f"max{mode.max_tokens}",
         "unconditional": "un" if mode.unconditional is None else f"un{_digest(mode.unconditional)}",
     }
+
+
+def _rule(mode: ModeSpec) -> str:
+    if mode.judging and mode.judging.rates_single:
+        return "rating"
+    headline = MODES[mode.mode].headline
+    return reply.VERSION if headline == "tolerant" else headline
 
 
 def _shown(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:

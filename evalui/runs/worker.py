@@ -93,9 +93,11 @@ class Worker:
 
     def _do_cells(self, run: RunRow) -> None:
         waiting = [row for row in self._store.cells(run.id) if row.state == "waiting"]
-        for model_name, rows in groupby(waiting, key=lambda row: row.cell.model):
+        # A judge may have the name of somebody whose answers were brought along.
+        groups = groupby(waiting, key=lambda row: (row.cell.model, _is_recorded(row)))
+        for (model_name, recorded), rows in groups:
             cells = list(rows)
-            if _is_recorded(cells[0]):
+            if recorded:
                 for row in cells:
                     self._do_cell(run.lease, row, lambda job, dataset: job.grade(dataset))
                 continue

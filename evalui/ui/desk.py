@@ -27,7 +27,7 @@ from evalui.runs.rows import CellRow, RunRow
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
 from evalui.runs.store import Store
 from evalui.settings import ASSETS, Settings
-from evalui.types import CellResult, Dataset, Language
+from evalui.types import CellResult, Dataset, Language, Verdict
 from evalui.ui.answers_card import AnswersFile, EarlierRun
 from evalui.ui.draft import Draft, Given
 from evalui.ui.text import text
@@ -293,11 +293,21 @@ class Desk:
         if not open_:
             raise SpecError("Answers belong to open questions; there are none.", "answers-no-open")
         if given.run:
-            return AnswersSpec(model=given.model, run=given.run, dataset=next(iter(open_)))
+            asked = self._asked_in(given)
+            key = max(open_, key=lambda each: len(asked & _questions_of(open_[each])))
+            return AnswersSpec(model=given.model, run=given.run, dataset=key)
         path = self._answers_path(given)
         dataset = self._answered(path, list(open_.values()), given.model)
         key = next(key for key, each in open_.items() if each is dataset)
-        return AnswersSpec(model=given.model, path=str(path), dataset=key)
+        # What is wrong in the file stands on the page, beside its name.
+        return AnswersSpec(model=given.model, path=str(path), dataset=key, skip_faulty=True)
+
+    def _asked_in(self, given: Given) -> frozenset[tuple[str, str]]:
+        """What the model was asked in the earlier run that its answers come from."""
+        self.run(given.run)
+        cells = (row for row in self.store.cells(given.run) if row.cell.model == given.model)
+        keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
+        return frozenset(question for key in keys for question in self._questions(key))
 
     def _given(self, answers: AnswersSpec) -> Given:
         """Where the answers of a specification are kept."""
@@ -326,7 +336,19 @@ class Desk:
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures
         row, results = self.store.run(run_id), self.store.results(run_id)
-        return compile_report(row.name, results, baselines=self.baselines(), spec=row.spec)
+        return compile_report(
+            row.name, results, baselines=self.baselines(), spec=row.spec, votes=self.votes(run_id)
+        )
+
+    def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
+        """What people said of each dataset, by its name; a run of multiple choice has none."""
+        keys = {
+            row.cell.dataset: row.dataset_key
+            for row in self.store.cells(run_id)
+            if row.cell.mode == OPEN
+        }
+        said = {name: self.store.verdicts(run_id, key) for name, key in keys.items()}
+        return {name: verdicts for name, verdicts in said.items() if verdicts}
 
 
 def sample_files() -> tuple[Path, ...]:

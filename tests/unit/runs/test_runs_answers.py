@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 from open_run_examples import CATALOG, RIGHT, WRONG, add_open_run, collected, do_run, open_spec
@@ -109,3 +110,10 @@ def test_an_unreadable_verdict_is_asked_for_once_more(
     assert judge.asked == 4
     assert [(trial.choice, trial.turns) for trial in trials] == [(choice, ("Hmm.", second))] * 2
     assert store.cells(run_id)[-1].unreadable == (2 if choice is None else 0)
+
+
+def test_a_judge_may_have_the_name_of_somebody_who_brought_answers(store: Store):
+    named = (RIGHT, replace(WRONG, model="reference-judge"))
+    run_id = add_open_run(store, brought=named)
+    do_run(store, run_id)
+    assert [cell.done for cell in store.cells(run_id)] == [4, 4, 8]

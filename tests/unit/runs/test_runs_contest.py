@@ -73,6 +73,19 @@ def test_pairs_without_an_answer_are_passed_over():
     assert len(shown) == 4 * 2 + 4
 
 
+def test_an_answer_that_comes_later_changes_nothing_of_the_draw():
+    some = Contestant("z", {SAMPLES[0].id: ("z",)})
+    before, after = (
+        {
+            (sample.id, variant)
+            for sample, variant in showings(judging(sample=6), (*EVERYBODY[:2], last), SAMPLES)
+        }
+        for last in (some, EVERYBODY[2])
+    )
+    assert before < after
+    assert len(after) == 12
+
+
 def test_a_sample_of_pairs_keeps_both_orders_and_the_files_order():
     shown = list(showings(judging(sample=5), EVERYBODY, SAMPLES))
     assert len(shown) == 10

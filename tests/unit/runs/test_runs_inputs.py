@@ -163,3 +163,30 @@ def test_where_answers_are_judged_no_mode_need_be_named() -> None:
 def test_a_misspelt_field_of_the_judging_is_told() -> None:
     with pytest.raises(SpecError, match=r"judging\.order.*Known: judges, template, orders"):
         read_spec('{"datasets": ["o"], "models": ["m"], "judging": {"judges": ["j"], "order": 1}}')
+
+
+@pytest.mark.parametrize(
+    "mode", ['{"mode": "judge"}', '{"mode": "question_answer", "recorded": true}']
+)
+def test_what_belongs_elsewhere_is_refused_among_the_modes(mode: str) -> None:
+    with pytest.raises(SpecError, match="judges belong under"):
+        read_spec(f'{{"datasets": ["o"], "models": ["m"], "modes": [{mode}]}}')
+
+
+def test_faulty_answers_stop_a_run_that_does_not_skip_them(answered: Path, store: Store) -> None:
+    (answered / "answers_x.jsonl").write_text(ANSWERS + "{no json\n")
+    with pytest.raises(FaultyRows, match=r"answers_x\.jsonl has 1 faults.*line 4"):
+        collect_in(answered, store, open_run(path="answers_x.jsonl"))
+    (found,) = collect_in(answered, store, open_run(path="answers_x.jsonl", skip_faulty=True))
+    assert (len(found.answers), found.unknown) == (2, 1)
+
+
+def test_an_answer_after_another_conversation_is_no_answer(answered: Path, store: Store) -> None:
+    first = open_run(path="answers_x.jsonl")
+    brought = collect_in(answered, store, first)
+    loaded = read_datasets(first, base=answered)
+    run_id = submit(store, first, loaded, CATALOG, collected=brought)
+    Worker(store, lambda: CATALOG).work_once(run_id)
+    (answered / "open.jsonl").write_text(OPEN.replace("}", ', "history": [["a", "b"]]}'))
+    with pytest.raises(SpecError, match="none belongs to a question"):
+        collect_in(answered, store, open_run(run=run_id))

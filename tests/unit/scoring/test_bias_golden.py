@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bias_examples import case_trials
 from scoring_examples import golden, pattern_of
+from strata_examples import case_trials
 
 from evalui.scoring.bias import CellBias, bias
 from evalui.scoring.bias_tests import permutation_test

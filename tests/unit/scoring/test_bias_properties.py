@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bias_examples import as_trials, simulated, stratum_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from strata_examples import as_trials, simulated, stratum_of
 
 from evalui.scoring.bias import bias
 from evalui.scoring.bias_tests import cochran, permutation_test

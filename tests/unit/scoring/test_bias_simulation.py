@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from bias_examples import simulated
+from strata_examples import simulated
 
 from evalui.scoring.bias_tests import cochran, original_floor, permutation_test, wald
 from evalui.scoring.prior import prior

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bias_examples import answered, as_trials, simulated, stratum_of
+from strata_examples import answered, as_trials, simulated, stratum_of
 
 from evalui.scoring.bias import bias, evidence
 from evalui.scoring.format import format_figures

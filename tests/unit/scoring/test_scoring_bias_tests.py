@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from bias_examples import simulated, stratum_of
 from scipy import stats
+from strata_examples import simulated, stratum_of
 
 from evalui.scoring.bias_tests import (
     bias_tests,

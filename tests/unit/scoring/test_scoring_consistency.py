@@ -3,7 +3,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from bias_examples import simulated, stratum_of
+from strata_examples import simulated, stratum_of
 
 from evalui.scoring.consistency import consistency, plurality_by_chance
 from evalui.scoring.grid import TIED, UNREADABLE

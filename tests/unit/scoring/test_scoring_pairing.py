@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from bias_examples import answered, as_trials, simulated
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from strata_examples import answered, as_trials, simulated
 
 from evalui.scoring.pairing import (
     benjamini_hochberg,

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bias_examples import simulated, stratum_of
+from strata_examples import simulated, stratum_of
 
 from evalui.scoring.grid import TIED, UNREADABLE
 from evalui.scoring.permuting import draw, observed

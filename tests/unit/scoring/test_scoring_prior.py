@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from bias_examples import simulated, stratum_of
 from numpy.typing import NDArray
+from strata_examples import simulated, stratum_of
 
 from evalui.scoring.prior import average, prior, slot_prior
 from evalui.scoring.strata import Stratum

@@ -2,9 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from bias_examples import as_trials, stratum_of
 from hypothesis import given
 from hypothesis import strategies as st
+from strata_examples import as_trials, stratum_of
 
 from evalui.scoring.grid import TIED, UNREADABLE
 from evalui.scoring.position import position_tables

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from bias_examples import answered, as_trials, simulated
+from strata_examples import answered, as_trials, simulated
 
 from evalui.scoring.grid import TIED, UNREADABLE
 from evalui.scoring.orders import variants
