@@ -29,9 +29,13 @@ from evalui.runs.inputs import submit
 from evalui.runs.spec import RunSpec
 from evalui.runs.store import Store
 from evalui.runs.worker import Worker
+from evalui.scoring import elo
+from evalui.scoring.bias import bias
+from evalui.scoring.bradley_terry import rate
 from evalui.scoring.circular import score, variants
+from evalui.scoring.pairwise import Battle
 from evalui.settings import ASSETS
-from evalui.types import Reading, Trial, Variant
+from evalui.types import Outcome, Reading, Trial, Variant
 
 ROUNDS = 3
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -50,7 +54,8 @@ class Row:
 
 def main() -> None:
     """Run every benchmark and keep the table."""
-    rows = [row for benchmark in (scoring, storing, answering, starting) for row in benchmark()]
+    benchmarks = (scoring, biasing, rating, storing, answering, starting)
+    rows = [row for benchmark in benchmarks for row in benchmark()]
     lines = [
         f"evalui {version('evalui')}, Python {platform.python_version()}, "
         f"torch {version('torch')}, numpy {version('numpy')}, {platform.machine()}, "
@@ -76,6 +81,26 @@ def scoring() -> Iterator[Row]:
         trials = [_trial(number, order, rng) for number in range(questions) for order in orders]
         yield _measured(
             "circular figures", len(trials), "trials", partial(score, trials, "circular")
+        )
+
+
+def biasing() -> Iterator[Row]:
+    """Every figure of option bias, without and with the permutation test."""
+    rng = random.Random(0)
+    orders = variants(4, "circular")
+    trials = [_trial(number, order, rng) for number in range(13_000) for order in orders]
+    for work, drawn in (("bias figures", 0), ("bias figures and tests", 999)):
+        yield _measured(work, len(trials), "trials", partial(bias, trials, "circular", draws=drawn))
+
+
+def rating() -> Iterator[Row]:
+    """Elo over 1000 orders and Bradley-Terry with 1000 resamples, of 10,000 battles."""
+    for questions in (10_000, 2_000):
+        battles = _battles(questions, 10_000 // questions)
+        shape = f"battles on {questions:,} questions"
+        yield _measured("Elo, 1000 orders", len(battles), shape, partial(elo.permuted, battles))
+        yield _measured(
+            "Bradley-Terry, 1000 resamples", len(battles), shape, partial(rate, battles)
         )
 
 
@@ -152,6 +177,17 @@ def _cpu() -> float:
     """CPU seconds of this process and its finished children."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def _battles(questions: int, each: int) -> list[Battle]:
+    rng = random.Random(0)
+    names = [f"model-{number}" for number in range(10)]
+    outcomes: tuple[Outcome, ...] = ("a", "b", "tie")
+    return [
+        Battle(*rng.sample(names, 2), rng.choice(outcomes), f"q{question}")
+        for question in range(questions)
+        for _ in range(each)
+    ]
 
 
 def _trial(number: int, order: Variant, rng: random.Random) -> Trial:
