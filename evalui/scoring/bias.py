@@ -16,7 +16,7 @@ from evalui.scoring.consistency import Consistency, consistency
 from evalui.scoring.format import FormatFigures
 from evalui.scoring.grid import Grid, grids
 from evalui.scoring.lights import Evidence, Light, light
-from evalui.scoring.position import PositionTable, position_tables
+from evalui.scoring.position import PositionTable, tables_of
 from evalui.scoring.prior import Prior, prior
 from evalui.scoring.spread import Spread, spread
 from evalui.scoring.strata import Stratum, from_grids
@@ -84,7 +84,7 @@ def bias(
     `draws` of 0 leaves out the permutation tests, and with them the floors and lights.
     """
     tables = grids(trials, pattern, reading=reading)
-    positions = position_tables(trials, pattern, reading=reading)
+    positions = tables_of(tables)
     found = from_grids(tables, trials, pattern)
     return CellBias(
         strata=tuple(

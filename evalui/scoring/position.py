@@ -54,7 +54,12 @@ def position_tables(
 
     Questions whose options name other options are left out.
     """
-    tables = [table.only(table.reorderable) for table in grids(trials, pattern, reading=reading)]
+    return tables_of(grids(trials, pattern, reading=reading))
+
+
+def tables_of(made: Sequence[Grid]) -> tuple[PositionTable, ...]:
+    """`position_tables` of grids that are there already."""
+    tables = [grid.only(grid.reorderable) for grid in made]
     return tuple(_table(table) for table in tables if len(table.ids))
 
 
