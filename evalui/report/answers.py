@@ -52,7 +52,8 @@ class Rated:
 class AnswerSummary:
     """The figures of one cell of answers.
 
-    `n` answers are in of `questions`; `compared` of them have a reference and make the figures.
+    `n` answers are in of `questions`; `compared` of them have a reference and make the figures;
+    `asked` are the ids of their questions.
     `empty` and `cut` count blank replies and those that ran into the length limit. `means` has the
     mean of each text figure in 0..1 with its range over questions, `length` the median length in
     characters (of all turns together; 0 without answers).
@@ -70,6 +71,7 @@ class AnswerSummary:
     means: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
     corpus: Corpus | None = None
     rated: tuple[Rated, ...] = ()
+    asked: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,7 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         means=_means(compared),
         corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
         rated=tuple(one for one in rated if one),
+        asked=frozenset(trial.sample_id for trial in compared),
     )
 
 
@@ -197,7 +200,7 @@ def _segments(trial: Trial, samples: Mapping[str, Sample]) -> Iterator[tuple[str
 
 
 def _length(trial: Trial) -> int:
-    return sum(map(len, trial.turns or (trial.reply or "",)))
+    return sum(map(len, trial.answers))
 
 
 def _rated(model: str, judged: CellResult) -> Rated | None:

@@ -1,7 +1,7 @@
 """The judged answers of one dataset in figures: standings, ratings, win matrix, reliability."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from evalui import __version__
 from evalui.report.answers import JUDGE, rating_cells
@@ -20,6 +20,7 @@ from evalui.scoring.bradley_terry import (
 )
 from evalui.scoring.judging import PANEL, Reliability, battles, panel, reliability, verdicts
 from evalui.scoring.pairwise import Battle, Tally, WinMatrix, tallies, win_matrix
+from evalui.scoring.style import RESAMPLES as STYLE_RESAMPLES
 from evalui.scoring.style import Styled, rate_without_style
 from evalui.scoring.subjective import (
     Comparisons,
@@ -41,10 +42,8 @@ from evalui.types import (
 )
 
 PEOPLE = "people"
-_RATINGS = (
-    f"elo:k{elo.K_OPENCOMPASS:g},scale{elo.SCALE:g},start{elo.START:g},orders{elo.RUNS}"
-    f"|bradley-terry:resamples{RESAMPLES}"
-)
+_MANY = 20_000  # battles: above, all orders and resamples would take minutes
+_LEAST_ORDERS, _LEAST_RESAMPLES = 100, 50
 # What a state of several cells together is: what is still open first, then what went wrong.
 _STATES: tuple[CellState, ...] = (
     "running",
@@ -89,7 +88,9 @@ class Arena:
     None without finite ratings. `shares` holds the share of points that row won against column
     (ties as halves), with its range over questions, for pairs that met. `comparisons` is the head
     of OpenCompass's report, `agreement` that between a panel's judges (Fleiss) or between people,
-    `styled` tells how much length and Markdown weigh.
+    `styled` tells how much length and Markdown weigh. `elo` is the median over `elo_orders` orders.
+    `swayed` holds the flips of each judge of a panel: where single judges change their verdict
+    with the order, the panel mostly has no majority and so cannot change its own.
     """
 
     dataset: str
@@ -118,6 +119,24 @@ class Arena:
     comparisons: Comparisons | None = None
     agreement: Agreement | None = None
     styled: Styled | None = None
+    elo_orders: int = elo.RUNS
+    swayed: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
+
+
+@dataclass(frozen=True, slots=True)
+class _Effort:
+    """Over how many orders of play Elo goes, and how often style is resampled."""
+
+    orders: int
+    resamples: int
+
+    @property
+    def signature(self) -> str:
+        """How the ratings are made."""
+        return (
+            f"elo:k{elo.K_OPENCOMPASS:g},scale{elo.SCALE:g},start{elo.START:g},orders{self.orders}"
+            f"|bradley-terry:resamples{RESAMPLES}|style:resamples{self.resamples}"
+        )
 
 
 def arenas(results: Sequence[CellResult]) -> tuple[Arena, ...]:
@@ -157,7 +176,13 @@ def panel_arena(results: Sequence[CellResult]) -> Arena:
         error=_errors([result.error for result in results]),
     )
     judges = tuple(result.cell.model for result in results)
-    return replace(_measured(head, panel(per_judge), judges), agreement=fleiss(per_judge))
+    swayed = {
+        judge: flips
+        for judge, judged in zip(judges, per_judge, strict=True)
+        if (flips := reliability(judged, ()).flips)
+    }
+    measured = _measured(head, panel(per_judge), judges)
+    return replace(measured, agreement=fleiss(per_judge), swayed=swayed)
 
 
 def people(votes: Sequence[Verdict], judged: Arena) -> Arena:
@@ -198,7 +223,8 @@ def _measured(head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ..
     fought = battles(judged, head.conflict)
     readable = [one.duel for one in judged if one.outcome is not None]
     rated = rate(fought) if fought else None
-    styled = rate_without_style(fought, head.contestants) if fought else None
+    effort = _effort(len(fought))
+    styled = _styled(fought, head, effort) if fought else None
     shares = _shares(fought)
     return Arena(
         dataset=head.cell.dataset,
@@ -212,7 +238,7 @@ def _measured(head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ..
         planned=head.total,
         verdicts=tuple(judged),
         battles=fought,
-        standings=_standings(fought, rated, styled, shares) if rated and styled else (),
+        standings=_standings(fought, rated, styled, shares, effort) if rated and styled else (),
         lead=_lead(rated) if rated else None,
         matrix=win_matrix(fought) if fought else None,
         shares=shares,
@@ -221,12 +247,26 @@ def _measured(head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ..
         reliability=replace(reliability(judged, head.contestants), by=head.cell.model),
         contestants=head.contestants,
         samples=head.samples,
-        signature=f"{head.cell.signature}|{_RATINGS}",
+        signature=f"{head.cell.signature}|{effort.signature}",
         state=head.state,
         error=head.error,
         comparisons=comparisons(judged),
         styled=styled,
+        elo_orders=effort.orders,
     )
+
+
+def _effort(n: int) -> _Effort:
+    """As much as `n` battles leave time for."""
+    part = min(1.0, _MANY / n) if n else 1.0
+    return _Effort(
+        max(_LEAST_ORDERS, int(part * elo.RUNS)),
+        max(_LEAST_RESAMPLES, int(part * STYLE_RESAMPLES)),
+    )
+
+
+def _styled(fought: Sequence[Battle], head: CellResult, effort: _Effort) -> Styled:
+    return rate_without_style(fought, head.contestants, resamples=effort.resamples)
 
 
 def _standings(
@@ -234,9 +274,11 @@ def _standings(
     rated: BradleyTerry,
     styled: Styled,
     shares: Mapping[tuple[str, str], Interval],
+    effort: _Effort,
 ) -> tuple[Standing, ...]:
     """Every model that met another, the best first: by rating where there is one, else by Elo."""
-    medians, ends, places = elo.permuted(fought).median, elo.interval(fought), ranks(rated)
+    medians = elo.permuted(fought, runs=effort.orders).median
+    ends, places = elo.interval(fought, resamples=effort.orders), ranks(rated)
     order = sorted(medians, key=lambda model: _strength(rated, model, medians), reverse=True)
     counted = tallies(fought)
     return tuple(

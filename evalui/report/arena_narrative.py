@@ -1,39 +1,23 @@
-"""Sentences on standings, judges and written answers that say what the figures say, and no more."""
+"""Sentences on standings and written answers that say what the figures say, and no more."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
 
 from evalui.report.answers import AnswerSummary
 from evalui.report.arena import PEOPLE, Arena
 from evalui.report.arena_panels import FEW, Grouping, Panel
 from evalui.report.notes import Note
-from evalui.report.numbers import count, figure, fixed, span
+from evalui.report.numbers import count, fixed
 from evalui.report.sentences import SENTENCES, say
 from evalui.scoring.bradley_terry import Connection
-from evalui.scoring.elo import RUNS
 from evalui.scoring.judging import PANEL
 from evalui.types import Interval, Language
 
 MAIN_FIGURE = "rouge-l-f"
+_MAIN_NAME = "ROUGE-L"  # as people read it; tables keep the name under which SWIFT prints it
 _FEW_QUESTIONS = 10  # below, resampling them gives ranges that are too short
 _NAMED = 3  # models in a title, before they are counted
-_FAIR, _UNSTEADY = 0.10, 0.20  # of verdicts that change with the order
-_UNREADABLE = 0.02  # of verdicts
 _HALF = 0.5
 _NOBODY: frozenset[str] = frozenset()
-
-Steady = Literal["steady", "fair", "unsteady"]
-
-
-@dataclass(frozen=True, slots=True)
-class Steadiness:
-    """How far a judge holds to its verdicts: a word, a sentence to set bold, and its reason."""
-
-    level: Steady
-    word: str
-    lead: str
-    rest: str
 
 
 # ---------------------------------------------------------------- standings
@@ -64,7 +48,7 @@ def standings_subtitle(
     """How to read the chart of ratings: battles, judge and questions."""
     if not arena.standings:
         return ""
-    said = [say("elo-about", language, runs=count(RUNS), n=count(arena.questions))]
+    said = [say("elo-about", language, runs=count(arena.elo_orders), n=count(arena.questions))]
     if sum(standing.with_leader for standing in arena.standings) > 1:
         said.append(say("elo-grey", language))
     return joined([*said, battles_by(arena, language, rule_based=rule_based)], language)
@@ -82,7 +66,7 @@ def judged_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = 
         return say("by-people", language)
     if arena.by == PANEL:
         named = [judge_name(judge, language, rule_based=rule_based) for judge in arena.judges]
-        return say("by-panel", language, k=len(named), names=_series(named, language))
+        return say("by-panel", language, k=len(named), names=series(named, language))
     name = judge_name(arena.by, language, rule_based=rule_based)
     return say("by-judge", language, name=name)
 
@@ -121,7 +105,7 @@ def listed(models: Sequence[str], language: Language) -> str:
         return say("and-others", language, first=models[0], k=_others(len(models), language))
     if len(models) < 2:
         return "".join(models)
-    first = _series(models[:-1], language)
+    first = series(models[:-1], language)
     return say("and", language, first=first, last=models[-1])
 
 
@@ -130,11 +114,18 @@ def joined(sentences: Sequence[str], language: Language) -> str:
     return ("" if language == "zh" else " ").join(filter(None, sentences))
 
 
+def series(names: Sequence[str], language: Language) -> str:
+    """Names one after the other: "a, b, c"."""
+    return ("、" if language == "zh" else ", ").join(names)
+
+
 # ---------------------------------------------------------------- groups of questions
 
 
 def panels_title(panels: Sequence[Panel], grouping: Grouping, language: Language) -> str:
-    """Which model is first in most groups, small groups left out."""
+    """Which model is first in most groups, small groups left out; "" for one group alone."""
+    if len(panels) < 2:
+        return ""
     group, groups = (say(f"group-{name}", language) for name in _FORMS[grouping])
     leaders = [_leader(panel.shares) for panel in panels if not panel.few]
     if not leaders:
@@ -142,9 +133,12 @@ def panels_title(panels: Sequence[Panel], grouping: Grouping, language: Language
     firsts = {model: leaders.count(model) for model in leaders if model}
     most = max(firsts.values(), default=0)
     first = [model for model, times in firsts.items() if times == most]
-    if len(first) != 1:
-        return say("panels-split", language, groups=groups)
-    return say("panels-most", language, model=first[0], k=most, n=len(leaders), groups=groups)
+    if not most:
+        return say("panels-none", language, group=group)
+    told = {"k": count(most), "n": count(len(leaders)), "groups": groups}
+    if len(first) > 1:
+        return say("panels-split", language, names=listed(first, language), **told)
+    return say("panels-most", language, model=first[0], **told)
 
 
 def panels_subtitle(
@@ -161,45 +155,20 @@ def dimension_name(name: str, language: Language) -> str:
     return say(key, language) if key in SENTENCES else name
 
 
-# ---------------------------------------------------------------- judges
-
-
-def steadiness(arena: Arena, language: Language) -> Steadiness | None:
-    """What swapping the answers did to the verdicts; None if nothing was shown in both orders."""
-    flips = arena.reliability.flips
-    if flips is None:
-        return None
-    level: Steady = "steady"
-    if flips.value >= _FAIR:
-        level = "unsteady" if flips.value > _UNSTEADY else "fair"
-    changed = say("changed", language, value=figure(flips), span=span(flips))
-    so = "" if level == "steady" else say(f"{level}-so", language)
-    word = say(f"{level}-word", language)
-    lead = say(f"panel-{level}" if arena.by == PANEL else level, language)
-    return Steadiness(level, word, lead, joined([changed, so], language))
-
-
-def judge_notes(
-    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NOBODY
-) -> tuple[Note, ...]:
-    """What a reader must know before believing the verdicts, most serious first."""
-    found = [*_about_cell(arena, language), *_about_judges(arena, language, rule_based)]
-    found += _about_verdicts(arena, language)
-    return tuple(sorted(found, key=lambda note: ("bad", "warn", "info").index(note.level)))
-
-
 # ---------------------------------------------------------------- written answers
 
 
 def text_title(summaries: Sequence[AnswerSummary], language: Language) -> str:
-    """Whose answers are closest to the references."""
+    """Whose answers are closest to the references, if all were compared on the same questions."""
     found = [(s.means[MAIN_FIGURE], s) for s in summaries if MAIN_FIGURE in s.means]
     if not found:
         return say("closest-none", language)
+    if len({summary.asked for _, summary in found}) > 1:
+        return say("closest-apart", language)
     best = max(mean.value for mean, _ in found)
     first = [(mean, summary) for mean, summary in found if mean.value == best]
     mean, summary = first[0]
-    told = {"metric": MAIN_FIGURE, "value": share_of_one(best)}
+    told = {"metric": _MAIN_NAME, "value": share_of_one(best)}
     if len(found) == 1:
         n, ends = count(summary.compared), between(mean)
         return say("reaches", language, model=summary.cell.model, n=n, span=ends, **told)
@@ -234,7 +203,8 @@ def answer_notes(
         found.append(Note("bad", "failed", say("failed", language, reason=summary.error)))
     if summary.n < summary.questions:
         told = {"done": count(summary.n), "total": count(summary.questions)}
-        found.append(Note("warn", "partial", say("answers-partial", language, **told)))
+        said = "answers-partial" if summary.state in ("waiting", "running") else "answers-some"
+        found.append(Note("warn", "partial", say(said, language, **told)))
     missing = summary.n - summary.compared
     counts: Mapping[str, int] = {"empty": summary.empty, "cut": summary.cut, "bare": missing}
     for rule, k in counts.items():
@@ -283,77 +253,8 @@ def _others(models: int, language: Language) -> int:
     return models if language == "zh" else models - 1
 
 
-def _series(names: Sequence[str], language: Language) -> str:
-    return ("、" if language == "zh" else ", ").join(names)
-
-
 def _leader(shares: Mapping[str, Interval]) -> str | None:
-    best = max(share.value for share in shares.values())
-    first = [model for model, share in shares.items() if share.value == best]
-    return first[0] if len(first) == 1 else None
-
-
-def _about_cell(arena: Arena, language: Language) -> list[Note]:
-    found: list[Note] = []
-    if arena.state == "failed":
-        found.append(Note("bad", "failed", say("failed", language, reason=arena.error)))
-    if arena.state == "impossible":
-        found.append(Note("info", "not-run", say("not-run", language, reason=arena.error)))
-    if arena.done < arena.planned and arena.by != PEOPLE:
-        told = {"done": count(arena.done), "total": count(arena.planned)}
-        found.append(Note("warn", "partial", say("arena-partial", language, **told)))
-    return found
-
-
-def _about_judges(arena: Arena, language: Language, rule_based: frozenset[str]) -> list[Note]:
-    found: list[Note] = []
-    candidates = {contestant.name for contestant in arena.contestants}
-    judges = _judges(arena)
-    if own := [judge for judge in judges if judge in candidates]:
-        names = _series([judge_name(j, language, rule_based=rule_based) for j in own], language)
-        found.append(Note("warn", "self-judge", say("self-judge", language, names=names)))
-    if rules := [judge for judge in judges if judge in rule_based]:
-        text = say("rule-judge", language, names=_series(rules, language))
-        found.append(Note("warn", "rule-judge", text))
-    return found
-
-
-def _judges(arena: Arena) -> Collection[str]:
-    if arena.by == PEOPLE:
-        return ()
-    return arena.judges or (arena.by,)
-
-
-def _about_verdicts(arena: Arena, language: Language) -> list[Note]:
-    found: list[Note] = []
-    kept = arena.reliability
-    steady = steadiness(arena, language)
-    if steady and steady.level != "steady":
-        text = joined([steady.lead, steady.rest], language)
-        found.append(Note("warn", steady.level, text))
-    if arena.orders != "double" and arena.by != PEOPLE and arena.verdicts:
-        found.append(Note("info", "one-order", say("one-order", language)))
-    if kept.unreadable and kept.unreadable.value > _UNREADABLE:
-        rule = "no-majority" if arena.by == PANEL else "judge-unreadable"
-        found.append(_share_note("warn", rule, kept.unreadable, language))
-    if kept.injected:
-        text = say("injected", language, k=count(kept.injected))
-        found.append(Note("warn", "injected", text))
-    if kept.longer and kept.longer.low > _HALF:
-        found.append(_share_note("warn", "prefers-longer", kept.longer, language))
-    if kept.lists and kept.lists.low > _HALF:
-        found.append(_share_note("info", "prefers-lists", kept.lists, language))
-    if kept.first and kept.first.low > _HALF:
-        found.append(_share_note("warn", "prefers-first", kept.first, language))
-    if kept.first and kept.first.high < _HALF:
-        found.append(_share_note("warn", "prefers-second", kept.first, language))
-    return found
-
-
-def _share_note(
-    level: Literal["warn", "info"], rule: str, share: Interval, language: Language
-) -> Note:
-    told = {"value": figure(share), "span": span(share)}
-    if "{n}" in SENTENCES[rule][language]:
-        told["n"] = count(share.n)
-    return Note(level, rule, say(rule, language, **told))
+    """The model whose range lies above all the others'; None if there is none, or no other."""
+    first = max(shares, key=lambda model: shares[model].value)
+    others = [share.high for model, share in shares.items() if model != first]
+    return first if others and shares[first].low > max(others) else None

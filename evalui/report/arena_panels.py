@@ -14,6 +14,7 @@ from evalui.types import Interval, Sample
 
 Grouping = Literal["capability", "language"]
 
+MOST = 24  # groups that are drawn or printed: a file may name thousands of capabilities
 FEW = 5  # questions, below which a group's range is all there is to see
 
 
@@ -51,6 +52,12 @@ def grouped(arena: Arena, grouping: Grouping) -> dict[str, list[Battle]]:
         for name in _names(sample, grouping) if sample else ():
             found[name].append(battle)
     return {name: fought for name, fought in found.items() if fought}
+
+
+def most_frequent(sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """The names of the `MOST` largest groups, in the order they come in; `sizes` by name."""
+    largest = set(sorted(sizes, key=sizes.__getitem__, reverse=True)[:MOST])
+    return tuple(name for name in sizes if name in largest)
 
 
 def _names(sample: Sample, grouping: Grouping) -> tuple[str, ...]:

@@ -51,8 +51,8 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "zh": "灰色：与领先者分不出高下。",
     },
     "battles-by": {"en": "{battles} battles, {judge}.", "zh": "{battles} 场对战，{judge}。"},
-    "by-judge": {"en": "judge: {name}", "zh": "裁判：{name}"},
-    "by-panel": {"en": "panel of {k} judges: {names}", "zh": "{k} 位裁判合议：{names}"},
+    "by-judge": {"en": "judge: {name}", "zh": "评委：{name}"},
+    "by-panel": {"en": "panel of {k} judges: {names}", "zh": "{k} 位评委合议：{names}"},
     "by-people": {"en": "judged by people", "zh": "由人评判"},
     "rule-based": {"en": "{name} (rule-based)", "zh": "{name}（规则）"},
     "start": {"en": "start {value}", "zh": "起点 {value}"},
@@ -76,12 +76,16 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "zh": "{row} 对 {column}：{value} %（{span}），n = {n}",
     },
     "panels-most": {
-        "en": "{model} wins the largest share of points in {k} of {n} {groups}",
-        "zh": "{model} 在 {n} 项{groups}中的 {k} 项得分占比最高",
+        "en": "{model} is clearly first in {k} of {n} {groups}",
+        "zh": "{model} 在 {n} 项{groups}中的 {k} 项明显第一",
     },
     "panels-split": {
-        "en": "No one model is first in more {groups} than the others",
-        "zh": "没有哪个模型在更多的{groups}上领先",
+        "en": "{names}: each clearly first in {k} of {n} {groups}",
+        "zh": "{names}：各在 {n} 项{groups}中的 {k} 项明显第一",
+    },
+    "panels-none": {
+        "en": "No model is clearly first in any {group}",
+        "zh": "没有模型在任何一项{group}上明显第一",
     },
     "panels-few": {
         "en": "Too few questions per {group} to compare",
@@ -107,6 +111,10 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "Per cent of battles that the row won against the column; "
         "ties and losses are the rest. n: questions.",
         "zh": "行对列获胜的对战占比（%），其余为平局和负局。n：题数。",
+    },
+    "groups-left-out": {
+        "en": "Shown: the {shown} with the most questions. {k} more are in the exported tables.",
+        "zh": "显示题目最多的 {shown} 项，另有 {k} 项见导出的表格。",
     },
     "pictures-need-matplotlib": {
         "en": "No pictures: they need matplotlib (pip install evalui[figures]).",
@@ -134,18 +142,19 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "{names} are equally close to the references: {metric} {value}",
         "zh": "{names} 与参考答案同样接近：{metric} {value}",
     },
+    "closest-apart": {
+        "en": "The models were compared on different questions, so their means do not rank them",
+        "zh": "各模型对照的题目不同，平均值不能用来排名",
+    },
     "text-axis": {"en": "mean over questions", "zh": "各题平均"},
     "text-about": {
         "en": "Mean over questions with a reference, 0 to 1. Whiskers: 95 % plausible range. {n}",
         "zh": "有参考答案的题目的平均值，0 到 1。须线：95 % 合理范围。{n}",
     },
     # What to know of a judge
-    "steady": {"en": "The judge is steady.", "zh": "裁判稳定。"},
-    "fair": {"en": "The judge is only fairly steady.", "zh": "裁判只算较稳定。"},
-    "unsteady": {"en": "The judge is not steady.", "zh": "裁判不稳定。"},
-    "panel-steady": {"en": "The panel is steady.", "zh": "合议稳定。"},
-    "panel-fair": {"en": "The panel is only fairly steady.", "zh": "合议只算较稳定。"},
-    "panel-unsteady": {"en": "The panel is not steady.", "zh": "合议不稳定。"},
+    "steady": {"en": "The judge is steady.", "zh": "评委稳定。"},
+    "fair": {"en": "The judge is only fairly steady.", "zh": "评委只算较稳定。"},
+    "unsteady": {"en": "The judge is not steady.", "zh": "评委不稳定。"},
     "steady-word": {"en": "Steady", "zh": "稳定"},
     "fair-word": {"en": "Fair", "zh": "较稳定"},
     "unsteady-word": {"en": "Unsteady", "zh": "不稳定"},
@@ -164,7 +173,7 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "one-order": {
         "en": "Each pair was shown in one order only: "
         "how much the order sways the judge is not known.",
-        "zh": "每对回答只展示了一种顺序：无法得知顺序对裁判的影响。",
+        "zh": "每对回答只展示了一种顺序：无法得知顺序对评委的影响。",
     },
     "arena-partial": {
         "en": "Only {done} of {total} verdicts are in; figures may still change.",
@@ -177,7 +186,7 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     },
     "self-judge": {
         "en": "A judge is also a candidate: {names}. Judges tend to favour their own answers.",
-        "zh": "裁判同时也是参评模型：{names}。裁判往往偏向自己的回答。",
+        "zh": "评委同时也是参评模型：{names}。评委往往偏向自己的回答。",
     },
     "judge-unreadable": {
         "en": "Verdicts that cannot be read: {value} % ({span}) of {n}. They count for nobody.",
@@ -188,9 +197,19 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "They count for nobody.",
         "zh": "{n} 次展示中 {value} %（{span}）没有形成多数，不计入任何一方。",
     },
+    "judge-bare": {
+        "en": "{k} of them are on questions without a reference, which a judge that follows a rule "
+        "needs.",
+        "zh": "其中 {k} 条的题目没有参考答案，而按规则判断的评委需要它。",
+    },
+    "swayed": {
+        "en": "Judges whose verdicts change when the two answers swap places: {names}.",
+        "zh": "两个回答交换位置后评判改变的评委：{names}。",
+    },
+    "swayed-judge": {"en": "{name} {value} % ({span})", "zh": "{name} {value} %（{span}）"},
     "injected": {
         "en": "Verdicts on an answer that speaks to the judge: {k}. Read them first.",
-        "zh": "有 {k} 条评判涉及对裁判喊话的回答。先读一读再采信。",
+        "zh": "有 {k} 条评判涉及对评委喊话的回答。先读一读再采信。",
     },
     "prefers-longer": {
         "en": "Prefers the longer answer: it wins {value} % ({span}) of decided verdicts.",
@@ -214,6 +233,10 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "answers-partial": {
         "en": "Only {done} of {total} answers are in; figures may still change.",
         "zh": "{total} 条回答中只完成 {done} 条，数字还可能变化。",
+    },
+    "answers-some": {
+        "en": "{done} of {total} questions were answered; the figures rest on these alone.",
+        "zh": "{total} 题中回答了 {done} 题，数字仅依据这些题。",
     },
     "answers-empty": {
         "en": "Empty replies, counted as 0: {k} of {n}.",
@@ -276,6 +299,11 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "{total} comparisons, of which {read} could be read ({rate} %).",
         "zh": "共 {total} 次比较，其中 {read} 次可判读（{rate} %）。",
     },
+    "compared-panel": {
+        "en": "{total} comparisons: in {read} ({rate} %) most judges agreed, "
+        "{none} had no majority.",
+        "zh": "共 {total} 次比较：{read} 次（{rate} %）形成多数，{none} 次没有。",
+    },
     "consistent": {
         "en": "Of these, {k} ({rate} %) are not contradicted by the other order.",
         "zh": "其中 {k} 次（{rate} %）没有被另一种顺序推翻。",
@@ -313,24 +341,25 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     },
     "row-rank": {"en": "Rank, 95 % range", "zh": "名次，95 % 范围"},
     "pairwise": {"en": "Who beats whom", "zh": "谁胜谁"},
-    "reliability": {"en": "How far the judge can be trusted", "zh": "裁判有多可靠"},
+    "reliability": {"en": "How far the judge can be trusted", "zh": "评委有多可靠"},
     "row-flips": {
         "en": "Verdicts changed with the order of the answers",
         "zh": "交换回答位置后评判改变",
     },
+    "row-flips-of": {
+        "en": "Verdicts changed with the order of the answers, {judge}",
+        "zh": "交换回答位置后评判改变，{judge}",
+    },
+    "row-no-majority": {"en": "Without a majority", "zh": "没有多数意见"},
     "row-first": {"en": "Answer shown first wins", "zh": "先展示者胜"},
     "row-longer": {"en": "Longer answer wins", "zh": "较长者胜"},
     "row-lists": {"en": "Answer with more list items wins", "zh": "列表项较多者胜"},
     "row-unreadable": {"en": "Unreadable verdicts", "zh": "无法判读的评判"},
     "row-injected": {
         "en": "Verdicts on an answer that speaks to the judge",
-        "zh": "涉及对裁判喊话的回答的评判",
+        "zh": "涉及对评委喊话的回答的评判",
     },
-    "row-agree": {"en": "Judges agree", "zh": "裁判之间一致"},
-    "row-kappa": {"en": "Fleiss’ kappa between judges", "zh": "裁判之间的 Fleiss kappa"},
-    "row-people-agree": {"en": "People agree", "zh": "人与人一致"},
-    "row-people-kappa": {"en": "Fleiss’ kappa between people", "zh": "人与人的 Fleiss kappa"},
-    "row-with-people": {"en": "Agrees with people", "zh": "与人一致"},
-    "row-with-people-kappa": {"en": "Cohen’s kappa with people", "zh": "与人的 Cohen kappa"},
+    "row-agree": {"en": "Judges agree", "zh": "评委之间一致"},
+    "row-kappa": {"en": "Fleiss’ kappa between judges", "zh": "评委之间的 Fleiss kappa"},
     "share-of-n": {"en": "{value} % ({span}), n = {n}", "zh": "{value} %（{span}），n = {n}"},
 }

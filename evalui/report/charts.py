@@ -24,6 +24,7 @@ _SYMBOLS = ("circle", "square", "triangle-up", "pentagon", "star", "hexagon")
 # Reaches 3:1 on the light and on the dark surface.
 NEUTRAL = "#80868B"
 GRID = "rgba(128,134,139,.25)"
+FEW = 30  # questions, under which a cell is grey and its value belongs into the hover
 CONFIG: Mapping[str, bool] = {"displayModeBar": False, "responsive": True}
 _ROW = 58  # pixels between two models, as between two lines of a table
 _LONGEST = 24  # characters of a name beside a chart

@@ -1,20 +1,35 @@
 """The part of a written report that tells of multiple-choice cells."""
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table
+from evalui.report.bias_narrative import Finding, findings, front_page, light_sentence
+from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, Table
+from evalui.report.charts import marks
+from evalui.report.choice_figures import before_after_png, heat_png, picture_problem
 from evalui.report.groups import Group
 from evalui.report.narrative import (
+    group_name,
     mode_name,
     names,
     overview_title,
     picks_title,
     recall_title,
-    takeaway,
 )
 from evalui.report.notes import notes
 from evalui.report.numbers import count, figure, fixed, span
-from evalui.report.sentences import SENTENCES, say
+from evalui.report.pair_narrative import (
+    comparison_about,
+    comparison_sentences,
+    least,
+    p_column,
+    points,
+    points_span,
+    rank_words,
+)
+from evalui.report.pairs import Comparison, comparisons
+from evalui.report.paper import Theme
+from evalui.report.sentences import say
 from evalui.report.summary import Summary, readable_share
 from evalui.scoring.position import PositionTable
 from evalui.types import Interval, Language
@@ -23,19 +38,58 @@ from evalui.types import Interval, Language
 def choice_blocks(
     summaries: Sequence[Summary], language: Language, *, baselines: Collection[str]
 ) -> Iterator[Block]:
-    """A sentence, the table of figures, and each cell."""
+    """A sentence, the table of figures, the pairs, and each cell, with their pictures."""
+    found = comparisons(summaries)
+    answered = [summary for summary in summaries if summary.accuracy]
+    problem = picture_problem(answered, language)
     yield Paragraph(overview_title(summaries, language, baselines=baselines), strong=True)
-    yield _figures(summaries, language)
+    if answered and problem:
+        yield Paragraph(say(problem, language))
+    if answered and not problem:
+        yield _before_after(summaries, language, baselines)
+    yield _figures(summaries, found, language)
     yield Paragraph(say("ranges-are", language))
+    for comparison in found:
+        yield from _pairs(comparison, found, language)
     yield Heading(2, say("each", language))
-    titles = names(summaries, language)
-    for summary in summaries:
+    titles, drawn = names(summaries, language), marks([s.cell.model for s in summaries], baselines)
+    for place, summary in enumerate(summaries, start=1):
         yield Heading(3, " · ".join(filter(None, titles[summary.cell])))
         yield from _cell(summary, language)
+        if not problem:
+            colour = drawn[summary.cell.model].colour
+            yield from _heat_maps(summary, language, place, colour)
+        if summary.groups:
+            yield _groups(summary.groups, language)
 
 
-def _figures(summaries: Sequence[Summary], language: Language) -> Table:
-    keys = ("model", "dataset", "mode", "n", "accuracy", "robust", "sensitivity", "position")
+def _before_after(
+    summaries: Sequence[Summary], language: Language, baselines: Collection[str]
+) -> Picture:
+    return Picture(
+        "accuracy.png",
+        overview_title(summaries, language, baselines=baselines),
+        lambda theme: before_after_png(summaries, language, baselines=baselines, theme=theme),
+    )
+
+
+def _heat_maps(summary: Summary, language: Language, place: int, colour: str) -> Iterator[Picture]:
+    for table in summary.positions:
+        options = f"-{table.n_options}" if len(summary.positions) > 1 else ""
+        draw = partial(_heat_map, table, language, summary.cell.model, colour)
+        yield Picture(f"positions-{place}{options}.png", picks_title(table, language), draw)
+
+
+def _heat_map(
+    table: PositionTable, language: Language, model: str, colour: str, theme: Theme
+) -> bytes:
+    return heat_png(table, language, model=model, colour=colour, theme=theme)
+
+
+def _figures(
+    summaries: Sequence[Summary], found: Sequence[Comparison], language: Language
+) -> Table:
+    keys = ("model", "dataset", "mode", "n", "accuracy", "robust", "sensitivity", "rank", "bias")
     rows = tuple(
         (
             summary.cell.model,
@@ -45,7 +99,8 @@ def _figures(summaries: Sequence[Summary], language: Language) -> Table:
             _share(summary.accuracy),
             _share(summary.robust),
             _share(summary.order_sensitivity),
-            picks_title(table, language) if (table := summary.main_positions) else NONE,
+            _rank(summary, found, language),
+            light_sentence(bias, language) if (bias := summary.main_bias) else NONE,
             _share(summary.readable),
         )
         for summary in summaries
@@ -53,23 +108,63 @@ def _figures(summaries: Sequence[Summary], language: Language) -> Table:
     return Table(_heads((*keys, "readable"), language), rows)
 
 
+def _rank(summary: Summary, found: Sequence[Comparison], language: Language) -> str:
+    for comparison in found:
+        if (comparison.dataset, comparison.label) == (summary.cell.dataset, summary.cell.label):
+            rank, why = rank_words(comparison, summary.cell, language)
+            return say("with-reason", language, said=rank, reason=why) if why else rank
+    return NONE
+
+
+def _pairs(
+    comparison: Comparison, found: Sequence[Comparison], language: Language
+) -> Iterator[Block]:
+    parts = [say("pairs-title", language)]
+    if len(found) > 1:
+        parts += [comparison.dataset, comparison.label]
+    yield Heading(2, " · ".join([*parts, say(f"measure-{comparison.measure}", language)]))
+    sentences = comparison_sentences(comparison, language)
+    yield Bullets(tuple(say("sentence", language, said=said) for said in sentences))
+    yield Paragraph(comparison_about(comparison, language))
+    if comparison.pairs:
+        yield _pair_table(comparison, language)
+
+
+def _pair_table(comparison: Comparison, language: Language) -> Table:
+    keys = ("first", "second", "points", "p", "mcnemar", "least", "n")
+    rows = tuple(
+        (
+            pair.first.model,
+            pair.second.model,
+            f"{points(pair.found)} ({points_span(pair.found)})",
+            NONE if pair.few or pair.found.identical else p_column(pair.adjusted),
+            p_column(pair.table.mid) if pair.table and pair.table.mid and not pair.few else NONE,
+            NONE if pair.invisible is None else least(pair.invisible),
+            count(pair.n),
+        )
+        for pair in comparison.pairs
+    )
+    return Table(_heads(keys, language, "pair-head"), rows)
+
+
 def _cell(summary: Summary, language: Language) -> Iterator[Block]:
     if summary.accuracy:
-        yield Paragraph(takeaway(summary, language))
+        yield Paragraph(front_page(summary, language))
     yield Bullets(tuple(note.text for note in notes(summary, language)))
     if len(summary.readings) > 1:
         yield _readings(summary, language)
-    for table in summary.positions:
-        yield Paragraph(_position(table, summary, language))
-    if summary.groups:
-        yield _groups(summary.groups, language)
+    strata = summary.bias.strata if summary.bias else ()
+    for bias in strata:
+        said = recall_title(bias.position, language)
+        if len(strata) > 1:
+            said = say("with-options", language, k=bias.n_options, said=said)
+        yield Paragraph(said)
+        yield _tests(findings(summary, bias, language), language)
 
 
-def _position(table: PositionTable, summary: Summary, language: Language) -> str:
-    said = f"{picks_title(table, language)} · {recall_title(table, language)}"
-    if len(summary.positions) == 1:
-        return said
-    return say("with-options", language, k=table.n_options, said=said)
+def _tests(found: Sequence[Finding], language: Language) -> Table:
+    rows = tuple((each.question, each.finding, each.how, each.p or NONE) for each in found)
+    return Table(_heads(("question", "finding", "how", "p"), language, "test-head"), rows)
 
 
 def _readings(summary: Summary, language: Language) -> Table:
@@ -82,21 +177,14 @@ def _readings(summary: Summary, language: Language) -> Table:
 
 def _groups(groups: Sequence[Group], language: Language) -> Table:
     rows = tuple(
-        (_group_name(group, language), count(group.n), _share(group.accuracy), _mean(group))
+        (group_name(group, language), count(group.n), _share(group.accuracy), _mean(group))
         for group in groups
     )
     return Table(_heads(("subject", "n", "by-question", "by-subject"), language), rows)
 
 
-def _heads(keys: Sequence[str], language: Language) -> tuple[str, ...]:
-    return tuple(say(f"head-{key}", language) for key in keys)
-
-
-def _group_name(group: Group, language: Language) -> str:
-    key = f"{group.kind}-{group.name}" if group.kind == "category" else f"group-{group.kind}"
-    if key in SENTENCES:
-        return SENTENCES[key][language]
-    return (group.name_zh if language == "zh" else "") or group.name or NONE
+def _heads(keys: Sequence[str], language: Language, kind: str = "head") -> tuple[str, ...]:
+    return tuple(say(f"{kind}-{key}", language) for key in keys)
 
 
 def _mean(group: Group) -> str:

@@ -1,7 +1,8 @@
 """A run as one text for people: its blocks, and report.md."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from evalui import __version__
 from evalui.report.answers import ANSWERS, JUDGE, AnswerSummary, answers
@@ -10,11 +11,15 @@ from evalui.report.arena import Arena, arenas
 from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, as_markdown, escaped
 from evalui.report.choice_document import choice_blocks
 from evalui.report.open_document import arena_blocks
+from evalui.report.people_document import people_blocks
 from evalui.report.sentences import say
 from evalui.report.summary import Summary, summarise
-from evalui.types import CellResult, Language
+from evalui.report.votes import PeopleFigures, Votes, compare_people, human_arenas
+from evalui.types import CellResult, Language, Verdict
 
-__all__ = ["Report", "blocks", "compile_report", "escaped", "markdown", "preview"]
+__all__ = ["Report", "blocks", "compile_report", "escaped", "markdown", "preview", "with_votes"]
+
+_NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,8 @@ class Report:
     """A run with its figures. `spec` is its specification as JSON, to run it again.
 
     `summaries` are of the multiple-choice cells, `answers` of the written answers, `arenas` of
-    the judges who compared them.
+    the judges who compared them. `votes` are what people said by dataset, `people` the figures of
+    that beside each judge.
     """
 
     name: str
@@ -32,11 +38,14 @@ class Report:
     spec: str = ""
     answers: tuple[AnswerSummary, ...] = ()
     arenas: tuple[Arena, ...] = ()
+    people: tuple[PeopleFigures, ...] = ()
+    votes: Votes = field(default_factory=lambda: _NO_VOTES)
 
     @property
     def signatures(self) -> tuple[str, ...]:
-        """How the figures of each cell were made."""
-        return tuple(result.cell.signature for result in self.results)
+        """How the figures of each cell were made, then those of people's votes."""
+        cells = (result.cell.signature for result in self.results)
+        return (*cells, *(human.signature for human in human_arenas(self.people)))
 
 
 def compile_report(
@@ -45,14 +54,31 @@ def compile_report(
     *,
     baselines: frozenset[str] = frozenset(),
     spec: str = "",
+    votes: Votes = _NO_VOTES,
 ) -> Report:
-    """The report of a run, or of as much of it as is done; `baselines` are scripted models."""
+    """The report of a run, or of as much of it as is done; `baselines` are scripted models.
+
+    `votes` are what people said of each dataset, by its name.
+    """
     summaries = tuple(
         summarise(result) for result in results if result.cell.mode not in (ANSWERS, JUDGE)
     )
-    return Report(
-        name, tuple(results), summaries, baselines, spec, answers(results), arenas(results)
+    report = Report(
+        name,
+        tuple(results),
+        summaries,
+        baselines,
+        spec,
+        answers=answers(results),
+        arenas=arenas(results),
     )
+    return with_votes(report, votes)
+
+
+def with_votes(report: Report, votes: Votes) -> Report:
+    """The report with what people said of each dataset, by its name; nothing else changes."""
+    people = compare_people(report.arenas, report.results, votes)
+    return replace(report, people=people, votes=votes)
 
 
 def markdown(report: Report, language: Language) -> str:
@@ -75,6 +101,7 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
     rules = report.baselines
     yield from answers_blocks(report.answers, report.results, language, rule_based=rules)
     yield from arena_blocks(report.arenas, language, rule_based=rules)
+    yield from people_blocks(report.people, language, rule_based=rules)
     yield Heading(2, say("made", language))
     yield Bullets(report.signatures, signs=True)
     yield Paragraph(say("by-evalui", language, version=__version__))

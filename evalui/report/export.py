@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from evalui import __version__
 from evalui.registry import Registry
 from evalui.report.answers import ANSWERS, JUDGE, AnswerPair, paired, rating_cells
 from evalui.report.arena import Arena
+from evalui.report.bias_objects import comparison_object
 from evalui.report.document import Report, markdown
 from evalui.report.html import html, html_and_pictures
 from evalui.report.objects import JsonObject, cell_object, trial_objects
@@ -26,8 +27,12 @@ from evalui.report.open_objects import (
     rating_objects,
 )
 from evalui.report.open_tables import open_tables
+from evalui.report.pairs import comparisons
+from evalui.report.people_objects import people_object
+from evalui.report.people_tables import people_tables
 from evalui.report.sheets import csv_bytes, xlsx_bytes
 from evalui.report.tables import tables
+from evalui.report.votes import human_arenas, vote_lines
 from evalui.scoring.judging import PANEL
 from evalui.types import Language
 
@@ -74,10 +79,13 @@ def write_json(report: Report, language: Language) -> bytes:
         "name": report.name,
         "spec": _portable(report.spec) if report.spec else None,
         "cells": [cell_object(summary) for summary in report.summaries],
+        "comparisons": [comparison_object(found) for found in comparisons(report.summaries)],
         "answers": [answers_object(summary) for summary in report.answers],
         "answer_pairs": [pair_object(pair) for pair in _pairs(report)],
         "arenas": [arena_object(arena) for arena in report.arenas],
     }
+    if report.people:
+        whole["people"] = [people_object(figures) for figures in report.people]
     return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
 
 
@@ -127,6 +135,11 @@ def battle_lines(report: Report) -> Iterator[str]:
     return (line for arena in _judges(report) for line in _lines(battle_objects(arena)))
 
 
+def people_lines(report: Report) -> Iterator[str]:
+    """What people said of every dataset, as the votes of a run are read again."""
+    return vote_lines(report.votes)
+
+
 def rating_lines(report: Report) -> Iterator[str]:
     """What judges gave single answers."""
     for result in rating_cells(report.results):
@@ -149,20 +162,49 @@ def _pairs(report: Report) -> list[AnswerPair]:
 def _tables(report: Report) -> dict[str, pd.DataFrame]:
     choices = [one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]
     frames = tables(report.summaries, choices) | open_tables(
-        report.answers, _pairs(report), report.arenas, report.results
+        report.answers,
+        _pairs(report),
+        report.arenas,
+        report.results,
+        people=human_arenas(report.people),
     )
+    frames |= people_tables(report.people)
     return {name: frame for name, frame in frames.items() if len(frame)}
 
 
 def _portable(spec: str) -> dict[str, Any]:
-    """The specification with bare file names: folders of this server are nobody's business."""
+    """The specification with bare file names: folders of this server are nobody's business.
+
+    Only files that are called alike keep the folders that tell them apart.
+    """
     whole: dict[str, Any] = json.loads(spec)
-    for source in [*whole["datasets"], *whole.get("answers", ())]:
-        if paths := source.get("path"):
-            source["path"] = (
-                Path(paths).name if isinstance(paths, str) else [Path(path).name for path in paths]
-            )
+    datasets, answers = whole["datasets"], whole.get("answers", ())
+    files = {Path(path) for source in (*datasets, *answers) for path in _paths(source)}
+    keys: dict[str, str] = {}
+    for source in (*datasets, *answers):
+        short = [_bare(Path(path), files) for path in _paths(source)]
+        # Answers name a dataset without a name by its files.
+        keys[", ".join(_paths(source))] = ", ".join(short)
+        if short:
+            source["path"] = short[0] if isinstance(source["path"], str) else short
+    for source in answers:
+        if told := source.get("dataset"):
+            source["dataset"] = keys.get(told, told)
     return whole
+
+
+def _paths(source: Mapping[str, Any]) -> list[str]:
+    paths: str | list[str] = source.get("path") or []
+    return [paths] if isinstance(paths, str) else paths
+
+
+def _bare(path: Path, files: Collection[Path]) -> str:
+    """The name of a file, after as many of its folders as no other of the files has before it."""
+    others = [other.parts for other in files if other != path]
+    parts = path.relative_to(path.anchor).parts
+    ends = (parts[-n:] for n in range(1, len(parts) + 1))
+    apart = (end for end in ends if not any(other[-len(end) :] == end for other in others))
+    return "/".join(next(apart, parts))
 
 
 def _files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
@@ -179,6 +221,7 @@ _LINES: Mapping[str, Callable[[Report], Iterator[str]]] = {
     "duels": duel_lines,
     "battles": battle_lines,
     "ratings": rating_lines,
+    "votes": people_lines,
 }
 
 _WRITERS.register("csv")(write_csv)

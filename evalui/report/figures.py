@@ -17,7 +17,7 @@ from evalui.report.arena_narrative import (
     standings_subtitle,
     standings_title,
 )
-from evalui.report.arena_panels import Grouping, grouped
+from evalui.report.arena_panels import Grouping, grouped, most_frequent
 from evalui.report.charts import COLOURS, NEUTRAL, Mark, marks, shortened
 from evalui.report.numbers import count, figure, span
 from evalui.report.paper import LIGHT, Paper, Theme, installed, lacks_chinese, width, wrapped
@@ -154,9 +154,14 @@ def _rates_about(arena: Arena, language: Language, baselines: frozenset[str]) ->
 def _small_matrices(
     arena: Arena, grouping: Grouping, language: Language, look: tuple[str, Theme]
 ) -> bytes:
-    """The matrices of all groups; `look` is the subtitle and the theme."""
+    """The matrices of the largest groups; `look` is the subtitle and the theme."""
     about, theme = look
-    groups: Mapping[str, Sequence[Battle]] = grouped(arena, grouping)
+    whole = grouped(arena, grouping)
+    sizes = {name: _questions(fought) for name, fought in whole.items()}
+    groups: Mapping[str, Sequence[Battle]] = {name: whole[name] for name in most_frequent(sizes)}
+    if left := len(whole) - len(groups):
+        told = say("groups-left-out", language, shown=count(len(groups)), k=count(left))
+        about = joined([about, told], language)
     if grouping == "language":
         groups = {"overall": arena.battles, **groups}
     models = [standing.model for standing in arena.standings]
@@ -171,13 +176,17 @@ def _small_matrices(
     for place, (name, fought) in enumerate(groups.items()):
         row, column = divmod(place, across)
         left, y = _EDGE + names + column * one[0], top + row * one[1]
-        n = len({battle.question for battle in fought})
+        n = _questions(fought)
         paper.text(left, y + 10, _cut(dimension_name(name, language), one[0] - 12), bold=True)
         paper.text(left, y + 28, f"n = {count(n)}", faint=True, size=12)
         if column == 0:
             _rows(paper, models, (y + 64, high))
         _rates(paper, win_matrix(fought), models, (left, y + 36))
     return paper.png()
+
+
+def _questions(fought: Sequence[Battle]) -> int:
+    return len({battle.question for battle in fought})
 
 
 def _rates(

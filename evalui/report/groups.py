@@ -1,11 +1,13 @@
 """A cell by subject, and means over subjects: by category, hard ones, all."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from evalui.scoring.circular import CircularMetrics, intervals, score
+from evalui.scoring.grid import grids
 from evalui.scoring.groups import group_means
+from evalui.scoring.stats import share
 from evalui.types import Interval, Pattern, Sample, Trial
 
 GroupKind = Literal["subject", "category", "hard", "all"]
@@ -17,7 +19,9 @@ class Group:
 
     `micro` weighs every question the same and `macro` every subject, both in percent under
     OpenCompass's names; of one subject they are equal. `accuracy` is acc_origin over all `n`
-    questions together. `name_zh` is "" where no Chinese name is known.
+    questions together, `gap` the share of those asked in every order that are right as written
+    only, `gap_p` the p-value of Fisher's exact test that it is that of all the other questions
+    (None with nothing to compare). `name_zh` is "" where no Chinese name is known.
     """
 
     kind: GroupKind
@@ -28,6 +32,8 @@ class Group:
     accuracy: Interval | None
     micro: Mapping[str, float]
     macro: Mapping[str, float]
+    gap: Interval | None = None
+    gap_p: float | None = None
 
 
 def group(
@@ -60,7 +66,7 @@ def group(
         _together(kind, name, members, by_subject, figures)
         for (kind, name), members in _members(kinds).items()
     ]
-    return (*subjects, *several)
+    return tuple(_beside_the_rest((*subjects, *several), by_subject, pattern))
 
 
 def _members(kinds: Mapping[str, Sample]) -> dict[tuple[GroupKind, str], list[str]]:
@@ -104,3 +110,43 @@ def _part(figures: CircularMetrics, *, origin: bool) -> dict[str, float]:
     return {
         name: value for name, value in figures.values.items() if name.endswith("_origin") == origin
     }
+
+
+def _beside_the_rest(
+    groups: Sequence[Group], by_subject: Mapping[str, Sequence[Trial]], pattern: Pattern
+) -> Iterator[Group]:
+    """The groups with their gaps, each tested against the questions outside of it."""
+    if pattern == "origin":
+        yield from groups
+        return
+    lost = {subject: _lost(asked, pattern) for subject, asked in by_subject.items()}
+    whole = _gap(lost.values())
+    for found in groups:
+        gap = _gap([lost[subject] for subject in found.subjects])
+        yield replace(found, gap=gap, gap_p=_unlike(gap, whole) if gap and whole else None)
+
+
+def _lost(asked: Sequence[Trial], pattern: Pattern) -> tuple[int, int]:
+    """How many questions are right as written but not in every order, of how many."""
+    moved = [table.only(table.reorderable).credit == 1 for table in grids(asked, pattern)]
+    return sum(int((right[:, 0] & ~right.all(axis=1)).sum()) for right in moved), sum(
+        map(len, moved)
+    )
+
+
+def _gap(parts: Iterable[tuple[int, int]]) -> Interval | None:
+    lost, asked = (sum(column) for column in zip(*parts, strict=True))
+    return share(lost, asked)
+
+
+def _unlike(part: Interval, whole: Interval) -> float | None:
+    """Fisher's exact p-value of a part against the rest; None if there is no rest."""
+    if part.n == whole.n:
+        return None
+    from scipy.stats import fisher_exact  # pyright: ignore[reportUnknownVariableType]  # half a second, and only where there are subjects
+
+    inside, every = round(part.value * part.n), round(whole.value * whole.n)
+    outside = every - inside
+    table = [[inside, part.n - inside], [outside, whole.n - part.n - outside]]
+    found: Any = fisher_exact(table)  # its stubs know no fields
+    return float(found.pvalue)

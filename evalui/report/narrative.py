@@ -1,11 +1,12 @@
 """Sentences that say what the figures say, and no more.
 
-Nothing here tests anything: a sentence describes this run on these questions. It never says that
-one model beats another, nor that a preference for a position is or is not chance.
+Nothing here rests on a test: a sentence describes this run on these questions. Whether one model
+beats another is for `pair_narrative`, whether a position is preferred for `bias_narrative`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 
+from evalui.report.groups import Group
 from evalui.report.numbers import count, digits, figure, fixed, percent, span
 from evalui.report.sentences import SENTENCES, say
 from evalui.report.summary import Summary
@@ -22,6 +23,14 @@ def mode_name(cell: Cell, language: Language) -> str:
     key = f"mode-{cell.mode}"
     name = SENTENCES[key][language] if key in SENTENCES else cell.mode
     return name + cell.label.removeprefix(cell.mode)
+
+
+def group_name(group: Group, language: Language) -> str:
+    """What to call a subject, a category or a mean over several."""
+    key = f"{group.kind}-{group.name}" if group.kind == "category" else f"group-{group.kind}"
+    if key in SENTENCES:
+        return SENTENCES[key][language]
+    return (group.name_zh if language == "zh" else "") or group.name or "–"
 
 
 def names(summaries: Sequence[Summary], language: Language) -> dict[Cell, tuple[str, str]]:
@@ -144,9 +153,9 @@ def at_best(summary: Summary, accuracy: Interval) -> float:
 
 
 def above_chance(summary: Summary) -> bool:
-    """Whether the whole range of the accuracy lies above guessing."""
+    """Whether no part of the range of the accuracy lies under guessing."""
     accuracy, chance = summary.accuracy, summary.chance
-    return accuracy is not None and chance is not None and accuracy.low > chance
+    return accuracy is not None and chance is not None and accuracy.low >= chance
 
 
 def answers_at(table: PositionTable, gold: int) -> int:
@@ -186,21 +195,28 @@ def picks_subtitle(table: PositionTable, language: Language) -> str:
 
 def recall_title(table: PositionTable, language: Language) -> str:
     """Where right answers are found most and least often."""
+    told = recall_extremes(table, language)
+    if told is None:
+        return say("recall-none", language)
+    values = [recall.value for recall in table.recalls if recall]
+    if max(values) == min(values):
+        return say("recall-equal", language, value=told["high"])
+    return say("recall", language, **told)
+
+
+def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] | None:
+    """The letters `best` and `worst` found and their recalls `high` and `low`, in per cent."""
     found = [(recall, slot) for slot, recall in enumerate(table.recalls) if recall]
     if not found:
-        return say("recall-none", language)
+        return None
     high = max((recall for recall, _ in found), key=lambda recall: recall.value)
     low = min((recall for recall, _ in found), key=lambda recall: recall.value)
-    if high.value == low.value:
-        return say("recall-equal", language, value=figure(high))
-    return say(
-        "recall",
-        language,
-        best=_letters(found, high.value, language),
-        high=figure(high),
-        worst=_letters(found, low.value, language),
-        low=figure(low),
-    )
+    return {
+        "best": _letters(found, high.value, language),
+        "high": figure(high),
+        "worst": _letters(found, low.value, language),
+        "low": figure(low),
+    }
 
 
 def recall_subtitle(table: PositionTable, language: Language, *, reordered: bool) -> str:

@@ -1,26 +1,43 @@
-"""What a reader must know before believing a cell's figures."""
+"""What a reader must know before believing a cell's figures.
 
+Which rules fire is decided by `scoring.lights`; here they get their weight and their words.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from evalui.report.narrative import at_best
 from evalui.report.numbers import count, digits, figure, fixed, percent, span
+from evalui.report.pair_narrative import p_value
 from evalui.report.sentences import say
-from evalui.report.summary import Summary
-from evalui.scoring.format import FormatFigures
-from evalui.types import Interval, Language
+from evalui.report.summary import Summary, at_work
+from evalui.scoring.lights import HIDDEN_BELOW, Caution, Evidence, cautions
+from evalui.types import LETTERS, Interval, Language
 
 Level = Literal["bad", "warn", "info"]
 
 _LEVELS: tuple[Level, ...] = ("bad", "warn", "info")
-# The thresholds are judgement, not theory; what speaks for each stands beside it.
-_FEW = 30  # questions: Wilson's half-width is 16 points and more
-_EXPLORATORY = 100  # questions: paired differences under 9 to 15 points cannot be seen
-_UNREADABLE, _UNREADABLE_BAD = 0.02, 0.10  # of trials: moves accuracy as much as noise does
-_FORMAT_GAP = 5.0  # points lost to form alone
-_BY_NUMBER = 0.05  # of trials: a model that counts options was asked in the wrong way
-_MASS, _MASS_SOME = 0.5, 0.9  # under a half, most of what the model would say is no letter
-_TIES = 0.01  # of trials: real probabilities hardly ever tie
+CHOICES_ONLY = "choices_only"  # the mode that shows the options without their question
+_RULES: Mapping[str, tuple[Level, str]] = {
+    # What fired: how serious it is, and the key of its sentence
+    "too-few": ("warn", "fewer-than-30"),
+    "exploratory": ("info", "fewer-than-100"),
+    "guessing": ("warn", "chance"),
+    "unreadable": ("warn", "unreadable-many"),
+    "unreadable-many": ("bad", "unreadable-many"),
+    "format-gap": ("warn", "format"),
+    "index-hits": ("warn", "by-number"),
+    "mass-low": ("bad", "mass"),
+    "mass": ("warn", "mass-some"),
+    "ties": ("warn", "ties"),
+    "incomplete": ("warn", "incomplete"),
+    "naming": ("info", "naming"),
+    "duplicate-options": ("info", "duplicates"),
+    "unbalanced": ("info", "unbalanced"),
+    "choices-only": ("warn", "choices-only"),
+    "debiasing-hurts": ("info", "debiasing-hurts"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,69 +60,158 @@ def notes(summary: Summary, language: Language) -> tuple[Note, ...]:
         done, total = count(summary.done), count(summary.total)
         found.append(Note("warn", "partial", say("partial", language, done=done, total=total)))
     if summary.accuracy and summary.chance and summary.format:
-        found += _about_size(summary, summary.accuracy, summary.chance, language)
-        found += _about_replies(summary, summary.accuracy, summary.format, language)
-        found += _left_out(summary, summary.format, language)
+        fired = cautions(evidence(summary, summary.accuracy))
+        found += [_note(summary, summary.accuracy, each, language) for each in fired]
+        found += _prompts(summary, language)
     return tuple(sorted(found, key=lambda note: _LEVELS.index(note.level)))
 
 
-def _about_size(
-    summary: Summary, accuracy: Interval, chance: float, language: Language
-) -> list[Note]:
-    found: list[Note] = []
-    if summary.n < _FEW:
-        text = say("fewer-than-30", language, n=summary.n)
-        found.append(Note("warn", "fewer-than-30", text))
-    elif summary.n < _EXPLORATORY:
-        text = say("fewer-than-100", language, n=summary.n)
-        found.append(Note("info", "fewer-than-100", text))
-    if accuracy.low <= chance:
-        rule = "chance" if accuracy.high >= chance else "below-chance"
-        text = say(rule, language, span=span(accuracy), chance=percent(chance))
-        found.append(Note("warn", rule, text))
-    return found
+def evidence(summary: Summary, accuracy: Interval) -> Evidence:
+    """What the rules of `scoring.lights` look at."""
+    form, bias, done = summary.format, summary.main_bias, max(1, summary.done)
+    blind = summary.cell.mode == CHOICES_ONLY
+    prior = bias.prior if bias else None
+    moved = summary.cell.pattern != "origin"
+    share = summary.unreadable / done
+    return Evidence(
+        n=summary.n,
+        chance=summary.chance,
+        # Without its question nobody should do better than guessing.
+        origin=None if blind else accuracy,
+        accuracy=accuracy,
+        unreadable=Interval(share, share, share, summary.n),
+        gap=form.gap.value if form and form.gap else None,
+        index_hits=form.index_hits / done if form else None,
+        mass=form.mass if form else None,
+        tied=summary.ties / done,
+        # While a cell is at work its last questions lack orders; that is no finding.
+        incomplete=0 if at_work(summary) else len(summary.incomplete),
+        naming=len(summary.naming) if moved else 0,
+        duplicates=len(summary.duplicates),
+        gold=bias.gold if bias and bias.n >= HIDDEN_BELOW else (),
+        gold_p=bias.gold_p if bias and bias.n >= HIDDEN_BELOW else None,
+        choices_only=(round(accuracy.value * summary.n), summary.n) if blind else None,
+        rstd_plain=prior.rstd_plain if prior else None,
+        rstd_debiased=prior.rstd_debiased if prior else None,
+    )
 
 
-def _about_replies(
-    summary: Summary, accuracy: Interval, form: FormatFigures, language: Language
-) -> list[Note]:
-    found: list[Note] = []
-    k, n = summary.unreadable, summary.done
-    if k > _UNREADABLE * n:
-        best = fixed(100 * at_best(summary, accuracy), digits(accuracy))
-        values = {"k": count(k), "n": count(n), "low": figure(accuracy), "high": best}
-        level: Level = "bad" if k > _UNREADABLE_BAD * n else "warn"
-        found.append(Note(level, "unreadable-many", say("unreadable-many", language, **values)))
-    if form.gap and 100 * form.gap.value > _FORMAT_GAP:
-        text = say("format", language, gap=fixed(100 * form.gap.value, 0))
-        found.append(Note("warn", "format", text))
-    if form.index_hits > _BY_NUMBER * n:
-        text = say("by-number", language, value=percent(form.index_hits / n))
-        found.append(Note("warn", "by-number", text))
-    if form.mass is not None and form.mass < _MASS_SOME:
-        level, rule = ("bad", "mass") if form.mass < _MASS else ("info", "mass-some")
-        found.append(Note(level, rule, say(rule, language, value=percent(form.mass))))
-    if summary.ties > _TIES * n:
-        text = say("ties", language, k=count(summary.ties), n=count(n))
-        found.append(Note("warn", "ties", text))
-    return found
+def _note(summary: Summary, accuracy: Interval, fired: Caution, language: Language) -> Note:
+    level, rule = _RULES[fired.rule]
+    told = _VALUES[fired.rule](summary, accuracy, fired)
+    rule = _variant(rule, summary, accuracy, told)
+    return Note(level, rule, say(rule, language, **told))
 
 
-def _left_out(summary: Summary, form: FormatFigures, language: Language) -> list[Note]:
-    # While a cell is at work its last questions lack orders; that is no finding.
-    incomplete = () if summary.state in ("waiting", "running") else summary.incomplete
-    counts = {
-        "incomplete": len(incomplete),
-        "naming": len(summary.naming) if summary.cell.pattern != "origin" else 0,
-        "merged": form.merged_seams,
-        "truncated": form.truncated,
+def _variant(rule: str, summary: Summary, accuracy: Interval, told: Mapping[str, object]) -> str:
+    """The sentence for what else is known of the cell."""
+    if rule == "chance" and summary.chance is not None and accuracy.high < summary.chance:
+        return "below-chance"
+    if rule == "fewer-than-100" and told["floor"] != _UNKNOWN:
+        return "exploratory"
+    if rule == "format" and told["hits"] != "0":
+        return "format-index"
+    if rule == "unbalanced" and summary.cell.pattern == "origin":
+        return "unbalanced-origin"
+    return rule
+
+
+_Told = dict[str, object]
+_UNKNOWN = "–"
+
+
+def _size(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del accuracy, fired
+    bias = summary.main_bias
+    permuted = bias.tests.permuted if bias else None
+    known = permuted is not None and permuted.floor is not None
+    floor = fixed(permuted.floor, 1) if permuted and permuted.floor and known else _UNKNOWN
+    return {"n": summary.n, "floor": floor}
+
+
+def _chance(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del fired
+    return {"span": span(accuracy), "chance": percent(summary.chance or 0.0)}
+
+
+def _unreadable(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del fired
+    best = fixed(100 * at_best(summary, accuracy), digits(accuracy))
+    k, n = count(summary.unreadable), count(summary.done)
+    return {"k": k, "n": n, "low": figure(accuracy), "high": best}
+
+
+def _gap(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del summary, accuracy
+    gap, hits = fired.values
+    return {"gap": fixed(100 * gap, 0), "hits": percent(hits)}
+
+
+def _share(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del summary, accuracy
+    return {"value": percent(fired.values[0])}
+
+
+def _ties(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del accuracy, fired
+    return {"k": count(summary.ties), "n": count(summary.done)}
+
+
+def _counted(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del summary, accuracy
+    return {"k": count(round(fired.values[0]))}
+
+
+def _unbalanced(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del accuracy
+    bias = summary.main_bias
+    assert bias is not None, "what is unbalanced was counted"
+    letter = LETTERS[bias.gold.index(max(bias.gold))]
+    return {"most": percent(fired.values[0]), "letter": letter}
+
+
+def _blind(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del summary
+    return {"value": figure(accuracy), "p": f"p {p_value(fired.values[1])}"}
+
+
+def _spreads(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del summary, accuracy
+    before, after = fired.values
+    return {"before": fixed(before, 1), "after": fixed(after, 1)}
+
+
+_VALUES: Mapping[str, Callable[[Summary, Interval, Caution], _Told]] = {
+    "too-few": _size,
+    "exploratory": _size,
+    "guessing": _chance,
+    "unreadable": _unreadable,
+    "unreadable-many": _unreadable,
+    "format-gap": _gap,
+    "index-hits": _share,
+    "mass-low": _share,
+    "mass": _share,
+    "ties": _ties,
+    "incomplete": _counted,
+    "naming": _counted,
+    "duplicate-options": _counted,
+    "unbalanced": _unbalanced,
+    "choices-only": _blind,
+    "debiasing-hurts": _spreads,
+}
+
+
+def _prompts(summary: Summary, language: Language) -> list[Note]:
+    """What happened to the prompts on their way to the model."""
+    form = summary.format
+    if form is None:
+        return []
+    counts: Mapping[str, tuple[Level, int]] = {
+        "merged": ("info", form.merged_seams),
+        "truncated": ("warn", form.truncated),
     }
     return [
-        Note(
-            "warn" if rule in ("incomplete", "truncated") else "info",
-            rule,
-            say(rule, language, k=count(k)),
-        )
-        for rule, k in counts.items()
+        Note(level, rule, say(rule, language, k=count(k)))
+        for rule, (level, k) in counts.items()
         if k
     ]

@@ -1,16 +1,32 @@
 """Summaries and trials as plain JSON objects, shares in per cent under stable names."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from evalui.report.bias_objects import (
+    JsonObject,
+    bias_object,
+    clusters_object,
+    mass_object,
+    percent,
+    percent_range,
+)
 from evalui.report.groups import Group
 from evalui.report.summary import Summary
 from evalui.scoring.circular import label
 from evalui.scoring.format import FormatFigures, ReadingFigures
 from evalui.scoring.position import PositionTable
-from evalui.types import LETTERS, Cell, CellResult, Interval, Trial
+from evalui.types import LETTERS, Cell, CellResult, Trial
 
-JsonObject = dict[str, Any]  # what `json.dumps` takes
+__all__ = [
+    "JsonObject",
+    "all_figures",
+    "cell_object",
+    "described",
+    "figures",
+    "percent",
+    "percent_range",
+    "trial_objects",
+]
 
 
 def figures(summary: Summary) -> JsonObject:
@@ -44,6 +60,19 @@ def figures(summary: Summary) -> JsonObject:
     }
 
 
+def all_figures(summary: Summary) -> JsonObject:
+    """`figures`, then everything known of option bias, clusters and calibration."""
+    return figures(summary) | {
+        "duplicate_options": list(summary.duplicates),
+        "clusters": clusters_object(summary.clustered) if summary.clustered else None,
+        "label_mass": mass_object(mass) if (mass := summary.bias and summary.bias.mass) else None,
+        "bias": [
+            bias_object(found, summary.priors.get(found.n_options, ()))
+            for found in (summary.bias.strata if summary.bias else ())
+        ],
+    }
+
+
 def cell_object(summary: Summary) -> JsonObject:
     """A cell with everything known of it."""
     return described(summary.cell) | {
@@ -51,7 +80,7 @@ def cell_object(summary: Summary) -> JsonObject:
         "signature": summary.cell.signature,
         "state": summary.state,
         "error": summary.error,
-        "figures": figures(summary),
+        "figures": all_figures(summary),
     }
 
 
@@ -151,15 +180,8 @@ def _group(group: Group) -> JsonObject:
         "subjects": list(group.subjects),
         "n": group.n,
         "acc_origin_range": percent_range(group.accuracy),
+        "order_sensitivity": percent(group.gap),
+        "order_sensitivity_range": percent_range(group.gap),
+        "order_sensitivity_p": group.gap_p,
         **means,
     }
-
-
-def percent(interval: Interval | None) -> float | None:
-    """The value in per cent."""
-    return None if interval is None else 100 * interval.value
-
-
-def percent_range(interval: Interval | None) -> list[float] | None:
-    """Both ends in per cent."""
-    return None if interval is None else [100 * interval.low, 100 * interval.high]

@@ -1,4 +1,4 @@
-"""The part of a written report that tells of comparisons by judges and people.
+"""The part of a written report that tells of comparisons by judges.
 
 Order and tables are those of OpenCompass's report of 2023: how many comparisons, basic
 statistics with pictures, scores, ELO. What it lacks follows: ranges, pairs, reliability.
@@ -9,15 +9,16 @@ from functools import cache
 from itertools import combinations
 
 from evalui.report import figures
-from evalui.report.arena import PEOPLE, Arena
-from evalui.report.arena_narrative import judge_notes, judged_by, matrix_title, standings_title
+from evalui.report.arena import Arena
+from evalui.report.arena_narrative import judged_by, matrix_title, standings_title
+from evalui.report.arena_panels import MOST, most_frequent
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, Table
+from evalui.report.judge_narrative import judge_notes
 from evalui.report.numbers import count, figure, fixed, percent, signed, span
 from evalui.report.paper import Theme
 from evalui.report.sentences import say
-from evalui.scoring.agreement import Agreement, Kappa, cohen
+from evalui.scoring.agreement import Agreement
 from evalui.scoring.bradley_terry import Rating
-from evalui.scoring.elo import RUNS
 from evalui.scoring.judging import PANEL
 from evalui.scoring.pairwise import Tally
 from evalui.scoring.subjective import Dimension
@@ -37,12 +38,11 @@ def arena_blocks(
     for place, arena in enumerate(arenas, start=1):
         suffix = "" if place == 1 else f"-{place}"
         drawn = {} if problem else _pictures(arena, suffix, language, rule_based)
-        yield from _arena(arena, arenas, drawn, language, rule_based)
+        yield from _arena(arena, drawn, language, rule_based)
 
 
 def _arena(
     arena: Arena,
-    arenas: Sequence[Arena],
     drawn: Mapping[str, Picture],
     language: Language,
     rule_based: frozenset[str],
@@ -55,11 +55,15 @@ def _arena(
     if not arena.standings:
         return
     yield Heading(3, say("basic", language))
-    yield _dimensions(arena, say("head-stats", language), _shares)
+    dimensions = _printed(arena)
+    yield _dimensions(arena, dimensions, say("head-stats", language), _shares)
     yield Paragraph(say("basic-about", language))
+    if left := len(arena.dimensions) - len(dimensions):
+        told = {"shown": count(MOST), "k": count(left)}
+        yield Paragraph(say("groups-left-out", language, **told))
     yield from (drawn[name] for name in ("by_capa", "by_lang") if name in drawn)
     yield Heading(3, say("scores", language))
-    yield _dimensions(arena, say("head-score", language), _score)
+    yield _dimensions(arena, dimensions, say("head-score", language), _score)
     yield Paragraph(say("scores-about", language))
     yield Heading(3, say("elo", language))
     yield _ratings(arena, language)
@@ -68,7 +72,7 @@ def _arena(
     yield _pairs(arena, language)
     yield from (drawn[name] for name in ("win_matrix",) if name in drawn)
     yield Heading(3, say("reliability", language))
-    yield _reliability(arena, arenas, language)
+    yield _reliability(arena, language)
 
 
 def _compared(arena: Arena, language: Language) -> Iterator[Block]:
@@ -77,6 +81,10 @@ def _compared(arena: Arena, language: Language) -> Iterator[Block]:
         return
     rate = percent(counted.extraction_rate)
     told = {"total": count(counted.total), "read": count(counted.extracted), "rate": rate}
+    if arena.by == PANEL:
+        none = count(counted.total - counted.extracted)
+        yield Paragraph(say("compared-panel", language, none=none, **told))
+        return
     yield Paragraph(say("compared", language, **told))
     if arena.orders == "double" and counted.consistent_rate is not None:
         told = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
@@ -87,14 +95,31 @@ def _compared(arena: Arena, language: Language) -> Iterator[Block]:
 # ---------------------------------------------------------------- OpenCompass's tables
 
 
-def _dimensions(arena: Arena, head: str, printed: Callable[[Tally], str]) -> Table:
+def _printed(arena: Arena) -> list[Dimension]:
+    """The dimensions with a row: of the capabilities those of the most battles."""
+    sizes = {
+        dimension.name: sum(tally.n for tally in dimension.tallies.values() if tally)
+        for dimension in arena.dimensions
+        if dimension.kind == "capability"
+    }
+    kept = set(most_frequent(sizes))
+    return [
+        dimension
+        for dimension in arena.dimensions
+        if dimension.kind != "capability" or dimension.name in kept
+    ]
+
+
+def _dimensions(
+    arena: Arena, dimensions: Sequence[Dimension], head: str, printed: Callable[[Tally], str]
+) -> Table:
     models = [standing.model for standing in arena.standings]
     rows = tuple(
         (
             f"{_KINDS[dimension.kind]}: {dimension.name}",
             *(_cell(dimension, model, printed) for model in models),
         )
-        for dimension in arena.dimensions
+        for dimension in dimensions
     )
     return Table((head, *models), rows)
 
@@ -123,7 +148,7 @@ def _ratings(arena: Arena, language: Language) -> Table:
         ("styled", [_value(each.styled) for each in standings]),
         ("rank", [_ends(each.rank_low, each.rank_high) for each in standings]),
     )
-    runs = count(RUNS)
+    runs = count(arena.elo_orders)
     return Table(
         (say("head-rating", language), *(each.model for each in standings)),
         tuple((say(f"row-{key}", language, runs=runs), *cells) for key, cells in rows),
@@ -166,45 +191,40 @@ def _pairs(arena: Arena, language: Language) -> Table:
     )
 
 
-def _reliability(arena: Arena, arenas: Sequence[Arena], language: Language) -> Table:
+def _reliability(arena: Arena, language: Language) -> Table:
     kept = arena.reliability
+    panel = arena.by == PANEL
     shares = {
-        "flips": kept.flips,
+        "flips": None if panel else kept.flips,
         "first": kept.first,
         "longer": kept.longer,
         "lists": kept.lists,
-        "unreadable": kept.unreadable,
+        "no-majority" if panel else "unreadable": kept.unreadable,
     }
-    rows = [(f"row-{key}", _of_n(share, language)) for key, share in shares.items() if share]
-    rows.append(("row-injected", count(kept.injected)))
-    if arena.by == PANEL:
-        rows += _agreement("row-agree", "row-kappa", arena.agreement, language)
-    elif arena.by == PEOPLE:
-        rows += _agreement("row-people-agree", "row-people-kappa", arena.agreement, language)
-    for other in arenas:
-        if other.by == PEOPLE and arena.by != PEOPLE and other.dataset == arena.dataset:
-            with_people = cohen(arena.verdicts, other.verdicts)
-            rows += _agreement("row-with-people", "row-with-people-kappa", with_people, language)
-    return Table(
-        (say("head-measure", language), say("head-value", language)),
-        tuple((say(key, language), value) for key, value in rows),
-    )
+    rows = [
+        (say("row-flips-of", language, judge=judge), _of_n(flips, language))
+        for judge, flips in arena.swayed.items()
+    ]
+    rows += [
+        (say(f"row-{key}", language), _of_n(share, language))
+        for key, share in shares.items()
+        if share
+    ]
+    rows.append((say("row-injected", language), count(kept.injected)))
+    if panel and (agreed := arena.agreement):
+        rows.append((say("row-agree", language), _of_n(agreed.raw, language)))
+        rows.append((say("row-kappa", language), kappa(agreed)))
+    return Table((say("head-measure", language), say("head-value", language)), tuple(rows))
 
 
-def _agreement(
-    raw: str, kappa: str, found: Agreement | None, language: Language
-) -> list[tuple[str, str]]:
+def kappa(agreed: Agreement) -> str:
+    """Kappa with its range: "0.31 (0.09 … 0.54)"."""
+    found = agreed.kappa
     if found is None:
-        return []
-    return [(raw, _of_n(found.raw, language)), (kappa, _kappa(found.kappa))]
-
-
-def _kappa(kappa: Kappa | None) -> str:
-    if kappa is None:
         return NONE
-    if kappa.low is None or kappa.high is None:
-        return signed(kappa.value, 2)
-    return f"{signed(kappa.value, 2)} ({signed(kappa.low, 2)} … {signed(kappa.high, 2)})"
+    if found.low is None or found.high is None:
+        return signed(found.value, 2)
+    return f"{signed(found.value, 2)} ({signed(found.low, 2)} … {signed(found.high, 2)})"
 
 
 def _of_n(share: Interval, language: Language) -> str:

@@ -25,13 +25,19 @@ def open_tables(
     pairs: Sequence[AnswerPair],
     arenas: Sequence[Arena],
     results: Sequence[CellResult],
+    *,
+    people: Sequence[Arena] = (),
 ) -> dict[str, pd.DataFrame]:
-    """Every table of open questions by name, in the order of a reader's interest."""
+    """Every table of open questions by name, in the order of a reader's interest.
+
+    `people` are the arenas of people's votes: their figures stand below those of the judges.
+    """
+    everybody = (*arenas, *people)
     return {
-        "standings": standings(arenas),
-        "dimensions": dimensions(arenas),
-        "win_matrix": win_matrix(arenas),
-        "reliability": reliability(arenas),
+        "standings": standings(everybody),
+        "dimensions": dimensions(everybody),
+        "win_matrix": win_matrix(everybody),
+        "reliability": reliability(everybody),
         "answers": answers_table(answers),
         "answer_pairs": answer_pairs(pairs),
         "duels": duels(arenas),

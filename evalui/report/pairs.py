@@ -164,7 +164,7 @@ def unranked(summary: Summary) -> Unranked | None:
         return "few"
     if summary.unreadable > _UNREADABLE * summary.done:
         return "unreadable"
-    return "guessing" if chance is not None and accuracy.low <= chance else None
+    return "guessing" if chance is not None and accuracy.low < chance else None
 
 
 def _compared(summaries: Sequence[Summary], measure: Measure) -> Comparison:
@@ -172,7 +172,7 @@ def _compared(summaries: Sequence[Summary], measure: Measure) -> Comparison:
     pairs = [each for each in made if isinstance(each, Pair)]
     adjusted = holm([each.adjusted for each in pairs])
     refused = tuple(each for each in made if isinstance(each, Refusal))
-    without = {s.cell: why for s in summaries if (why := unranked(s))}
+    without: dict[Cell, Unranked] = {s.cell: why for s in summaries if (why := unranked(s))}
     ranked = [] if refused else [s for s in summaries if s.cell not in without]
     return Comparison(
         dataset=summaries[0].cell.dataset,

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from evalui.report.answers import AnswerSummary
 from evalui.report.arena import Arena
 from evalui.report.arena_narrative import between, dimension_name, share_of_one
-from evalui.report.arena_panels import Grouping, Panel, panels
+from evalui.report.arena_panels import Grouping, Panel, most_frequent, panels
 from evalui.report.charts import GRID, NEUTRAL, Mark, annotate, layout, marks, shortened
 from evalui.report.numbers import count, figure, span
 from evalui.report.sentences import say
@@ -23,6 +23,7 @@ TEXT_FIGURES = (*(f"{rouge}-f" for rouge in ROUGES), *BLEUS)
 _ACROSS = 3  # panels side by side: on a phone each is as wide as a thumb
 _PANEL_ROW, _SMALL_PANEL_ROW = 34, 20  # pixels of a model in a panel, with and without its value
 _PANEL_HEAD = 72  # pixels of a panel's title and axis
+_FOOT = 56  # pixels below the panels where a line stands there
 _GUTTER = 0.06  # of the width, between two panels
 _TEXT_ROW = 18  # pixels of a model within a text figure
 _SPREAD = 0.7  # of a text figure's row, over which its models are spread
@@ -40,11 +41,14 @@ def capability_chart(
     """A panel per group of questions with a row per model: its share of points with its range.
 
     All panels have the same rows and the same axis from 0 to 100 %; those of few questions are
-    grey. A run whose questions name no group gives an empty chart.
+    grey. Of many groups the most frequent are drawn, and the chart says how many are left out.
+    A run whose questions name no group gives an empty chart.
     """
     drawn = marks([contestant.name for contestant in arena.contestants], baselines)
     models = [standing.model for standing in arena.standings]
-    shown = panels(arena, grouping)
+    found = panels(arena, grouping)
+    names = set(most_frequent({panel.name: panel.questions for panel in found}))
+    shown = [panel for panel in found if panel.name in names]
     chart = go.Figure()
     columns = max(1, min(_ACROSS, len(shown)))
     rows = max(1, ceil(len(shown) / columns))
@@ -54,6 +58,8 @@ def capability_chart(
         _panel(chart, place, panel, drawn, models, language)
     layout(chart, height=24 + tall * rows)
     chart.update_layout(margin={"t": 0})
+    if left := len(found) - len(shown):
+        _left_out(chart, say("groups-left-out", language, shown=count(len(shown)), k=count(left)))
     grid = (rows, columns, _PANEL_HEAD / tall)
     axes = [_panel_axes(place, models, grid, len(shown)) for place in range(len(shown))]
     chart.update_layout({name: axis for both in axes for name, axis in both.items()})
@@ -108,6 +114,13 @@ def whisker(value: float, low: float | None, high: float | None, colour: str) ->
 
 
 # ---------------------------------------------------------------- groups of questions
+
+
+def _left_out(chart: go.Figure, told: str) -> None:
+    """A line below the axes of the lowest panels."""
+    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": 0, "yref": "paper"}
+    annotate(chart, told, **place, yanchor="top", yshift=-24, align="left")
+    chart.update_layout(height=chart.layout.height + _FOOT, margin={"b": _FOOT})
 
 
 def _panel(

@@ -1,11 +1,14 @@
 """The two pictures of position bias: what was picked where, and what was found where."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
 
 import plotly.graph_objects as go
 
 from evalui.report.charts import (
     COLOURS,
+    FEW,
     NEUTRAL,
     annotate,
     layout,
@@ -16,6 +19,7 @@ from evalui.report.narrative import answers_at
 from evalui.report.numbers import count, figure, percent, span
 from evalui.report.sentences import say
 from evalui.scoring.position import PositionTable
+from evalui.scoring.stats import wilson
 from evalui.types import LETTERS, Language
 
 _DARKEST = 0.75  # this share gets the full colour in every chart, so that charts compare
@@ -24,13 +28,15 @@ _DARKEST = 0.75  # this share gets the full colour in every chart, so that chart
 _BLUES = [[0, "rgba(0,114,178,.06)"], [1, "rgba(0,114,178,.8)"]]
 _GREYS = [[0, "rgba(128,134,139,.15)"], [1, "rgba(128,134,139,.15)"]]
 _APART = 0.25  # columns between the letters and what is no letter
+_APART_LEVELS = 0.06  # between two lines whose words would touch
 _CELL, _BARS = 48, 72  # pixels of a row, and of the bars below
 
 
 def confusion(table: PositionTable, language: Language, *, colour: str = COLOURS[0]) -> go.Figure:
     """Gold position by picked position, each row as shares, and all picks against chance below.
 
-    `colour` is the model's, for the picks above chance.
+    `colour` is the model's, for the picks above chance. Rows of few questions are grey. The
+    `customdata` of a cell is [gold slot, picked slot], or "unreadable" or "tied" for the latter.
     """
     size = table.n_options
     others = {"unreadable-column": table.unreadable}
@@ -38,9 +44,14 @@ def confusion(table: PositionTable, language: Language, *, colour: str = COLOURS
         others["tied-column"] = table.tied
     columns = [say(key, language) for key in others]
     chart = go.Figure()
-    _cells(chart, table, table.counts, list(LETTERS[:size]), 0.0, _BLUES, language)
+    letters = _Block(list(LETTERS[:size]), tuple(range(size)), 0.0, table.counts)
+    few = {gold for gold in range(size) if _questions(table, gold) < FEW}
+    for scale, rows in ((_BLUES, set(range(size)) - few), (_GREYS, few)):
+        if rows:
+            _cells(chart, table, letters, (scale, rows), language)
     rest = tuple(zip(*others.values(), strict=True))
-    _cells(chart, table, rest, columns, size + _APART, _GREYS, language)
+    beside = _Block(columns, tuple(map(_outcome, others)), size + _APART, rest)
+    _cells(chart, table, beside, (_GREYS, set(range(size))), language)
     for slot in range(size):
         _outline(chart, slot)
     _picks(chart, table, colour, language)
@@ -93,6 +104,10 @@ def recall(table: PositionTable, language: Language, *, colour: str = COLOURS[0]
             yanchor="bottom",
             yshift=2,
         )
+    if found:
+        mean = fmean(share.value for _, share in found)
+        if abs(mean - table.chance) > _APART_LEVELS:
+            _level(chart, 100 * mean, say("mean", language, value=percent(round(mean, 2))))
     _level(chart, 100 * table.chance, say("chance-line", language, value=percent(table.chance)))
     layout(chart, height=320)
     chart.update_xaxes(
@@ -129,39 +144,81 @@ def _label_confusion(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Columns side by side: what heads them, what they hold, where they begin, their counts."""
+
+    heads: Sequence[str]
+    picked: Sequence[int | str]
+    left: float
+    counts: Sequence[Sequence[int]]
+
+
+def _outcome(key: str) -> str:
+    return key.removesuffix("-column")
+
+
+def _questions(table: PositionTable, gold: int) -> int:
+    """How many questions a row rests on: with many orders each stands in it several times."""
+    return min(answers_at(table, gold), table.n_questions)
+
+
 def _cells(
     chart: go.Figure,
     table: PositionTable,
-    counts: Sequence[Sequence[int]],
-    columns: Sequence[str],
-    left: float,
-    scale: Sequence[Sequence[object]],
+    block: _Block,
+    look: tuple[Sequence[Sequence[object]], set[int]],
     language: Language,
 ) -> None:
+    """Some rows of a block in one scale; `look` is the scale and the rows."""
+    scale, rows = look
     sums = [max(1, answers_at(table, gold)) for gold in range(table.n_options)]
-    rows = list(zip(counts, sums, strict=True))
+    shares = [
+        [value / total if gold in rows else None for value in row]
+        for gold, (row, total) in enumerate(zip(block.counts, sums, strict=True))
+    ]
     chart.add_heatmap(
         # Edges, not centres: the columns of letters and of the rest do not touch.
-        x=[left - 0.5 + place for place in range(len(columns) + 1)],
+        x=[block.left - 0.5 + place for place in range(len(block.heads) + 1)],
         y=[place - 0.5 for place in range(table.n_options + 1)],
-        z=[[value / total for value in row] for row, total in rows],
+        z=shares,
         zmin=0,
         zmax=_DARKEST,
         colorscale=scale,
         showscale=False,
         xgap=3,
         ygap=3,
-        text=[[f"{100 * value / total:.0f} %" for value in row] for row, total in rows],
+        text=[["" if each is None else f"{100 * each:.0f} %" for each in row] for row in shares],
         texttemplate="%{text}",
         hovertext=[
             [
-                f"{LETTERS[gold]} → {name}: "
-                + say("of", language, k=count(value), n=count(answers_at(table, gold)))
-                for name, value in zip(columns, row, strict=True)
+                _told(table, gold, name, value, language)
+                for name, value in zip(block.heads, row, strict=True)
             ]
-            for gold, row in enumerate(counts)
+            for gold, row in enumerate(block.counts)
         ],
+        customdata=[[[gold, picked] for picked in block.picked] for gold in range(table.n_options)],
         hoverinfo="text",
+        hoverongaps=False,
+    )
+
+
+def _told(table: PositionTable, gold: int, picked: str, k: int, language: Language) -> str:
+    """A cell in words; its range takes the orders of a question for one."""
+    n = answers_at(table, gold)
+    if not n:
+        return ""
+    questions = _questions(table, gold)
+    share = wilson(k / n * questions, questions)
+    return say(
+        "cell-told",
+        language,
+        gold=LETTERS[gold],
+        picked=picked,
+        k=count(k),
+        n=count(n),
+        value=figure(share),
+        span=span(share),
     )
 
 

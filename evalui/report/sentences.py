@@ -6,6 +6,9 @@ Names of models and datasets stay as they are. Points (分) for differences, per
 from collections.abc import Mapping
 
 from evalui.report.arena_sentences import ARENA_SENTENCES
+from evalui.report.bias_sentences import BIAS_SENTENCES
+from evalui.report.pair_sentences import PAIR_SENTENCES
+from evalui.report.people_sentences import PEOPLE_SENTENCES
 from evalui.types import Language
 
 Sentence = Mapping[Language, str]
@@ -273,6 +276,9 @@ SENTENCES: Mapping[str, Sentence] = {
     "group-hard": {"en": "C-Eval Hard", "zh": "C-Eval Hard"},
     "group-all": {"en": "All subjects", "zh": "全部科目"},
     **ARENA_SENTENCES,
+    **BIAS_SENTENCES,
+    **PAIR_SENTENCES,
+    **PEOPLE_SENTENCES,
 }
 
 

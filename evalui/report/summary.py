@@ -6,12 +6,26 @@ Nothing is computed here that belongs into `scoring`; this module asks it the ri
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evalui.report.groups import Group, group
+from evalui.scoring.bias import Bias, CellBias, bias
+from evalui.scoring.bias_tests import DRAWS
+from evalui.scoring.bootstrap import mean_intervals
 from evalui.scoring.circular import CircularIntervals, count_variants, intervals, score
 from evalui.scoring.format import FormatFigures, ReadingFigures, format_figures
-from evalui.scoring.position import PositionTable, position_tables
-from evalui.types import Cell, CellResult, CellState, Interval, Pattern
+from evalui.scoring.grid import Grid, grids
+from evalui.scoring.position import PositionTable
+from evalui.scoring.prior import slot_prior
+from evalui.scoring.stats import Clustered
+from evalui.scoring.strata import strata
+from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
+
+Measure = Literal["accuracy", "robust", "mean_over_orders"]
+Outcomes = Mapping[Measure, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +72,36 @@ class Summary:
     naming: tuple[str, ...] = ()
     positions: tuple[PositionTable, ...] = ()
     groups: tuple[Group, ...] = ()
+    duplicates: tuple[str, ...] = ()
+    bias: CellBias | None = None
+    clustered: Clustered | None = None
+    priors: Mapping[int, tuple[Interval, ...]] = field(
+        default_factory=dict[int, tuple[Interval, ...]]
+    )
+    outcomes: Outcomes = field(default_factory=dict[Measure, Mapping[str, float]])
 
     @property
     def main_positions(self) -> PositionTable | None:
         """The table of the number of options that most answers had."""
         return max(self.positions, key=lambda table: table.n_trials, default=None)
 
+    @property
+    def main_bias(self) -> Bias | None:
+        """The bias figures of the number of options that most questions have."""
+        return self.bias.largest if self.bias else None
+
+    def bias_of(self, n_options: int) -> Bias | None:
+        """The bias figures of the questions with so many options."""
+        strata = self.bias.strata if self.bias else ()
+        return next((found for found in strata if found.n_options == n_options), None)
+
 
 def summarise(result: CellResult) -> Summary:
-    """All figures of one cell, from the trials that are in."""
+    """All figures of one cell, from the trials that are in.
+
+    Permutation tests and bootstraps (a second for 13 000 questions in four orders) wait until the
+    cell is no longer at work: before, every answer would have them done again.
+    """
     cell, trials, pattern = result.cell, result.trials, result.cell.pattern
     summary = Summary(
         cell, result.state, result.error, len(result.samples), len(trials), result.total
@@ -79,8 +114,8 @@ def summarise(result: CellResult) -> Summary:
         score(trials, pattern),
         format_figures(trials),
     )
-    # Where the options were scored one by one, none was shown and no position was chosen.
-    positions = () if trials[0].scores else position_tables(trials, pattern)
+    biased = _bias(result)
+    positions = tuple(stratum.position for stratum in biased.strata) if biased else ()
     return replace(
         summary,
         n=metrics.n_origin,
@@ -103,6 +138,77 @@ def summarise(result: CellResult) -> Summary:
         naming=metrics.naming,
         positions=positions,
         groups=group(result.samples, trials, pattern),
+        duplicates=_duplicates(result.samples),
+        bias=biased,
+        clustered=found.accuracy,
+        priors=_priors(result),
+        outcomes=outcomes(trials, pattern),
+    )
+
+
+def outcomes(trials: Sequence[Trial], pattern: Pattern) -> Outcomes:
+    """The value of each question under each measure that has any, as `Summary.outcomes`."""
+    tables = grids(trials, pattern)
+    found: dict[Measure, dict[str, float]] = {"accuracy": _written(tables)}
+    if pattern == "origin":
+        return found
+    for table in tables:
+        moved = table.only(table.reorderable)
+        means = zip(moved.ids.tolist(), moved.credit.mean(axis=1).tolist(), strict=True)
+        every = zip(moved.ids.tolist(), (moved.credit == 1).all(axis=1).tolist(), strict=True)
+        found.setdefault("robust", {}).update((name, float(right)) for name, right in every)
+        found.setdefault("mean_over_orders", {}).update(means)
+    return found
+
+
+def _written(tables: Sequence[Grid]) -> dict[str, float]:
+    return {
+        name: credit
+        for table in tables
+        for name, credit, known in zip(
+            table.ids.tolist(),
+            table.credit[:, 0].tolist(),
+            table.present[:, 0].tolist(),
+            strict=True,
+        )
+        if known
+    }
+
+
+def _bias(result: CellResult) -> CellBias | None:
+    # Where the options were scored one by one, none was shown and no position was chosen.
+    if result.trials[0].scores:
+        return None
+    return bias(result.trials, result.cell.pattern, draws=0 if at_work(result) else DRAWS)
+
+
+def at_work(found: "CellResult | Summary") -> bool:
+    """Whether more answers are to come."""
+    return found.state in ("waiting", "running")
+
+
+def _priors(result: CellResult) -> dict[int, tuple[Interval, ...]]:
+    """PriDe's prior with the range of its mean over questions, where there are probabilities."""
+    if result.cell.pattern == "origin" or not result.trials[0].probabilities or at_work(result):
+        return {}
+    return {
+        stratum.n_options: tuple(mean_intervals(_by_question(stratum.probabilities)))
+        for stratum in strata(result.trials, result.cell.pattern)
+        if stratum.probabilities is not None
+    }
+
+
+def _by_question(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The prior that each question alone would give, shape (n, K); their mean is that of all."""
+    # With the questions as a further axis between orders and slots, the mean is over one of one.
+    return slot_prior(chances.transpose(1, 0, 2)[None])
+
+
+def _duplicates(samples: Mapping[str, Sample]) -> tuple[str, ...]:
+    return tuple(
+        sample.id
+        for sample in samples.values()
+        if len({" ".join(text.split()) for text in sample.choices}) < len(sample.choices)
     )
 
 

@@ -4,15 +4,19 @@ The same frame serves the screen and the files; its names are technical and stab
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
+from evalui.report.bias_objects import JsonObject, bias_object, pair_object
+from evalui.report.pairs import comparisons
 from evalui.report.summary import Summary
 from evalui.scoring.circular import label
 from evalui.scoring.position import PositionTable
 from evalui.types import LETTERS, Cell, CellResult, Interval, Sample, Trial
 
+_NESTED = ("consistency", "prior", "calibration")  # None where there is nothing to tell
+_PREFIXED = ("content", "position", "calibration")  # whose own names are told by this one only
 TableRow = dict[str, Any]  # a row of a frame: numbers and texts by column
 
 
@@ -24,6 +28,8 @@ def tables(summaries: Sequence[Summary], results: Sequence[CellResult]) -> dict[
         "groups": groups(summaries),
         "positions": positions(summaries),
         "confusion": confusion(summaries),
+        "bias": bias(summaries),
+        "pairs": pairs(summaries),
         "trials": trials(results),
     }
 
@@ -92,6 +98,46 @@ def confusion(summaries: Sequence[Summary]) -> pd.DataFrame:
         for gold in range(table.n_options)
         for picked, number in _picked(table, gold)
     )
+
+
+def bias(summaries: Sequence[Summary]) -> pd.DataFrame:
+    """A row per cell and number of options: unevenness, tests, agreement, priors, calibration."""
+    return frame(
+        cell_columns(summary.cell) | flat(found) | {"signature": summary.cell.signature}
+        for summary in summaries
+        for found in _strata(summary)
+    )
+
+
+def pairs(summaries: Sequence[Summary]) -> pd.DataFrame:
+    """A row per pair of cells of one dataset and mode, tested question by question."""
+    return frame(
+        {"dataset": found.dataset, "mode": found.label, "measure": found.measure}
+        | {name: value for name, value in pair.items() if name not in ("range", "mcnemar")}
+        | {"points_low": pair["range"][0], "points_high": pair["range"][1]}
+        | ({f"mcnemar_{name}": value for name, value in table.items()} if table else {})
+        | {"signature": made.first.signature, "signature_second": made.second.signature}
+        for found in comparisons(summaries)
+        for made, pair in zip(found.pairs, map(pair_object, found.pairs), strict=True)
+        for table in [cast(JsonObject | None, pair["mcnemar"])]
+    )
+
+
+def flat(found: JsonObject) -> TableRow:
+    """The nested objects of a row as columns: `prior` {"pride_after"} becomes `pride_after`."""
+    row: TableRow = {}
+    for name, value in found.items():
+        if isinstance(value, dict):
+            inner = flat(cast(JsonObject, value))
+            row |= {f"{name}_{k}" if name in _PREFIXED else k: v for k, v in inner.items()}
+        elif name not in _NESTED and not isinstance(value, list):
+            row[name] = value
+    return row
+
+
+def _strata(summary: Summary) -> list[JsonObject]:
+    strata = summary.bias.strata if summary.bias else ()
+    return [bias_object(found, summary.priors.get(found.n_options, ())) for found in strata]
 
 
 def trials(results: Sequence[CellResult]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ Votes leave and come back as battles, one JSON object per line.
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -16,7 +16,8 @@ from evalui.data.base import Source
 from evalui.data.decoding import decode
 from evalui.data.table import json_objects
 from evalui.errors import DataError
-from evalui.report.arena import PEOPLE, Arena, people
+from evalui.report.answers import ANSWERS
+from evalui.report.arena import PEOPLE, Arena, arena, people
 from evalui.report.disagreements import (
     Disagreement,
     disagreements,
@@ -31,21 +32,26 @@ from evalui.scoring.agreement import Agreement, Voter, against_others, cohen, th
 from evalui.scoring.judging import panel
 from evalui.scoring.pairwise import Battle
 from evalui.scoring.ppi import PoweredRate
-from evalui.types import Duel, Outcome, Verdict
+from evalui.types import CellResult, Contestant, Duel, Outcome, Trial, Verdict
+
+Votes = Mapping[str, Sequence[Verdict]]  # what people said, by the name of the dataset
+NOBODY = ""  # who judged, where only people did
 
 
 @dataclass(frozen=True, slots=True)
 class PeopleFigures:
-    """What people say of the duels of a judge's arena.
+    """What people say of the duels of a judge's arena, or of answers that nobody judged.
 
-    `votes` count one for each of the `people` and item (the last one cast); `strangers` are about
-    models or questions that the arena does not have, and make no figure. `human` is the people's
-    own arena. `agreement` is that of the judge with the majority of the people, `each` with each
+    `judged` is that arena, one by `NOBODY` without verdicts if there is none. `votes` count
+    one for each of the `people` and item (the last one cast); `strangers` are about models or
+    questions that the arena does not have, and make no figure. `human` is the people's own arena.
+    `agreement` is that of the judge with the majority of the people, `each` with each
     person, `between` that of each two people on the items they share. `voters` tells who is unlike
     the others. `powered` has the win rate of each two models that met by the judge, by people, and
     by both.
     """
 
+    judged: Arena
     votes: int
     people: int
     strangers: int
@@ -57,9 +63,61 @@ class PeopleFigures:
     voters: tuple[Voter, ...]
     powered: Mapping[tuple[str, str], PoweredRate]
 
+    @property
+    def has_judge(self) -> bool:
+        """Whether a judge said anything that counts."""
+        return bool(self.judged.battles)
 
-def people_figures(judged: Arena, votes: Sequence[Verdict]) -> PeopleFigures:
-    """The votes beside the judge's verdicts, whose outcome of an item is that of both orders."""
+
+def compare_people(
+    arenas: Sequence[Arena], results: Sequence[CellResult], votes: Votes
+) -> tuple[PeopleFigures, ...]:
+    """The votes on each dataset beside each of its judges; nothing where there are none."""
+    found = (
+        figures
+        for dataset, said in votes.items()
+        if said
+        for figures in _beside(voted_arenas(dataset, arenas, results), said)
+    )
+    return tuple(figures for figures in found if figures.votes)
+
+
+def one_per_dataset(found: Sequence[PeopleFigures]) -> tuple[PeopleFigures, ...]:
+    """The first figures of each dataset: what people say among themselves is in all the same."""
+    first: dict[str, PeopleFigures] = {}
+    for figures in found:
+        first.setdefault(figures.judged.dataset, figures)
+    return tuple(first.values())
+
+
+def human_arenas(found: Sequence[PeopleFigures]) -> tuple[Arena, ...]:
+    """People's own arena of each dataset."""
+    return tuple(one.human for one in one_per_dataset(found) if one.human)
+
+
+def voted_arenas(
+    dataset: str, arenas: Sequence[Arena], results: Sequence[CellResult]
+) -> tuple[Arena, ...]:
+    """The arenas of a dataset that people vote on: its judges', or one for the answers alone."""
+    if judged := tuple(one for one in arenas if one.dataset == dataset):
+        return judged
+    written = [
+        result
+        for result in results
+        if result.cell.mode == ANSWERS
+        and result.cell.dataset == dataset
+        and result.state != "impossible"
+    ]
+    return (_unjudged(written),) if written else ()
+
+
+def people_figures(
+    judged: Arena, votes: Sequence[Verdict], *, human: Arena | None = None
+) -> PeopleFigures:
+    """The votes beside the judge's verdicts, whose outcome of an item is that of both orders.
+
+    `human` is the people's own arena if it is worked out already.
+    """
     seats = seats_of(judged.contestants)
     known = [
         vote
@@ -73,10 +131,11 @@ def people_figures(judged: Arena, votes: Sequence[Verdict]) -> PeopleFigures:
     said = _counted(judged)
     majority = panel(list(by_person.values()))
     return PeopleFigures(
+        judged=judged,
         votes=len(cast),
         people=len(by_person),
         strangers=len(votes) - len(known),
-        human=people(cast, judged) if cast else None,
+        human=human or (people(cast, judged) if cast else None),
         agreement=cohen(said, _as_coarse(majority, said)),
         each={
             person: found
@@ -105,32 +164,61 @@ def one_each(votes: Iterable[Verdict], seats: Mapping[str, int]) -> tuple[Verdic
     return tuple(last.values())
 
 
-def vote_lines(votes: Iterable[Verdict]) -> Iterator[str]:
-    """The readable votes as battles, one JSON object per line."""
-    for vote in votes:
-        if vote.outcome is not None:
-            row = {
-                "model_a": vote.duel.model_a,
-                "model_b": vote.duel.model_b,
-                "winner": WINNERS[vote.outcome],
-                "question": vote.duel.sample_id,
-                "by": vote.by,
-                "comment": vote.reply,
-            }
-            yield json.dumps(row, ensure_ascii=False) + "\n"
+def vote_lines(votes: Votes) -> Iterator[str]:
+    """The readable votes as battles that name their dataset, one JSON object per line."""
+    for dataset, said in votes.items():
+        for vote in said:
+            if vote.outcome is not None:
+                row = {
+                    "model_a": vote.duel.model_a,
+                    "model_b": vote.duel.model_b,
+                    "winner": WINNERS[vote.outcome],
+                    "dataset": dataset,
+                    "question": vote.duel.sample_id,
+                    "by": vote.by,
+                    "comment": vote.reply,
+                }
+                yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def read_votes(path: Path) -> tuple[Verdict, ...]:
-    """The votes of `{"model_a", "model_b", "winner", "question", "by", "comment"}` rows.
+def read_votes(path: Path) -> dict[str, list[Verdict]]:
+    """Votes by dataset: `{"model_a", "model_b", "winner", "dataset", "question", "by", "comment"}`.
 
-    `by` may be absent and is "people" then, `comment` too.
+    `dataset` may be absent and is "" then, `by` too and is "people" then, and so may `comment`.
 
     Raises:
         DataError: the file is no text, or the first row that does not fit, by file and line.
     """
     decoded = decode(path.read_bytes(), path.name)
-    rows = json_objects(Source(path.name, decoded.text))
-    return tuple(_vote(_Row(path.name, line, values)) for line, values in rows)
+    found: dict[str, list[Verdict]] = defaultdict(list)
+    for line, values in json_objects(Source(path.name, decoded.text)):
+        row = _Row(path.name, line, values)
+        found[_text(row, "dataset", "")].append(_vote(row))
+    return dict(found)
+
+
+def _beside(judges: Sequence[Arena], said: Sequence[Verdict]) -> Iterator[PeopleFigures]:
+    """The votes on one dataset beside each of its judges."""
+    human: Arena | None = None  # what people say does not hang on the judge
+    for judged in judges:
+        figures = people_figures(judged, said, human=human)
+        human = figures.human
+        yield figures
+
+
+def _unjudged(written: Sequence[CellResult]) -> Arena:
+    """An arena without verdicts."""
+    first = written[0]
+    everybody = tuple(
+        Contestant(one.cell.model, {trial.sample_id: _turns(trial) for trial in one.trials})
+        for one in written
+    )
+    cell = replace(first.cell, model=NOBODY)
+    return arena(CellResult(cell, first.samples, (), 0, contestants=everybody, orders="random"))
+
+
+def _turns(trial: Trial) -> tuple[str, ...]:
+    return trial.turns or (trial.reply or "",)
 
 
 def _by_person(cast: Iterable[Verdict]) -> dict[str, list[Verdict]]:

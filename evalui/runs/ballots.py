@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalui.errors import StoreError
-from evalui.runs.answers import turns_of
 from evalui.runs.codec import decode_sample, decode_trial
 from evalui.runs.database import Database
 from evalui.runs.spec import OPEN
@@ -57,9 +56,11 @@ class Ballot:
 
 
 def pairs(database: Database, run_id: str) -> dict[str, Pair]:
-    """Every pair that both models have answered, by its token, in the order of the run.
+    """Every pair that both models were asked for, by its token, in the order of the run.
 
-    The token tells nothing of the models; the tokens are what the order is drawn by.
+    A blank reply is voted on as any other: judges see it too, and votes on a part of the pairs
+    that is chosen by the answers would not tell how judges err on all of them. The token tells
+    nothing of the models; the tokens are what the order is drawn by.
     """
     found = [
         Pair(dataset, sample, *models)
@@ -121,11 +122,11 @@ def ballot(database: Database, run_id: str, pair_token: str, *, pair: Pair, at: 
 
 
 def _answered(database: Database, run_id: str) -> dict[tuple[str, str], list[str]]:
-    """The models that wrote an answer, by dataset and question; a blank reply is none."""
+    """The models whose reply is in, blank or not, by dataset and question."""
     rows = database.rows(
         "SELECT d.key, t.sample, c.model FROM cell c"
         " JOIN dataset d ON d.id = c.dataset JOIN trial t ON t.cell = c.id"
-        " WHERE c.run = ? AND c.mode = ? AND t.choice IS NOT NULL ORDER BY c.place",
+        " WHERE c.run = ? AND c.mode = ? ORDER BY c.place",
         (run_id, OPEN),
     )
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -141,11 +142,11 @@ def _answer(database: Database, run_id: str, pair: Pair, model: str) -> tuple[st
         "SELECT t.sample, t.variant, t.reply, t.body FROM cell c"
         " JOIN dataset d ON d.id = c.dataset JOIN trial t ON t.cell = c.id"
         " WHERE c.run = ? AND c.mode = ? AND d.key = ? AND c.model = ? AND t.sample = ?"
-        " AND t.choice IS NOT NULL ORDER BY c.place",
+        " ORDER BY c.place",
         (run_id, OPEN, pair.dataset, model, pair.sample_id),
     )
     assert row, "a pair is made of answers"
-    return turns_of(decode_trial(row["sample"], row["variant"], row["reply"], row["body"]))
+    return decode_trial(row["sample"], row["variant"], row["reply"], row["body"]).answers
 
 
 def _digest(*parts: str) -> str:

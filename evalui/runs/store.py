@@ -30,7 +30,7 @@ from evalui.runs.rows import (
     RunRow,
 )
 from evalui.runs.spec import ModeSpec, RunSpec, with_fingerprint
-from evalui.runs.votes import Known, Mark, Progress, Vote
+from evalui.runs.votes import Given, Known, Mark, Progress, Vote
 from evalui.types import Cell, CellResult, Contestant, Dataset, Response, Trial, Variant, Verdict
 
 _RUNS = """
@@ -266,8 +266,8 @@ class Store:
         """How far one person and all together are."""
         return votes.progress(self.database, run_id, person, known=self._pairs_of(run_id))
 
-    def add_votes(self, run_id: str, given: Sequence[Verdict]) -> int:
-        """Keep votes collected elsewhere and return how many are new."""
+    def add_votes(self, run_id: str, given: Given) -> int:
+        """Keep votes collected elsewhere, by dataset, and return how many are new."""
         return votes.add(self.database, run_id, given, known=self._pairs_of(run_id))
 
     def _pairs_of(self, run_id: str) -> Known:

@@ -5,7 +5,8 @@ A vote names the sides as they were shown. A skipped pair is done with, but says
 
 import statistics
 import time
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 from typing import Literal
@@ -19,6 +20,7 @@ from evalui.types import Duel, Outcome, Verdict
 
 Choice = Outcome | Literal["skip"]
 Known = Mapping[str, Pair]  # the pairs of the run as `ballots.pairs` gives them
+Given = Mapping[str, Sequence[Verdict]]  # votes by the name of their dataset, "" if they tell none
 
 _VALUES = (
     "INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right, outcome, comment,"
@@ -215,32 +217,62 @@ def progress(database: Database, run_id: str, person: str, *, known: Known) -> P
     )
 
 
-def add(database: Database, run_id: str, given: Iterable[Verdict], *, known: Known) -> int:
+def add(database: Database, run_id: str, given: Given, *, known: Known) -> int:
     """Keep votes collected elsewhere and return how many are new; what is known stays as it is.
 
     Raises:
-        DataError: a vote is on a pair that the run does not have; nothing is kept.
+        DataError: a vote is on a pair that the run does not have, or has in several datasets and
+            names none; nothing is kept.
     """
-    tokens = {(pair.sample_id, pair.models): token for token, pair in known.items()}
+    names = _names(database, run_id)
+    tokens: dict[tuple[str, frozenset[str]], dict[str, str]] = defaultdict(dict)
+    for name, pair in known.items():
+        tokens[pair.sample_id, pair.models][names[pair.dataset]] = name
     now = time.time()
     rows: list[tuple[object, ...]] = []
-    for said in given:
-        token = tokens.get((said.duel.sample_id, frozenset((said.duel.model_a, said.duel.model_b))))
-        if token is None:
-            raise DataError(
-                "The run has no answers of {left} and {right} to question {question!r}.",
-                "vote-elsewhere",
-                left=said.duel.model_a,
-                right=said.duel.model_b,
-                question=said.duel.sample_id,
-            )
-        if said.outcome is not None:
-            rows.append(_columns(run_id, token, _elsewhere(said, known[token].dataset, now)))
+    for dataset, verdicts in given.items():
+        for said in verdicts:
+            models = frozenset((said.duel.model_a, said.duel.model_b))
+            token = _token(said, dataset, tokens[said.duel.sample_id, models])
+            if said.outcome is not None:
+                rows.append(_columns(run_id, token, _elsewhere(said, known[token].dataset, now)))
     with database.writing() as connection:
         added = connection.executemany(_ADD, rows).rowcount
         if added > 0:
             touch(connection, run_id)
     return max(added, 0)
+
+
+def _names(database: Database, run_id: str) -> dict[str, str]:
+    """What the datasets of a run are called, by key."""
+    rows = database.rows(
+        "SELECT DISTINCT d.key, c.dataset_name AS name FROM cell c"
+        " JOIN dataset d ON d.id = c.dataset WHERE c.run = ?",
+        (run_id,),
+    )
+    return {row["key"]: row["name"] for row in rows}
+
+
+def _token(said: Verdict, dataset: str, found: Mapping[str, str]) -> str:
+    """The pair that a vote is on; `found` are the pairs of its models and question, by dataset."""
+    if dataset in found:
+        return found[dataset]
+    if dataset or not found:
+        raise DataError(
+            "The run has no answers of {left} and {right} to question {question!r}.",
+            "vote-elsewhere",
+            left=said.duel.model_a,
+            right=said.duel.model_b,
+            question=said.duel.sample_id,
+        )
+    if len(found) > 1:
+        raise DataError(
+            "Question {question!r} is in several datasets ({datasets}). Name one in each vote.",
+            "vote-dataset",
+            question=said.duel.sample_id,
+            datasets=", ".join(found),
+        )
+    return next(iter(found.values()))
 
 
 def _elsewhere(said: Verdict, dataset: str, now: float) -> Vote:

@@ -81,6 +81,8 @@ def paired(
     if n > 1:
         means = np.concatenate([drawn @ apart / n for drawn in draws(n, resamples, rng)])
         low, high = np.percentile(means, ENDS).tolist()
+        if high - low < _SAME:
+            low, high = _around_all_alike(value, n)
     return Difference(value, low, high, _sign_flip_p(apart, resamples, rng), n)
 
 
@@ -118,6 +120,16 @@ def _intervals(
         wilson(value * n, n) if high - low < _SAME else Interval(value, low, high, n)
         for value, low, high in zip(values, lows, highs, strict=True)
     ]
+
+
+def _around_all_alike(value: float, n: int) -> tuple[float, float]:
+    """The range of a difference that is the same on all `n` questions.
+
+    Of the questions not asked, a share that Wilson's interval of n in n leaves open may differ in
+    any way, from -1 to 1. A range around `value` alone would ignore that all were alike.
+    """
+    alike = wilson(n, n).low
+    return alike * value - (1 - alike), alike * value + (1 - alike)
 
 
 def _sign_flip_p(apart: NDArray[np.float64], resamples: int, rng: np.random.Generator) -> float:

@@ -106,6 +106,7 @@ def _lead(text: str, marker: _Marker) -> tuple[int, str]:
     begin = text.rfind("\n", 0, marker.start) + 1
     if not text[begin : marker.start].strip(" *_#>\t"):
         begin = text.rfind("\n", 0, len(text[:begin].rstrip())) + 1
+    begin = max(begin, marker.start - _NEAR)
     return begin, text[begin : marker.start]
 
 
@@ -224,6 +225,7 @@ def _read_object(reply: str) -> Read:
 # ---------------------------------------------------------------- tables
 
 _UNPARSED = Read(None, "unparsed")
+_NEAR = 400  # characters before a marker that may announce it: a line may hold many markers
 _SEEN = "\ufffc"  # stands where a quotation stood, so that what is around it is not joined
 
 _LOOKALIKES = str.maketrans({"【": "[", "】": "]", "≫": ">>", "≪": "<<"})

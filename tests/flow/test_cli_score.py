@@ -29,11 +29,13 @@ def _rows(case: dict[str, Any], model: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _score(case: dict[str, Any], name: str, folder: Path, capsys: Any) -> dict[str, Any]:
+def _score(
+    case: dict[str, Any], name: str, folder: Path, capsys: Any, *options: str
+) -> dict[str, Any]:
     path = folder / "rows.jsonl"
     rows = _rows(case, case[name])
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert main(["score", "choices", str(path)]) == 0
+    assert main(["score", "choices", str(path), *options]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -64,3 +66,61 @@ def test_figures_equal_those_of_opencompass_and_statsmodels(
     assert table["recalls"] == pytest.approx(
         [100 * recall for recall in expected["recalls_circular"]], abs=1e-6
     )
+
+
+@pytest.mark.parametrize("name", ["model_a", "model_b"])
+@pytest.mark.parametrize(
+    "case",
+    [case for case in _CASES if case["name"] in ("k2", "k3", "k4_additive", "k4_unsure", "k5")],
+    ids=lambda case: case["name"],
+)
+def test_all_tells_option_bias_as_other_programs_do(
+    case: dict[str, Any], name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    told = _score(case, name, tmp_path, capsys, "--all")
+    (bias,) = told["bias"]
+    expected = case["expected"][name]
+    for figure, value in (
+        (bias["rstd"], expected["rstd_circular"]),
+        (bias["rstd_original"], expected["rstd_origin"]),
+        (bias["ckld"], expected["ckld_circular"]),
+        (bias["ckld_smoothed"], expected["ckld_circular_smoothed_half"]),
+        (bias["cochran_q"], expected["cochran_q"]),
+        (bias["wald_t2"], expected["wald_clustered_T2"]),
+        (bias["consistency"]["content"]["pairs"], 100 * expected["pair_agree_content"]),
+        (bias["consistency"]["position"]["plurality"], 100 * expected["ppa_position"]),
+        (bias["consistency"]["majority_vote"], 100 * expected["vote"]["half"]),
+        (bias["prior"]["permutation_average"], 100 * expected["permavg_acc"]),
+        (bias["prior"]["pride_after"], 100 * expected["pride_debiased_acc_origin"]),
+        (bias["calibration"]["ece"], 100 * expected["ece10_origin"]),
+        (bias["brier_all_orders"], expected["brier_circular"]),
+        (told["clusters"]["se"], 100 * expected["se_clustered_circular"]),
+        (told["clusters"]["design_effect"], expected["design_effect"]),
+    ):
+        assert figure == pytest.approx(value, abs=1e-4)
+    assert bias["prior"]["pride_prior"] == pytest.approx(
+        [100 * share for share in expected["pride_prior"]], abs=1e-6
+    )
+    # 999 draws against 20 000: three standard errors of the former are 0.05 at most.
+    assert bias["permutation_p"] == pytest.approx(expected["perm_test_p_approx"], abs=0.05)
+
+
+def test_without_all_the_output_is_what_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    case = next(case for case in _CASES if case["name"] == "k4_additive")
+    short = _score(case, "model_a", tmp_path, capsys)
+    whole = _score(case, "model_a", tmp_path, capsys, "--all")
+    assert set(whole) - set(short) == {"bias", "clusters", "label_mass", "duplicate_options"}
+    assert {key: whole[key] for key in short} == short
+
+
+def test_an_infinite_divergence_is_still_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    row = {"options": ["u", "v"], "answer": "A", "reply": "A"}
+    path = tmp_path / "rows.jsonl"
+    rows = [row | {"id": "q", "permutation": order} for order in ([0, 1], [1, 0])]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert main(["score", "choices", str(path), "--all"]) == 0
+    text = capsys.readouterr().out
+    (bias,) = json.loads(text)["bias"]
+    assert (bias["ckld"], bias["ckld_infinite"], bias["never_chosen"]) == (None, True, ["B"])
+    assert "Infinity" not in text
+    assert "NaN" not in text

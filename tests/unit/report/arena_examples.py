@@ -40,6 +40,18 @@ def swept(n: int = 12) -> Arena:
     )
 
 
+def scattered(found: Arena, capabilities: int) -> Arena:
+    """The same battles, the questions spread over as many capabilities; the last has the most."""
+    samples = {
+        key: replace(
+            sample,
+            metadata={**sample.metadata, "capability": f"c{min(number, capabilities - 1):03}"},
+        )
+        for number, (key, sample) in enumerate(found.samples.items())
+    }
+    return replace(found, samples=samples)
+
+
 def leading(found: Arena, *, level: int = 1, **changes: Any) -> Arena:
     """The arena with as many models that cannot be told apart at its head, the leader included."""
     standings = tuple(

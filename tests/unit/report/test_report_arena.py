@@ -222,6 +222,23 @@ def test_the_signature_tells_how_ratings_are_made():
     told = arena(result).signature
     assert told.startswith(result.cell.signature)
     assert "|elo:k32,scale400,start1000,orders1000|bradley-terry:resamples1000" in told
+    assert told.endswith("|style:resamples200")
+
+
+def test_very_many_battles_are_played_in_fewer_orders_and_the_signature_tells(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("evalui.report.arena._MANY", 36)
+    found = arena(judge_result())
+    assert len(found.battles) == 72
+    assert found.elo_orders == 500
+    assert "orders500|bradley-terry:resamples1000|style:resamples100" in found.signature
+    assert found.styled
+    assert found.styled.resamples == 100
+    monkeypatch.setattr("evalui.report.arena._MANY", 1)
+    least = arena(judge_result())
+    assert least.elo_orders == 100
+    assert {one.model for one in least.standings} == set(MODELS)
 
 
 def test_the_same_run_gives_the_same_figures():

@@ -2,28 +2,23 @@ from dataclasses import replace
 
 import pytest
 from arena_examples import judged, leading, swept
-from open_examples import answers_result, judge_result, judged_run, rating_result, votes
+from open_examples import answers_result, judge_result, judged_run, rating_result
 
 from evalui.report.answers import answers
-from evalui.report.arena import arena, panel_arena, people
+from evalui.report.arena import arena
 from evalui.report.arena_narrative import (
     answer_notes,
-    judge_name,
-    judge_notes,
-    judged_by,
     listed,
     matrix_title,
     panels_subtitle,
     panels_title,
     standings_subtitle,
     standings_title,
-    steadiness,
     text_subtitle,
     text_title,
 )
 from evalui.report.arena_panels import panels
 from evalui.scoring.bradley_terry import Connection
-from evalui.scoring.judging import PANEL, Reliability
 from evalui.types import Interval
 
 
@@ -32,23 +27,8 @@ def three():
     return leading(judged(), lead=(76.2, 19.4, 120.1))
 
 
-@pytest.fixture(scope="module")
-def calm(three):
-    """The same with a judge of whom nothing bad is known."""
-    none = Reliability("judge-local", 240, _share(0.0), _share(0.05), None, None, None, 0)
-    return replace(three, reliability=none)
-
-
 def _share(value: float, low: float | None = None, high: float | None = None, n: int = 240):
     return Interval(value, value if low is None else low, value if high is None else high, n)
-
-
-def _rules(found, language="en", **given):
-    return [note.rule for note in judge_notes(found, language, **given)]
-
-
-def _behaving(found, **changes):
-    return replace(found, reliability=replace(found.reliability, **changes))
 
 
 # ---------------------------------------------------------------- standings
@@ -148,9 +128,24 @@ def test_the_panels_title_counts_where_a_model_is_first(three):
     second = replace(two, shares={"a": _share(0.7), "b": _share(0.3)})
     third = replace(rest, shares={"a": _share(0.3), "b": _share(0.7)})
     title = panels_title([first, second, third], "capability", "en")
-    assert title == "a wins the largest share of points in 2 of 3 capabilities"
+    assert title == "a is clearly first in 2 of 3 capabilities"
     split = panels_title([first, third], "capability", "en")
-    assert split == "No one model is first in more capabilities than the others"
+    assert split == "a and b: each clearly first in 1 of 2 capabilities"
+
+
+def test_who_is_first_has_a_range_above_all_others(three):
+    (one, two, _) = panels(three)
+    shares = {"a": _share(0.7, 0.5, 0.9), "b": _share(0.4, 0.3, 0.5)}
+    near = [replace(panel, shares=shares) for panel in (one, two)]
+    title = panels_title(near, "language", "en")
+    assert title == "No model is clearly first in any language"
+    apart = shares | {"b": _share(0.4, 0.3, 0.49)}
+    title = panels_title([replace(one, shares=apart), near[1]], "language", "en")
+    assert title == "a is clearly first in 1 of 2 languages"
+
+
+def test_one_group_alone_has_no_title(three):
+    assert panels_title(panels(three)[:1], "capability", "en") == ""
 
 
 def test_panels_of_few_questions_do_not_make_the_title(three):
@@ -159,110 +154,39 @@ def test_panels_of_few_questions_do_not_make_the_title(three):
     assert "240 battles" in panels_subtitle(three, "en")
 
 
-# ---------------------------------------------------------------- judges
-
-
-@pytest.mark.parametrize(
-    ("flips", "level", "word"),
-    [
-        (0.099, "steady", "Steady"),
-        (0.10, "fair", "Fair"),
-        (0.20, "fair", "Fair"),
-        (0.201, "unsteady", "Unsteady"),
-    ],
-)
-def test_a_judge_is_steady_fair_or_unsteady_by_its_flips(calm, flips, level, word):
-    found = steadiness(_behaving(calm, flips=_share(flips)), "en")
-    assert found is not None
-    assert (found.level, found.word) == (level, word)
-
-
-def test_the_sentence_on_a_fair_judge(calm):
-    found = steadiness(_behaving(calm, flips=_share(0.14, 0.10, 0.18)), "en")
-    assert found is not None
-    assert found.lead == "The judge is only fairly steady."
-    assert found.rest == (
-        "14.0 % of its verdicts changed when the two answers swapped places (10.0–18.0). "
-        "Trust gaps, not single ranks."
-    )
-
-
-def test_without_both_orders_nothing_is_said_of_steadiness(calm):
-    assert steadiness(_behaving(calm, flips=None), "en") is None
-    assert _rules(replace(calm, orders="single")) == ["one-order"]
-
-
-def test_a_calm_judge_has_no_warning(calm):
-    assert _rules(calm) == []
-
-
-@pytest.mark.parametrize(
-    ("rule", "changes", "harmless"),
-    [
-        ("fair", {"flips": _share(0.14)}, {"flips": _share(0.09)}),
-        ("unsteady", {"flips": _share(0.3)}, {"flips": _share(0.09)}),
-        ("judge-unreadable", {"unreadable": _share(0.021)}, {"unreadable": _share(0.02)}),
-        ("injected", {"injected": 1}, {"injected": 0}),
-        ("prefers-longer", {"longer": _share(0.6, 0.51, 0.7)}, {"longer": _share(0.6, 0.5, 0.7)}),
-        ("prefers-lists", {"lists": _share(0.6, 0.51, 0.7)}, {"lists": _share(0.6, 0.5, 0.7)}),
-        ("prefers-first", {"first": _share(0.6, 0.51, 0.7)}, {"first": _share(0.6, 0.5, 0.7)}),
-        ("prefers-second", {"first": _share(0.4, 0.3, 0.49)}, {"first": _share(0.4, 0.3, 0.5)}),
-    ],
-)
-def test_each_warning_on_verdicts_has_its_cause(calm, rule, changes, harmless):
-    for language in ("en", "zh"):
-        assert _rules(_behaving(calm, **changes), language) == [rule]
-        assert _rules(_behaving(calm, **harmless), language) == []
-
-
-def test_a_judge_that_is_a_candidate_is_told(calm):
-    assert _rules(replace(calm, judges=("strong",), by="strong")) == ["self-judge"]
-    assert _rules(replace(calm, judges=("judge-local", "weak"), by=PANEL)) == ["self-judge"]
-
-
-def test_a_rule_that_judges_is_called_one(calm):
-    rules = frozenset({"judge-local"})
-    assert _rules(calm, rule_based=rules) == ["rule-judge"]
-    assert judge_name("judge-local", "zh", rule_based=rules) == "judge-local（规则）"
-    assert judge_name("other", "en", rule_based=rules) == "other"
-
-
-def test_a_half_judged_cell_and_a_failed_one_are_told(calm):
-    assert _rules(replace(calm, done=10)) == ["partial"]
-    assert _rules(replace(calm, state="failed", error="Out of memory.")) == ["failed"]
-    assert _rules(replace(calm, state="impossible", error="No answers.")) == ["not-run"]
-
-
-def test_a_panel_and_people_are_named():
-    cells = [judge_result(judge=judge) for judge in ("one", "two")]
-    panel = panel_arena(cells)
-    assert judged_by(panel, "en", rule_based=frozenset({"two"})) == (
-        "panel of 2 judges: one, two (rule-based)"
-    )
-    persons = people(votes("ann"), arena(cells[0]))
-    assert judged_by(persons, "zh") == "由人评判"
-    assert "rule-judge" not in _rules(persons, rule_based=frozenset({"ann"}))
-
-
-def test_a_panel_is_not_called_a_judge(calm):
-    panel = _behaving(replace(calm, by=PANEL), flips=_share(0.3), unreadable=_share(0.4, 0.3, 0.5))
-    texts = [note.text for note in judge_notes(panel, "en")]
-    assert texts[0].startswith("The panel is not steady.")
-    assert texts[1].startswith("Showings without a majority of the judges: 40 % (30–50)")
-
-
 # ---------------------------------------------------------------- written answers
 
 
 def test_the_model_closest_to_the_references_is_named():
     found = answers([answers_result(model) for model in ("late", "early")])
-    assert text_title(found, "en").startswith("late is closest to the references: rouge-l-f 0.90")
-    assert text_title(found[:1], "en") == "late reaches rouge-l-f 0.90 (0.56–0.98) on 8 questions"
+    assert text_title(found, "en").startswith("late is closest to the references: ROUGE-L 0.90")
+    assert text_title(found[:1], "en") == "late reaches ROUGE-L 0.90 (0.56–0.98) on 8 questions"
     assert text_title([replace(found[0], means={})], "en").startswith("No answer has a reference")
     level = [found[0], replace(found[1], means=found[0].means)]
     assert text_title(level, "en") == "late and early are equally close to the references: " + (
-        "rouge-l-f 0.90"
+        "ROUGE-L 0.90"
     )
+
+
+def test_means_over_different_questions_name_no_closest_model():
+    found = answers([answers_result("weak", done=2), answers_result("late")])
+    assert text_title(found, "en").startswith("The models were compared on different questions")
+    assert text_title(found[:1], "en").startswith("weak reaches")
+    silent = replace(found[0], means={}, asked=frozenset())
+    assert text_title([silent, found[1]], "en").startswith("late reaches")
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ("running", "Only 4 of 12 answers are in; figures may still change."),
+        ("done", "4 of 12 questions were answered; the figures rest on these alone."),
+        ("failed", "4 of 12 questions were answered; the figures rest on these alone."),
+    ],
+)
+def test_answers_that_are_missing_may_come_only_while_the_cell_is_open(state, told):
+    (late,) = answers([answers_result("late", done=4)])
+    assert told in [note.text for note in answer_notes(replace(late, state=state), "en")]
 
 
 def test_the_subtitle_counts_the_questions_compared():

@@ -2,17 +2,19 @@ import csv
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
 import pytest
-from open_examples import judged_run, rating_result
+from open_examples import DATASET, judged_run, rating_result, votes
 
 from evalui.data.answers import read_answers
 from evalui.errors import UnknownName
 from evalui.report.battles import read_battles
 from evalui.report.document import Report, compile_report
-from evalui.report.export import FORMATS, battle_lines, trial_lines, write
+from evalui.report.export import FORMATS, battle_lines, people_lines, trial_lines, write
+from evalui.report.votes import read_votes
 
 SPEC = (
     '{"datasets": [{"path": "/home/secret/a_val.csv"}, '
@@ -57,6 +59,9 @@ def test_the_archive_has_report_tables_and_trials(report: Report):
     assert _zip(report).namelist() == [
         "report.md",
         "report.html",
+        "accuracy.png",
+        "positions-1.png",
+        "positions-2.png",
         "report.json",
         "trials.jsonl",
         "report.xlsx",
@@ -64,6 +69,7 @@ def test_the_archive_has_report_tables_and_trials(report: Report):
         "readings.csv",
         "positions.csv",
         "confusion.csv",
+        "bias.csv",
         "trials.csv",
         "signatures.txt",
     ]
@@ -127,6 +133,14 @@ def open_report() -> Report:
     return compile_report("Open", results, spec=spec)
 
 
+_SAID = votes("ann", decide=lambda *_: "b")[:9]
+
+
+@pytest.fixture(scope="module")
+def voted() -> Report:
+    return compile_report("Voted", judged_run(), votes={DATASET: _SAID})
+
+
 @pytest.mark.slow  # pictures are drawn
 def test_an_archive_of_open_questions_has_their_tables_and_lines():
     results = [*judged_run(), rating_result({"late": [9, None]})]
@@ -155,6 +169,43 @@ def test_an_archive_of_open_questions_has_their_tables_and_lines():
     ]
 
 
+@pytest.mark.slow  # pictures are drawn
+def test_an_archive_of_a_run_with_votes_has_them(voted: Report):
+    names = set(_zip(voted).namelist())
+    assert {
+        "votes.jsonl",
+        "people.csv",
+        "agreement.csv",
+        "powered.csv",
+        "disagreements.csv",
+    } <= names
+
+
+def test_the_votes_are_read_again(voted: Report, tmp_path: Path):
+    path = tmp_path / "votes.jsonl"
+    path.write_text("".join(people_lines(voted)), encoding="utf-8")
+    assert read_votes(path) == {DATASET: [replace(vote, rule="vote") for vote in _SAID]}
+
+
+def test_the_json_has_people_only_where_they_voted(voted: Report, open_report: Report):
+    (people,) = json.loads(write(voted, "json", "en"))["people"]
+    assert (people["judge"], people["votes"]) == ("judge-local", 9)
+    assert "people" not in json.loads(write(open_report, "json", "en"))
+
+
+def test_people_are_ranked_below_the_judge(voted: Report):
+    rows = list(csv.DictReader(io.StringIO(write(voted, "csv", "en").decode("utf-8-sig"))))
+    assert [row["judge"] for row in rows] == ["judge-local"] * 3 + ["people"] * 3
+
+
+def test_the_tables_of_people_are_sheets_where_they_voted(voted: Report, open_report: Report):
+    tables = {"people", "agreement", "powered", "disagreements"}
+    for report, wanted in ((voted, tables), (open_report, set[str]())):
+        data = io.BytesIO(write(report, "xlsx", "en"))
+        book = openpyxl.load_workbook(data, read_only=True)
+        assert set(book.sheetnames) & tables == wanted
+
+
 def test_a_mixed_run_has_the_tables_of_both_kinds(make_result):
     results = [make_result({"q0": "right"}), *judged_run()]
     mixed = compile_report("Mixed", results)
@@ -171,6 +222,28 @@ def test_the_json_has_answers_arenas_and_pairs(open_report: Report):
     assert [one["by"] for one in told["arenas"]] == ["panel", "one", "two"]
     assert len(told["answer_pairs"]) == 3 * 5
     assert told["spec"]["answers"] == [{"path": "a.jsonl"}]
+
+
+def test_files_that_are_called_alike_are_kept_apart():
+    both = ["/secret/x/q.jsonl", "/secret/y/q.jsonl"]
+    spec = {
+        "datasets": [{"path": both}, {"path": "t.jsonl"}],
+        "answers": [
+            {"path": "/secret/u/A/answers.jsonl", "dataset": "t.jsonl"},
+            {"path": "/secret/u/B/answers.jsonl", "dataset": ", ".join(both)},
+            {"path": "/secret/u/B/answers.jsonl", "model": "another"},
+            {"run": "r1"},
+        ],
+    }
+    report = compile_report("Open", [], spec=json.dumps(spec))
+    told = json.loads(write(report, "json", "en"))["spec"]
+    assert told["datasets"] == [{"path": ["x/q.jsonl", "y/q.jsonl"]}, {"path": "t.jsonl"}]
+    assert told["answers"] == [
+        {"path": "A/answers.jsonl", "dataset": "t.jsonl"},
+        {"path": "B/answers.jsonl", "dataset": "x/q.jsonl, y/q.jsonl"},
+        {"path": "B/answers.jsonl", "model": "another"},
+        {"run": "r1"},
+    ]
 
 
 def test_the_battles_are_read_again(open_report: Report, tmp_path: Path):

@@ -1,9 +1,10 @@
 import io
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from arena_examples import judged, leading, swept
+from arena_examples import judged, leading, scattered, swept
 from open_examples import judge_result
 
 from evalui.report import figures, paper
@@ -72,6 +73,15 @@ def test_a_draw_is_no_win_in_the_win_rates_and_half_a_point_in_the_matrix(texts)
     assert {"100", "50"}.isdisjoint(texts())
     figures.win_matrix_png(drawn, "en")
     assert texts().count("50 %") + texts().count("50.0 %") == 2
+
+
+def test_of_many_capabilities_the_most_frequent_are_drawn(three, texts):
+    drawn = figures.by_capa_png(scattered(judged(n=40), 30), "en")
+    heads = [text for text in texts() if re.fullmatch(r"c\d\d\d", text)]
+    assert len(heads) == 24
+    assert "c029" in heads
+    assert "6 more are in the exported tables." in " ".join(texts())
+    assert _size(drawn)[1] < 3000
 
 
 def test_pairs_that_never_met_have_a_dash(three, texts):

@@ -3,8 +3,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.objects import cell_object, figures, trial_objects
+from evalui.report.bias_objects import comparison_object
+from evalui.report.objects import all_figures, cell_object, figures, trial_objects
+from evalui.report.pairs import comparisons
 from evalui.report.predictions import read_choices
 from evalui.report.summary import summarise
 from evalui.types import CellResult, Trial
@@ -96,3 +99,51 @@ def test_cloze_scores_are_kept(make_result):
     assert told["scores"] == {"raw": [-1, -2, -3, -4]}
     assert told["merged_seams"] == 2
     assert "reply" not in told
+
+
+def test_a_cells_object_has_its_bias_with_the_ranges_of_the_prior():
+    summary = summarise(with_probabilities(cell_result(fond)))
+    (bias,) = cell_object(summary)["figures"]["bias"]
+    found = summary.main_bias
+    assert (bias["light"], bias["permutation_p"]) == ("red", found.tests.permuted.p)
+    assert bias["rstd_floor95"] == found.tests.permuted.floor95
+    assert bias["prior"]["pride_prior_ranges"][0][0] < bias["prior"]["pride_prior"][0]
+    assert sum(bin_["n"] for bin_ in bias["calibration"]["bins"]) == 120
+    assert bias["consistency"]["grid_rows_position_columns_content"][3][0] == 60
+
+
+def test_all_figures_are_json_whatever_the_cell(make_result):
+    for result in (
+        cell_result(lambda *_: None, n=3),
+        cell_result(lambda *_: 0, options=2),
+        cell_result(right, pattern="origin"),
+        make_result({}),
+    ):
+        told = all_figures(summarise(result))
+        assert json.loads(json.dumps(told, allow_nan=False)) == told
+
+
+def test_pairs_and_ranks_are_an_object():
+    made = [("sure", right), ("fond", fond), ("A", lambda *_: 0)]
+    summaries = [summarise(cell_result(pick, model=model)) for model, pick in made]
+    (found,) = comparisons(summaries)
+    told = comparison_object(found)
+    first = told["pairs"][0]
+    assert (first["first"], first["second"], first["n"]) == ("sure", "fond", 120)
+    assert first["points"] == pytest.approx(50)
+    assert first["p"] < first["p_holm"]
+    assert first["mcnemar"]["first_only"] == 60
+    assert [rank["model"] for rank in told["ranks"]] == ["sure", "fond"]
+    assert told["not_ranked"] == {"A": "guessing"}
+    json.dumps(told, allow_nan=False)
+
+
+def test_what_is_not_compared_is_told_with_the_reason():
+    summaries = [
+        summarise(cell_result(right)),
+        summarise(cell_result(fond, model="n", signature="e@1|mode:generation")),
+    ]
+    (found,) = comparisons(summaries)
+    (refused,) = comparison_object(found)["not_compared"]
+    assert (refused["first"], refused["second"]) == ("m", "n")
+    assert "dataset" in refused["differs"]

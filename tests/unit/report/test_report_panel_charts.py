@@ -3,11 +3,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from arena_examples import judged
+from arena_examples import judged, scattered
 from open_examples import answers_result
 
 from evalui.report.answers import answers
-from evalui.report.arena_panels import panels
+from evalui.report.arena_panels import MOST, panels
 from evalui.report.charts import COLOURS, NEUTRAL
 from evalui.report.panel_charts import TEXT_FIGURES, capability_chart, text_figures_chart
 
@@ -80,6 +80,15 @@ def test_twenty_capabilities_make_rows_of_three_that_do_not_overlap(three):
     rows = sorted({box[1] for box in boxes})
     assert all(low[1] < high[0] for low, high in pairwise(rows))
     assert all(0 <= x[0] < x[1] <= 1 and 0 <= y[0] < y[1] <= 1 for x, y in boxes)
+
+
+def test_of_many_capabilities_the_most_frequent_are_drawn(three):
+    notes = _notes(capability_chart(scattered(three, 30), "en"))
+    heads = [note.split("<br>")[0] for note in notes if "<br>" in note]
+    assert len(heads) == MOST
+    assert heads[-1] == "<b>c029</b>"  # eleven questions, the others have one
+    assert "Shown: the 24 with the most questions. 6 more are in the exported tables." in notes
+    assert not any("exported" in note for note in _notes(capability_chart(three, "en")))
 
 
 def test_questions_without_a_capability_give_an_empty_chart(three):

@@ -34,10 +34,40 @@ def test_rows_are_gold_and_columns_are_picks(table):
 
 def test_hover_tells_the_counts(table):
     letters, others = _heat(confusion(table, "en"))
-    assert letters.hovertext[1][0] == "B → A: 4 of 5"
+    assert letters.hovertext[1][0] == "B → A: 4 of 5, 80 % (38–96)"
     # q4's right option is A: as written it stands in slot A, in the second order in slot B.
-    assert others.hovertext[0][0] == "A → unreadable: 1 of 5"
-    assert _heat(confusion(table, "zh"))[1].hovertext[0][0] == "A → 无法判读: 5 中的 1"
+    assert others.hovertext[0][0] == "A → unreadable: 1 of 5, 20 % (4–62)"
+    assert _heat(confusion(table, "zh"))[1].hovertext[0][0].startswith("A → 无法判读：5 次中 1 次")
+
+
+def test_a_cell_knows_which_questions_it_counts(table):
+    letters, others = _heat(confusion(table, "en"))
+    assert tuple(letters.customdata[1][2]) == (1, 2)
+    assert tuple(others.customdata[3][0]) == (3, "unreadable")
+
+
+def test_rows_of_few_questions_are_grey(make_result, table):
+    grey = [scale for _, scale in _heat(confusion(table, "en"))[0].colorscale]
+    assert len(set(grey)) == 1
+    (enough,) = summarise(make_result({f"q{i}": "right" for i in range(30)})).positions
+    blue = [scale for _, scale in _heat(confusion(enough, "en"))[0].colorscale]
+    assert len(set(blue)) == 2
+
+
+def test_in_one_order_each_row_has_its_own_number_of_questions(make_result):
+    picks = {f"q{i}": "right" for i in range(60)}
+    targets = {f"q{i}": 0 if i < 40 else 1 + i % 3 for i in range(60)}
+    (table,) = summarise(make_result(picks, targets=targets, pattern="origin")).positions
+    blue, grey, _ = _heat(confusion(table, "en"))
+    assert [row[0] is None for row in blue.z] == [False, True, True, True]
+    assert [row[0] is None for row in grey.z] == [True, False, False, False]
+
+
+def test_many_orders_of_a_question_do_not_narrow_a_range(make_result):
+    picks = {f"q{i}": "right" for i in range(40)}
+    (table,) = summarise(make_result(picks, pattern="all_possible")).positions
+    letters, _ = _heat(confusion(table, "en"))
+    assert letters.hovertext[0][0] == "A → A: 240 of 240, 100.0 % (91.2–100.0)"
 
 
 def test_the_scale_is_fixed_so_that_charts_compare(table):
@@ -74,6 +104,7 @@ def test_bars_show_recall_with_its_range_and_the_chance_line(table):
     first = table.recalls[0]
     assert bars.error_y.array[0] == pytest.approx(100 * (first.high - first.value))
     assert bars.error_y.arrayminus[0] == pytest.approx(100 * (first.value - first.low))
+    # All of it averages to 25 %, so that the line of the mean would lie on that of chance.
     (line,) = chart.layout.shapes
     assert line.y0 == 25
     assert "chance 25 %" in [a.text for a in chart.layout.annotations]
@@ -95,3 +126,10 @@ def test_nothing_readable_can_still_be_drawn(make_result):
     assert sum(map(sum, letters.z)) == 0
     assert all(row[0] == 1 for row in others.z)
     assert list(recall(blank, "zh").data[0].y) == [0, 0, 0, 0]
+
+
+def test_the_mean_has_its_line_unless_chance_lies_there(make_result):
+    (good,) = summarise(make_result({f"q{i}": "right" for i in range(4)})).positions
+    chart = recall(good, "en")
+    assert [line.y0 for line in chart.layout.shapes] == [100, 25]
+    assert "mean 100 %" in [a.text for a in chart.layout.annotations]

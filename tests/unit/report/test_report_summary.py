@@ -1,8 +1,9 @@
 from dataclasses import replace
 
 import pytest
+from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.summary import summarise
+from evalui.report.summary import outcomes, summarise
 from evalui.types import Trial
 
 # Worked by hand: q0 right in every order; q1 always A; q2 right as written, then unreadable;
@@ -103,7 +104,8 @@ def test_without_shown_options_there_is_no_position(make_result):
     scored: tuple[Trial, ...] = tuple(
         replace(trial, scores={"raw": (-1.0, -2.0, -3.0, -4.0)}) for trial in result.trials
     )
-    assert summarise(replace(result, trials=scored)).positions == ()
+    found = summarise(replace(result, trials=scored))
+    assert (found.positions, found.bias, found.main_bias) == ((), None, None)
 
 
 def test_a_question_short_of_an_order_is_told(make_result):
@@ -121,3 +123,83 @@ def test_the_rules_of_reading_are_compared_on_the_order_as_written(make_result):
 def test_the_cell_keeps_its_state_and_error(make_result):
     summary = summarise(make_result({"q0": [0]}, state="failed", error="Out of memory."))
     assert (summary.state, summary.error) == ("failed", "Out of memory.")
+
+
+def test_bias_is_told_per_number_of_options(make_result):
+    four, two = make_result({"q0": "right"}), make_result({"p0": "right"}, options=2)
+    both = replace(four, trials=four.trials + two.trials, samples={**four.samples, **two.samples})
+    summary = summarise(both)
+    assert [found.n_options for found in summary.bias.strata] == [2, 4]
+    assert summary.bias_of(2).position == summary.positions[0]
+    assert summary.bias_of(3) is None
+
+
+def test_a_fond_model_has_a_red_light_and_a_steady_one_a_green_one():
+    assert summarise(cell_result(fond)).main_bias.light == "red"
+    assert summarise(cell_result(right)).main_bias.light == "green"
+
+
+def test_a_cell_at_work_is_not_tested_on_every_answer():
+    at_work = summarise(cell_result(fond, state="running"))
+    assert at_work.main_bias.tests.permuted is None
+    assert at_work.main_bias.light == "na"
+    assert at_work.main_bias.spread.rstd is not None
+    probable = with_probabilities(cell_result(fond, state="running"))
+    assert summarise(probable).priors == {}
+
+
+@pytest.mark.parametrize("state", ["done", "failed", "cancelled"])
+def test_a_cell_that_is_no_longer_at_work_is_tested(state: str):
+    assert summarise(cell_result(fond, state=state)).main_bias.tests.permuted is not None
+
+
+def test_the_mean_over_orders_has_its_clustered_error():
+    summary = summarise(cell_result(fond))
+    assert summary.clustered.interval == summary.circular
+    assert summary.clustered.design_effect > 1
+
+
+def test_priors_have_ranges_around_the_estimate():
+    summary = summarise(with_probabilities(cell_result(fond)))
+    ranges, prior = summary.priors[4], summary.main_bias.prior.prior
+    assert [interval.value for interval in ranges] == pytest.approx(list(prior))
+    assert all(interval.low < interval.value < interval.high for interval in ranges)
+    assert ranges[0].n == 120
+
+
+def test_without_probabilities_there_is_no_prior():
+    summary = summarise(cell_result(fond))
+    assert (summary.priors, summary.main_bias.prior) == ({}, None)
+
+
+def test_outcomes_are_the_values_of_single_questions(make_result):
+    summary = summarise(make_result(_PICKS))
+    assert summary.outcomes["accuracy"] == {"q0": 1, "q1": 0, "q2": 1, "q3": 0.5}
+    assert summary.outcomes["robust"] == {"q0": 1, "q1": 0, "q2": 0, "q3": 0}
+    assert summary.outcomes["mean_over_orders"] == pytest.approx(
+        {"q0": 1, "q1": 0.25, "q2": 0.25, "q3": 3.5 / 4}
+    )
+
+
+def test_outcomes_leave_out_what_was_not_asked(make_result):
+    result = make_result({"q0": "right", "q1": [1, 2], "q2": [0]}, naming=["q2"])
+    found = outcomes(result.trials[1:], "circular")
+    assert set(found["accuracy"]) == {"q1", "q2"}
+    assert found["robust"] == {}
+
+
+def test_in_one_order_only_accuracy_has_outcomes(make_result):
+    assert list(summarise(make_result({"q0": [0]}, pattern="origin")).outcomes) == ["accuracy"]
+
+
+def test_options_of_one_text_are_listed(make_result):
+    result = make_result({"q0": "right", "q1": "right"})
+    twice = replace(result.samples["q1"], choices=("u", "v", " u ", "x"))
+    found = summarise(replace(result, samples={**result.samples, "q1": twice}))
+    assert found.duplicates == ("q1",)
+
+
+def test_the_right_answers_of_a_fond_model_depend_on_the_position():
+    found = summarise(cell_result(right)).main_bias
+    assert found.tests.recalls.p == 1
+    assert summarise(cell_result(fond)).main_bias.tests.recalls.p < 0.001

@@ -1,8 +1,19 @@
 import pandas as pd
 import pytest
+from bias_examples import cell_result, fond, right, with_probabilities
 
 from evalui.report.summary import summarise
-from evalui.report.tables import confusion, groups, overview, positions, readings, tables, trials
+from evalui.report.tables import (
+    bias,
+    confusion,
+    groups,
+    overview,
+    pairs,
+    positions,
+    readings,
+    tables,
+    trials,
+)
 
 _SUBJECTS = {
     "q0": {"subject": "law", "subject_zh": "法学", "file": "law_val.csv", "line": "2"},
@@ -37,7 +48,7 @@ def test_the_overview_has_opencompass_figures_by_their_names(summary):
         assert row[name] == pytest.approx(value)
 
 
-@pytest.mark.parametrize("make", [overview, readings, groups, positions, confusion])
+@pytest.mark.parametrize("make", [overview, readings, groups, positions, confusion, bias])
 def test_every_row_ends_with_its_signature(summary, make):
     frame = make([summary])
     assert frame.columns[-1] == "signature"
@@ -107,9 +118,37 @@ def test_all_tables_of_a_run(result, summary):
         "groups",
         "positions",
         "confusion",
+        "bias",
+        "pairs",
         "trials",
     ]
 
 
 def test_nothing_makes_empty_tables():
     assert all(frame.empty for frame in tables([], []).values())
+
+
+def test_bias_has_a_row_per_cell_and_number_of_options():
+    summaries = [summarise(with_probabilities(cell_result(fond))), summarise(cell_result(right))]
+    frame = bias(summaries)
+    assert frame["permutation_p"].tolist() == pytest.approx([0.001, 1.0])
+    assert frame["content_pairs"].tolist() == pytest.approx([50, 100])
+    assert frame["pride_after"].notna().tolist() == [True, False]
+    assert frame["light"].tolist() == ["red", "green"]
+    assert not [column for column in frame if frame[column].map(type).isin([list, dict]).any()]
+
+
+def test_pairs_have_a_row_each_with_both_signatures():
+    summaries = [
+        summarise(cell_result(pick, model=model)) for model, pick in (("a", right), ("b", fond))
+    ]
+    (row,) = pairs(summaries).to_dict("records")
+    assert (row["first"], row["second"], row["measure"]) == ("a", "b", "robust")
+    assert row["points"] == pytest.approx(50)
+    assert row["points_low"] < 50 < row["points_high"]
+    assert row["mcnemar_first_only"] == 60
+    assert row["signature_second"].endswith("model:b")
+
+
+def test_one_model_has_no_row_of_pairs(summary):
+    assert len(pairs([summary])) == 0

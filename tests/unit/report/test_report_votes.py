@@ -179,19 +179,20 @@ def test_votes_come_back_as_they_left(tmp_path: Path):
         for outcome in ("a", "b", "tie", "neither")
     ]
     path = tmp_path / "votes.jsonl"
-    path.write_text("".join(vote_lines(cast)), encoding="utf-8")
-    assert list(read_votes(path)) == cast
+    path.write_text("".join(vote_lines({"talk": cast[1:], "闲聊": cast[:1]})), encoding="utf-8")
+    assert read_votes(path) == {"talk": cast[1:], "闲聊": cast[:1]}
+    path.write_text("".join(vote_lines({"talk": cast})), encoding="utf-8")
     assert [battle.outcome for battle in read_battles(path)] == ["a", "b", "tie", "neither"]
 
 
 def test_a_vote_that_cannot_be_read_is_not_written():
-    assert list(vote_lines([Verdict(Duel("q", "x", "y"), None, "ann")])) == []
+    assert list(vote_lines({"talk": [Verdict(Duel("q", "x", "y"), None, "ann")]})) == []
 
 
-def test_who_voted_and_why_may_be_absent(tmp_path: Path):
+def test_dataset_voter_and_reason_may_be_absent(tmp_path: Path):
     path = tmp_path / "votes.jsonl"
     path.write_text("\n" + json.dumps(_ROW | {"question": 7, "comment": ""}), encoding="utf-8")
-    assert read_votes(path) == (Verdict(Duel("7", "x", "y"), "a", "people", "vote"),)
+    assert read_votes(path) == {"": [Verdict(Duel("7", "x", "y"), "a", "people", "vote")]}
 
 
 @pytest.mark.parametrize(

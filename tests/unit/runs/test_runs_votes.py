@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from runs_examples import CATALOG
@@ -19,13 +20,15 @@ from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.store import Store
 from evalui.runs.votes import Choice, Mark
+from evalui.scoring.ppi import Item, win_rate
 from evalui.types import Dataset, Duel, Reading, Sample, Trial, Variant, Verdict
 
 MODELS = ("perfect", "position-biased", "always-A")
 
 
-def questions(n: int, *, name: str = "talk") -> Dataset:
-    samples = tuple(Sample(f"{name}/{number}", f"Question {number}?") for number in range(n))
+def questions(n: int, *, name: str = "talk", sample: str = "") -> Dataset:
+    prefix = sample or name
+    samples = tuple(Sample(f"{prefix}/{number}", f"Question {number}?") for number in range(n))
     return Dataset(name, "subjective", samples, sha256=name.encode().hex().ljust(64, "0"))
 
 
@@ -35,19 +38,33 @@ def answer(sample: Sample, text: str) -> Trial:
 
 
 def open_run(
-    store: Store, n: int = 20, models: Sequence[str] = MODELS[:2], *, blank: Sequence[str] = ()
+    store: Store,
+    n: int = 20,
+    models: Sequence[str] = MODELS[:2],
+    *,
+    blank: Sequence[str] = (),
+    datasets: Sequence[str] = ("talk",),
+    sample: str = "",
 ) -> str:
-    """A finished run of written answers; `blank` are questions the last model does not answer."""
-    dataset = questions(n)
-    store.add_dataset(dataset)
+    """A finished run of written answers; `blank` are questions the last model does not answer.
+
+    The questions are called after their dataset, or after `sample`.
+    """
+    asked = {name: questions(n, name=name, sample=sample) for name in datasets}
+    for dataset in asked.values():
+        store.add_dataset(dataset)
     spec = RunSpec.model_validate(
-        {"datasets": [{"path": "talk"}], "models": list(models), "mode": "question_answer"}
+        {
+            "datasets": [{"path": name} for name in datasets],
+            "models": list(models),
+            "mode": "question_answer",
+        }
     )
-    run_id = store.create_run(spec, plan_run(spec, {spec.datasets[0].key: dataset}, CATALOG))
+    run_id = store.create_run(spec, plan_run(spec, asked, CATALOG))
     claimed = store.claim("worker", run_id)
     assert claimed
     for cell in store.cells(run_id):
-        model = cell.cell.model
+        model, dataset = cell.cell.model, asked[cell.cell.dataset]
         texts = [
             "" if model == models[-1] and sample.id in blank else f"{sample.id} as {model} has it"
             for sample in dataset.samples
@@ -67,11 +84,40 @@ def vote(store: Store, run_id: str, person: str, choice: Choice = "a", comment: 
     return first
 
 
-def test_every_question_meets_every_two_models_that_answered_it(store: Store):
+def test_every_question_meets_every_two_models_that_replied_to_it_blank_or_not(store: Store):
     run_id = open_run(store, 3, MODELS, blank=["talk/1"])
+    with store.database.writing() as connection:
+        connection.execute("DELETE FROM trial WHERE sample = 'talk/2' AND reply LIKE '%always-A%'")
     met = ballots.pairs(store.database, run_id).values()
-    assert Counter(pair.sample_id for pair in met) == {"talk/0": 3, "talk/1": 1, "talk/2": 3}
-    assert {pair.models for pair in met if pair.sample_id == "talk/1"} == {frozenset(MODELS[:2])}
+    assert Counter(pair.sample_id for pair in met) == {"talk/0": 3, "talk/1": 3, "talk/2": 1}
+    assert {pair.models for pair in met if pair.sample_id == "talk/2"} == {frozenset(MODELS[:2])}
+
+
+def test_a_blank_reply_is_shown_as_one(store: Store):
+    run_id = open_run(store, 1, blank=["talk/0"])
+    (shown,) = store.ballots(run_id, "ann")
+    assert {shown.left, shown.right} == {("talk/0 as perfect has it",), ("",)}
+
+
+def test_people_correct_a_judge_whatever_share_of_the_replies_is_blank(store: Store):
+    # The last model leaves two in five blank and loses there; it wins most of the others, where
+    # the judge is fond of the first. 60 votes are a random part of what the judge saw.
+    blank = [f"talk/{number}" for number in range(80)]
+    run_id = open_run(store, 200, blank=blank)
+    wins = {f"talk/{number}": float(number < 80 or number % 10 == 0) for number in range(200)}
+    fond = {name: float(won or number % 2) for number, (name, won) in enumerate(wins.items())}
+    order = [pair.sample_id for pair in ballots.pairs(store.database, run_id).values()]
+    voted = set(order[:60])
+    rate = win_rate(
+        [Item(name, fond[name], won if name in voted else None) for name, won in wins.items()]
+    )
+    assert rate
+    assert rate.people
+    assert rate.powered
+    truth = fmean(wins.values())
+    assert rate.judge.low > truth
+    assert rate.people.low < truth < rate.people.high
+    assert rate.powered.low < truth < rate.powered.high
 
 
 def test_a_run_without_written_answers_has_no_pairs(store: Store):
@@ -274,8 +320,8 @@ def elsewhere(left: str, right: str, *, sample: str = "talk/1", by: str = "carl"
 def test_votes_from_elsewhere_keep_their_names_and_twice_is_harmless(store: Store):
     run_id = open_run(store)
     given = [elsewhere(*MODELS[1::-1]), elsewhere(*MODELS[:2], by="dora")]
-    assert store.add_votes(run_id, given) == 2
-    assert store.add_votes(run_id, given) == 0
+    assert store.add_votes(run_id, {"": given}) == 2
+    assert store.add_votes(run_id, {"": given}) == 0
     assert [(one.by, one.left, one.comment) for one in store.votes(run_id)] == [
         ("carl", MODELS[1], "said so"),
         ("dora", MODELS[0], "said so"),
@@ -285,15 +331,42 @@ def test_votes_from_elsewhere_keep_their_names_and_twice_is_harmless(store: Stor
 def test_a_vote_of_ones_own_is_not_replaced_from_elsewhere(store: Store):
     run_id = open_run(store, 1)
     vote(store, run_id, "carl", "neither")
-    assert store.add_votes(run_id, [elsewhere(*MODELS[:2], sample="talk/0")]) == 0
+    assert store.add_votes(run_id, {"": [elsewhere(*MODELS[:2], sample="talk/0")]}) == 0
     assert [one.choice for one in store.votes(run_id)] == ["neither"]
 
 
 def test_votes_on_other_models_are_refused_together(store: Store):
     run_id = open_run(store)
     with pytest.raises(DataError, match="no answers of perfect and gpt"):
-        store.add_votes(run_id, [elsewhere(*MODELS[:2]), elsewhere("perfect", "gpt")])
+        store.add_votes(run_id, {"": [elsewhere(*MODELS[:2]), elsewhere("perfect", "gpt")]})
     assert store.votes(run_id) == ()
+
+
+def test_votes_from_elsewhere_find_their_dataset_by_its_name(store: Store):
+    run_id = open_run(store, 2, datasets=["talk", "chat"], sample="q")
+    given = [elsewhere(*MODELS[:2], sample="q/1")]
+    assert store.add_votes(run_id, {"talk": given, "chat": given}) == 2
+    keys = {cell.cell.dataset: cell.dataset_key for cell in store.cells(run_id)}
+    for name in ("talk", "chat"):
+        assert len(store.verdicts(run_id, keys[name])) == 1
+
+
+@pytest.mark.parametrize(
+    ("dataset", "told"),
+    [("", r"q/1' is in several datasets \((talk, chat|chat, talk)\)"), ("news", "no answers of")],
+)
+def test_a_vote_that_fits_several_datasets_or_none_is_refused(
+    store: Store, dataset: str, told: str
+):
+    run_id = open_run(store, 2, datasets=["talk", "chat"], sample="q")
+    with pytest.raises(DataError, match=told):
+        store.add_votes(run_id, {dataset: [elsewhere(*MODELS[:2], sample="q/1")]})
+    assert store.votes(run_id) == ()
+
+
+def test_a_vote_that_fits_one_dataset_needs_no_name(store: Store):
+    run_id = open_run(store, 2, datasets=["talk", "chat"])
+    assert store.add_votes(run_id, {"": [elsewhere(*MODELS[:2], sample="chat/1")]}) == 1
 
 
 def test_more_answers_make_more_pairs(store: Store):

@@ -75,13 +75,14 @@ def test_a_difference_is_that_of_the_questions_both_have():
     assert (found.value, found.n) == (0.375, 2)
 
 
-def test_a_constant_lead_is_certain_though_both_vary():
+def test_a_constant_lead_is_sure_to_be_one_but_not_of_its_size():
     noise = np.random.default_rng(1).random(100)
     first = {str(n): 0.5 * one + 0.1 for n, one in enumerate(noise)}
     second = {str(n): 0.5 * one for n, one in enumerate(noise)}
     found = paired(first, second)
     assert found is not None
-    assert (found.value, found.low, found.high) == pytest.approx((0.1, 0.1, 0.1))
+    assert found.value == pytest.approx(0.1)
+    assert 0 < found.low < 0.1 < found.high
     assert found.p == pytest.approx(1 / 1001)
 
 
@@ -105,7 +106,20 @@ def test_equal_models_do_not_differ():
     same = {"a": 0.5, "b": 0.1}
     found = paired(same, same)
     assert found is not None
-    assert (found.value, found.low, found.high, found.p) == (0, 0, 0, 1)
+    assert (found.value, found.p) == (0, 1)
+    assert found.low == pytest.approx(-found.high)
+    assert found.high > 0.5  # two questions say little
+
+
+@pytest.mark.parametrize("n", [2, 10])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_questions_that_all_differ_alike_leave_room_for_others(n: int, sign: int):
+    ids = [str(place) for place in range(n)]
+    ones, noughts = dict.fromkeys(ids, 1.0), dict.fromkeys(ids, 0.0)
+    found = paired(ones, noughts) if sign > 0 else paired(noughts, ones)
+    assert found is not None
+    ends = sorted((sign * found.low, sign * found.high))
+    assert ends == pytest.approx([2 * wilson(n, n).low - 1, 1])
 
 
 def test_one_question_tells_no_difference_and_none_has_none():

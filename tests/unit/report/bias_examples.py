@@ -1,0 +1,78 @@
+"""Cells of a few hundred questions whose bias is known, because it was put in."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from evalui.scoring.circular import variants
+from evalui.types import Cell, CellResult, Pattern, Reading, Sample, Trial
+
+# What a model picks of a question in an order: the slot of the right answer is given.
+Pick = Callable[[int, int, int], int | None]
+
+
+def cell_result(
+    pick: Pick,
+    *,
+    n: int = 120,
+    options: int = 4,
+    model: str = "m",
+    mode: str = "generation",
+    pattern: Pattern = "circular",
+    signature: str = "",
+    subjects: int = 1,
+    state: str = "done",
+) -> CellResult:
+    """`pick(question, order, target)` is the slot chosen, None if the reply is unreadable."""
+    signature = signature or f"d@1|mode:{mode}|prompt:p|rule:tolerant|n:{n}|model:{model}"
+    cell = Cell("d", model, mode, mode, pattern, signature)
+    samples = {
+        f"q{i}": Sample(
+            f"q{i}",
+            f"question {i}",
+            tuple("uvwxyz"[:options]),
+            i % options,
+            {"subject": f"s{i % subjects}", "category": ("stem", "other")[i % subjects % 2]},
+        )
+        for i in range(n)
+    }
+    trials: list[Trial] = []
+    for number, sample in enumerate(samples.values()):
+        for place, order in enumerate(variants(options, pattern)):
+            assert isinstance(sample.target, int)
+            target = order.permutation.index(sample.target)
+            slot = pick(number, place, target)
+            credit = float(slot == target)
+            reading = Reading(slot, credit, "strict" if slot is not None else "refusal")
+            trials.append(
+                Trial(sample.id, order, target, "tolerant", {"tolerant": reading}, reply="A")
+            )
+    return CellResult(cell, samples, tuple(trials), len(trials), state)  # pyright: ignore[reportArgumentType]
+
+
+def right(question: int, order: int, target: int) -> int:
+    """Always right."""
+    del question, order
+    return target
+
+
+def fond(question: int, order: int, target: int) -> int:
+    """A on every second question, else right."""
+    del order
+    return 0 if question % 2 else target
+
+
+def halting(share: int) -> Pick:
+    """Right but for one question in `share`, where it always takes the next option."""
+    return lambda question, _, target: (target + (question % share == 0)) % 4
+
+
+def with_probabilities(result: CellResult, *, sure: float = 0.7) -> CellResult:
+    """The same with `sure` on the chosen slot and the rest shared by the others."""
+
+    def given(trial: Trial) -> Trial:
+        size = len(trial.variant.permutation)
+        shares = [(1 - sure) / (size - 1)] * size
+        shares[trial.choice or 0] = sure
+        return replace(trial, probabilities=tuple(shares), mass=0.95)
+
+    return replace(result, trials=tuple(map(given, result.trials)))
