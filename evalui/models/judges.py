@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 Preference = Literal["a", "b", "tie", "neither"]
@@ -24,11 +25,11 @@ COVERED = 0.8  # the share of the reference's words that a correct answer has
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a judge's prompt shows: the references, the answers in their order, what is asked."""
+    """What a judge's prompt shows: the references, each answer's turns in order, what is asked."""
 
     question: str
     references: tuple[str, ...]
-    answers: tuple[str, ...]
+    answers: tuple[tuple[str, ...], ...]
     request: str
 
 
@@ -49,7 +50,7 @@ def look(prompt: str) -> Shown | None:
     return Shown(
         question="\n".join(texts["question"]),
         references=tuple(texts["reference"]),
-        answers=tuple("\n".join(answers[name]).strip() for name in sorted(answers)),
+        answers=tuple(tuple(map(str.strip, answers[name])) for name in sorted(answers)),
         request=prompt[found[-1].end() :],
     )
 
@@ -59,7 +60,7 @@ def by_reference(shown: Shown, seed: int) -> Preference | None:
     del seed
     if not shown.references:
         return None
-    first, second = (agreement(answer, shown.references) for answer in shown.answers)
+    first, second = _agreements(shown)
     if max(first, second) < POOR:
         return "neither"
     if abs(first - second) < MARGIN:
@@ -76,8 +77,8 @@ def by_reference_or_first(shown: Shown, seed: int) -> Preference | None:
     preferred = by_reference(shown, seed)
     if preferred is None:
         return None
-    first, second = (agreement(answer, shown.references) for answer in shown.answers)
-    dice = random.Random(repr((seed, shown.question, sorted(shown.answers))))
+    first, second = _agreements(shown)
+    dice = random.Random(repr((seed, shown.question, sorted(map(_joined, shown.answers)))))
     if abs(first - second) < CLOSE and dice.random() < BIASED_SHARE:
         return "a"
     return preferred
@@ -85,7 +86,7 @@ def by_reference_or_first(shown: Shown, seed: int) -> Preference | None:
 
 def by_length(shown: Shown, seed: int) -> Preference | None:
     """The longer answer; of two of the same length the one that agrees more."""
-    first, second = map(len, shown.answers)
+    first, second = (len(_joined(turns)) for turns in shown.answers)
     if first == second:
         return by_reference(shown, seed)
     return "a" if first > second else "b"
@@ -118,13 +119,42 @@ def _mark(prefers: Preferring, shown: Shown) -> str:
     """A mark, or right and wrong; "" without a reference. Who likes length adds to the mark."""
     if not shown.references:
         return ""
-    (answer,) = shown.answers
+    (held,) = _held(shown)
     if "[[correct]]" in shown.request:
-        return "[[correct]]" if _covers(answer, shown.references) else "[[incorrect]]"
-    mark = 1 + round(9 * agreement(answer, shown.references))
-    if prefers is by_length and len(answer) > max(map(len, shown.references)):
+        right = all(_covers(text, references) for text, references in held)
+        return "[[correct]]" if right else "[[incorrect]]"
+    (agreed,) = _agreements(shown)
+    mark = 1 + round(9 * agreed)
+    longest = sum(max(map(len, references)) for _, references in held)
+    if prefers is by_length and sum(len(text) for text, _ in held) > longest:
         mark = min(10, mark + 2)
     return f"[[{mark}]]"
+
+
+def _agreements(shown: Shown) -> list[float]:
+    """How well each answer agrees with the references: the mean over its turns."""
+    return [
+        fmean(agreement(text, references) for text, references in held) for held in _held(shown)
+    ]
+
+
+def _held(shown: Shown) -> list[list[tuple[str, Sequence[str]]]]:
+    """For each answer, every text with the references that it is held against.
+
+    In a conversation with a reference for each turn these are the turns; else the whole answer
+    may agree with any reference.
+    """
+    references = shown.references
+    return [
+        [(turn, [reference]) for turn, reference in zip(turns, references, strict=True)]
+        if len(turns) == len(references)
+        else [(_joined(turns), references)]
+        for turns in shown.answers
+    ]
+
+
+def _joined(turns: Sequence[str]) -> str:
+    return "\n".join(turns).strip()
 
 
 def _covers(answer: str, references: Sequence[str]) -> bool:
@@ -146,7 +176,7 @@ def _strong(preferred: Preference, shown: Shown) -> str:
     """The preference, doubled ("aa") for an answer that agrees much more."""
     if preferred in ("tie", "neither") or not shown.references:
         return preferred
-    first, second = (agreement(answer, shown.references) for answer in shown.answers)
+    first, second = _agreements(shown)
     return preferred * 2 if abs(first - second) >= CLEAR else preferred
 
 

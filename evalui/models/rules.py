@@ -234,3 +234,5 @@ RULES: Mapping[str, Rule] = {
     "first-biased-judge": _judging(by_reference_or_first),
     "length-biased-judge": _judging(by_length),
 }
+# Judges that cannot compare without a reference; to rate one answer, each of them needs one.
+REFERENCED = frozenset({"reference-judge", "first-biased-judge"})

@@ -16,6 +16,8 @@ def injected(answer: str) -> bool:
     return any(pattern.search(plain) for pattern in _PATTERNS)
 
 
+# Answers may be long and hostile: two gaps side by side are possessive (*+), or a run of blanks
+# would be split between them in every way.
 _SIDE = r"(?:(?:assistant|model|response|answer|助手|回答)\s*)?[AB12]"
 _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE | re.MULTILINE)
@@ -33,7 +35,7 @@ _PATTERNS = tuple(
         r"</?(?:history|question|reference|guidance|answer)(?:_[ab])?(?:_\d+)?_[0-9a-f]{6,}>",
         r"</?answer_[ab]\b",
         r"The (?:Start|End) of (?:Assistant|Reference|User)",
-        r"\[(?:回答|参考答案|问题)\s*[12AB]?\s*(?:开始|结束)\]",
+        r"\[(?:回答|参考答案|问题)\s*+(?:[12AB]\s*+)?(?:开始|结束)\]",
         # Words to the judge.
         r"(?:dear|attention|note to(?: the)?|hey|hello)[,:]?\s+"
         r"(?:judge|grader|evaluator|reviewer)s?\b",
@@ -47,8 +49,8 @@ _PATTERNS = tuple(
         r"\b(?:choose|pick|select|prefer|vote for)\s+(?:assistant|model|response)\s+[AB12]\b",
         r"(?:忽略|无视|忘记|忘掉)[^\n。]{0,8}(?:之前|以上|前面|上述|先前|其他|另一)[^\n。]{0,8}"
         r"(?:指令|指示|提示|要求|规则|标准|回答|答案)",
-        r"(?:评委|裁判|评审|评分者|评判者|阅卷人)(?:老师|模型|大人)?\s*"
-        r"(?:[,:]\s*请|[,:]?\s*(?:你好|您好|请务必|请注意|请选|请判))",
+        r"(?:评委|裁判|评审|评分者|评判者|阅卷人)(?:老师|模型|大人)?\s*+"
+        r"(?:[,:]\s*+请|(?:[,:]\s*+)?(?:你好|您好|请务必|请注意|请选|请判))",
         r"请(?:务必)?(?:选择?|判定?|判断|判给|评选|给)(?:我的|本|这个|此)(?:回答|答案)",
         r"(?:本|我的|这个|此)(?:回答|答案)(?:应该?|应当|必须|理应)(?:获胜|得到?满分|判为|被选|被评)",
     )

@@ -98,8 +98,8 @@ def _ranked(text: str, markers: Sequence[_Marker]) -> Mark:
 
 def _beside(text: str, markers: Sequence[_Marker]) -> list[_Marker]:
     """The markers on the line of the last one."""
-    lines = [text.count("\n", 0, marker.start) for marker in markers]
-    return [marker for marker, line in zip(markers, lines, strict=True) if line == lines[-1]]
+    begin = text.rfind("\n", 0, markers[-1].start) + 1
+    return [marker for marker in markers if marker.start >= begin]
 
 
 def _decided(markers: Sequence[_Marker], rule: str) -> Mark:
@@ -112,9 +112,11 @@ def _decided(markers: Sequence[_Marker], rule: str) -> Mark:
 
 def _lead(text: str, marker: _Marker) -> str:
     """What stands before the marker on its line, or a heading above it."""
-    begin = text.rfind("\n", 0, marker.start) + 1
+    nearest = max(0, marker.start - _NEAR)
+    begin = max(nearest, text.rfind("\n", nearest, marker.start) + 1)
     if not text[begin : marker.start].strip(" *_#>\t"):
-        begin = text.rfind("\n", 0, len(text[:begin].rstrip())) + 1
+        above = nearest + len(text[nearest:begin].rstrip())
+        begin = max(nearest, text.rfind("\n", nearest, above) + 1)
     return text[begin : marker.start]
 
 
@@ -128,13 +130,16 @@ def _correctness(match: re.Match[str]) -> float:
     return 1.0 if match[1].lower() in ("correct", "正确") else 0.0
 
 
+_NEAR = 400  # characters before a marker that may announce it: a line may hold many markers
 _GONE = "\ufffc"  # stands where a quotation stood, so that what is around it is not joined
 _LOOKALIKES = str.maketrans({"【": "[", "】": "]"})
 _CLOSED_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _CODE = re.compile(r"```(?:[a-z]+\n)?(.*?)```|`([^`\n]+)`", re.DOTALL | re.IGNORECASE)
+# Bounded: each mark that opens and is never closed is searched to the end of its line.
 _QUOTED = re.compile(
-    r'"[^"\n]*"|“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|‘[^’\n]*’|(?<!\w)\'[^\'\n]*\'(?!\w)'
+    r'"[^"\n]*"|“[^”\n]{0,4000}”|「[^」\n]{0,4000}」|『[^』\n]{0,4000}』|‘[^’\n]{0,4000}’|'
+    r"(?<!\w)'[^'\n]*'(?!\w)"
 )
 _ENDING = re.compile(r"""[\s*_`.。!"')\]}$<>/|~]*""")
 _CUE = (
@@ -144,9 +149,10 @@ _CUE = (
 _ANNOUNCED = re.compile(rf"(?<!initial )(?<!first )(?:{_CUE})", re.IGNORECASE)
 _NAKED = rf"(?:{_CUE})(?:[ \t]*(?:rating|score|mark|grade|verdict|decision|结果|分数|评分)){{0,2}}"
 _SAID = r"[ \t*_]*(?:(?:is\b|was\b|of\b|[:=]|为|是)[ \t*_:]*)?"
-_NUMBER = r"(-?\d+(?:\.\d+)?)\s*(?:(?:/|out of)\s*(\d+))?\s*分?"
+# Gaps side by side are possessive (*+): else a run of blanks would be split between them every way.
+_NUMBER = r"(-?\d+(?:\.\d+)?)(?:\s*+(?:/|out of)\s*+(\d+))?(?:\s*+分)?"
 _WORD = r"(correct|incorrect|not\s+correct|正确|不正确|错误)"
-_STOPS = r"(?=[\s*_.。!]*(?:$|\n|\()|[*_]*[.,;,。、](?!\d))"
+_STOPS = r"(?=[\s*_.。!]*(?:$|\n|\()|\s*+[*_]*[.,;,。、](?!\d))"
 
 _RATING = _Scale(
     double=re.compile(rf"\[\[\s*{_NUMBER}\s*\]\]"),

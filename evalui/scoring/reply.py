@@ -78,8 +78,7 @@ def _empty(reply: str, options: _Options) -> Found | None:
 
 def _marker(reply: str, options: _Options) -> Found | None:
     """A letter after "the answer is", "答案", "故选"; the last one wins, so people may correct."""
-    found = None
-    for match in phrases.MARKER.finditer(reply):
+    for match in reversed(list(phrases.MARKER.finditer(reply))):
         if phrases.denied_before(reply, match.start()) or phrases.denied_after(reply, match.end()):
             continue
         if phrases.asked(reply, match.end()):
@@ -87,8 +86,9 @@ def _marker(reply: str, options: _Options) -> Found | None:
         start = match.start("group")
         if reply[start - 1] == "\n" and phrases.lists_others(reply[start:], match["group"]):
             continue  # "Choose:" and then the options again
-        found = _marked(match["group"], phrases.rest_of_line(reply, start), options) or found
-    return found
+        if found := _marked(match["group"], phrases.rest_of_line(reply, start), options):
+            return found
+    return None
 
 
 def _marked(group: str, said: str, options: _Options) -> Found | None:

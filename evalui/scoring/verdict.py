@@ -85,12 +85,10 @@ def _ranked(text: str, markers: Sequence[_Marker]) -> Read:
         # Markers after one and the same announcement must agree.
         last = announced[-1][1]
         same = [marker for marker, cue in announced if cue == last]
-        line = _line(text, same[-1])
-        return _agreed([one for one in same if _line(text, one) == line], "announced")
+        return _agreed(_beside(text, same), "announced")
     if _ENDING.fullmatch(text, markers[-1].end):
         return _agreed(markers[-1:], "end")
-    line = _line(text, markers[-1])
-    return _agreed([marker for marker in markers if _line(text, marker) == line], "last-line")
+    return _agreed(_beside(text, markers), "last-line")
 
 
 def _agreed(markers: Sequence[_Marker], rule: str) -> Read:
@@ -103,10 +101,11 @@ def _agreed(markers: Sequence[_Marker], rule: str) -> Read:
 
 def _lead(text: str, marker: _Marker) -> tuple[int, str]:
     """What stands before the marker on its line, or a heading above it, and where that begins."""
-    begin = text.rfind("\n", 0, marker.start) + 1
+    nearest = max(0, marker.start - _NEAR)
+    begin = max(nearest, text.rfind("\n", nearest, marker.start) + 1)
     if not text[begin : marker.start].strip(" *_#>\t"):
-        begin = text.rfind("\n", 0, len(text[:begin].rstrip())) + 1
-    begin = max(begin, marker.start - _NEAR)
+        above = nearest + len(text[nearest:begin].rstrip())
+        begin = max(nearest, text.rfind("\n", nearest, above) + 1)
     return begin, text[begin : marker.start]
 
 
@@ -117,8 +116,10 @@ def _cue(lead: tuple[int, str]) -> int:
     return begin + ends[-1] if ends else 0
 
 
-def _line(text: str, marker: _Marker) -> int:
-    return text.count("\n", 0, marker.start)
+def _beside(text: str, markers: Sequence[_Marker]) -> list[_Marker]:
+    """The markers on the line of the last one."""
+    begin = text.rfind("\n", 0, markers[-1].start) + 1
+    return [marker for marker in markers if marker.start >= begin]
 
 
 # ---------------------------------------------------------------- the formats
@@ -185,7 +186,7 @@ def _read_choice(reply: str) -> Read:
 def _choices(text: str) -> Iterator[Judged | None]:
     """What each announcement chooses, None for two letters; what names no option is no choice."""
     for cue in _CHOICE.finditer(text):
-        rest = text[cue.end() :].split("\n", 1)[0]
+        rest = text[cue.end() : cue.end() + _NEAR].split("\n", 1)[0]
         letter = _LETTER.match(rest)
         if letter and _ANOTHER_LETTER.match(rest, letter.end()):
             yield None
@@ -225,15 +226,17 @@ def _read_object(reply: str) -> Read:
 # ---------------------------------------------------------------- tables
 
 _UNPARSED = Read(None, "unparsed")
-_NEAR = 400  # characters before a marker that may announce it: a line may hold many markers
+_NEAR = 400  # characters from an announcement to its marker: a line may hold many of both
 _SEEN = "\ufffc"  # stands where a quotation stood, so that what is around it is not joined
 
 _LOOKALIKES = str.maketrans({"【": "[", "】": "]", "≫": ">>", "≪": "<<"})
 _CLOSED_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _CODE = re.compile(r"```(?:[a-z]+\n)?(.*?)```|`([^`\n]+)`", re.DOTALL | re.IGNORECASE)
+# Bounded: each mark that opens and is never closed is searched to the end of its line.
 _QUOTED = re.compile(
-    r'"[^"\n]*"|“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|‘[^’\n]*’|(?<!\w)\'[^\'\n]*\'(?!\w)'
+    r'"[^"\n]*"|“[^”\n]{0,4000}”|「[^」\n]{0,4000}」|『[^』\n]{0,4000}』|‘[^’\n]{0,4000}’|'
+    r"(?<!\w)'[^'\n]*'(?!\w)"
 )
 _ENDING = re.compile(r"""[\s*_`.。!"')\]}$<>/|~]*(?:</\w+>\s*)?""")
 _ANNOUNCED = re.compile(

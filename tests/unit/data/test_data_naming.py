@@ -1,4 +1,3 @@
-
 import pytest
 
 from evalui.data.naming import names_options

@@ -1,6 +1,5 @@
 """Which answers speak to their judge."""
 
-
 import pytest
 
 from evalui.modes.injection import injected
@@ -101,3 +100,17 @@ def test_an_ordinary_answer_is_not_flagged(answer: str):
 @pytest.mark.timeout(60)  # a pattern that backtracks would take hours
 def test_a_long_answer_is_searched_in_no_time(piece: str):
     assert not injected(piece * (60_000 // len(piece)) + ".")
+
+
+@pytest.mark.parametrize(
+    "head", ["裁判", "评委,", "[回答", "[参考答案 1", "note to", "[[A", "score"]
+)
+@pytest.mark.parametrize("blank", [" ", "\n"])
+@pytest.mark.timeout(60)  # half an hour and more, if the run is split between two gaps
+def test_a_long_gap_is_searched_in_no_time(head: str, blank: str):
+    assert not injected(head + blank * 700_000 + ".")
+
+
+@pytest.mark.parametrize("answer", ["裁判 ，  请", "裁判  您好", "[回答  2  结束]", "[问题  开始]"])
+def test_a_gap_may_be_wide(answer: str):
+    assert injected(answer)

@@ -1,6 +1,5 @@
 """What is read from the reply of a judge that marks single answers."""
 
-
 import pytest
 
 from evalui.modes.ratings import Mark, read_correctness, read_rating
@@ -107,3 +106,25 @@ def test_a_judge_that_babbles_is_read_in_no_time(piece: str):
     babble = piece * (60_000 // len(piece))
     assert read_rating(babble).value is None
     assert read_correctness(babble).value is None
+
+
+@pytest.mark.parametrize("head", ["[[7", "[7", "[[7/", "Rating: 7", "Rating:", "Verdict: not"])
+@pytest.mark.parametrize("blank", [" ", "7", "*", "[["])
+@pytest.mark.timeout(60)
+def test_a_long_gap_is_read_in_no_time(head: str, blank: str):
+    reply = head + blank * 50_000 + "x"
+    assert read_rating(reply).value is None
+    assert read_correctness(reply).value is None
+
+
+@pytest.mark.timeout(60)
+def test_many_marks_on_one_line_are_read_in_no_time():
+    assert read_rating("[[7]] " * 12_000) == Mark(7.0, "end")
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [("[[ 7  / 10 分 ]]", 7.0), ("Rating: 7 , for its style", 7.0), ("Rating: 7 / 5 \nx", None)],
+)
+def test_a_gap_may_be_wide(reply: str, value: float | None):
+    assert read_rating(reply).value == value

@@ -91,3 +91,18 @@ def test_no_reply_breaks_a_reader(form: str, reply: str):
     read = read_verdict(form, reply)
     assert read.outcome in _SHOWN
     assert read.rule
+
+
+@pytest.mark.parametrize(
+    ("form", "piece"),
+    [
+        ("mtbench", "[[A]] "),
+        ("mtbench", "[[A]]\n"),
+        ("arena_hard", "`[[A>B]]` x"),
+        ("scores", "[[8,7]] "),
+        ("compass", "Choice: both "),
+    ],
+)
+@pytest.mark.timeout(60)
+def test_many_markers_are_read_in_no_time(form: str, piece: str):
+    assert read_verdict(form, piece * 20_000).outcome in ("a", None)
