@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from evalui.report.arena import Arena, Standing
 from evalui.report.charts import GRID, NEUTRAL, Mark, annotate, layout, marks, shortened
-from evalui.report.numbers import count, figure, fixed, span
+from evalui.report.numbers import count, digits, figure, fixed, span
 from evalui.report.panel_charts import capability_chart, text_figures_chart, whisker
 from evalui.report.sentences import say
 from evalui.scoring.elo import START
@@ -67,10 +67,12 @@ def win_matrix(arena: Arena, language: Language) -> go.Figure:
     """The share of points that the row won against the column, best models first."""
     models = [standing.model for standing in arena.standings]
     ranged = len(models) <= _RANGED
+    # One format for all cells: as many digits as the widest range deserves.
+    places = min(map(digits, arena.shares.values()), default=0)
     chart = go.Figure()
     chart.add_heatmap(
         z=[[_value(arena, row, column) for column in models] for row in models],
-        text=[[_printed(arena, row, column, ranged) for column in models] for row in models],
+        text=[[_printed(arena, (r, c), ranged, places) for c in models] for r in models],
         hovertext=[[_told(arena, row, column, language) for column in models] for row in models],
         hoverinfo="text",
         texttemplate="%{text}",
@@ -173,12 +175,12 @@ def _value(arena: Arena, row: str, column: str) -> float | None:
     return share.value if share else None
 
 
-def _printed(arena: Arena, row: str, column: str, ranged: bool) -> str:
-    share = arena.shares.get((row, column))
+def _printed(arena: Arena, pair: tuple[str, str], ranged: bool, places: int) -> str:
+    share = arena.shares.get(pair)
     if share is None:
         return ""
-    value = f"<b>{figure(share)} %</b>" if ranged else f"<b>{figure(share)}</b>"
-    return f"{value}<br>{span(share)}" if ranged else value
+    value, low, high = (fixed(100 * end, places) for end in (share.value, share.low, share.high))
+    return f"<b>{value} %</b><br>{low}–{high}" if ranged else f"<b>{value}</b>"
 
 
 def _told(arena: Arena, row: str, column: str, language: Language) -> str:

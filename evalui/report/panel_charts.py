@@ -14,7 +14,7 @@ from evalui.report.arena import Arena
 from evalui.report.arena_narrative import between, dimension_name, share_of_one
 from evalui.report.arena_panels import Grouping, Panel, most_frequent, panels
 from evalui.report.charts import GRID, NEUTRAL, Mark, annotate, layout, marks, shortened
-from evalui.report.numbers import count, figure, span
+from evalui.report.numbers import count, figure, fixed, span
 from evalui.report.sentences import say
 from evalui.scoring.text import BLEUS, ROUGES
 from evalui.types import Language
@@ -56,9 +56,10 @@ def capability_chart(
     tall = _PANEL_HEAD + row * max(1, len(models))
     for place, panel in enumerate(shown):
         _panel(chart, place, panel, drawn, models, language)
-    layout(chart, height=24 + tall * rows)
-    chart.update_layout(margin={"t": 0})
-    if left := len(found) - len(shown):
+    left = len(found) - len(shown)
+    layout(chart, height=24 + tall * rows + (_FOOT if left else 0))
+    chart.update_layout(margin={"t": 0, "b": _FOOT if left else 8})
+    if left:
         _left_out(chart, say("groups-left-out", language, shown=count(len(shown)), k=count(left)))
     grid = (rows, columns, _PANEL_HEAD / tall)
     axes = [_panel_axes(place, models, grid, len(shown)) for place in range(len(shown))]
@@ -120,7 +121,6 @@ def _left_out(chart: go.Figure, told: str) -> None:
     """A line below the axes of the lowest panels."""
     place = {"x": 0, "xref": "paper", "xanchor": "left", "y": 0, "yref": "paper"}
     annotate(chart, told, **place, yanchor="top", yshift=-24, align="left")
-    chart.update_layout(height=chart.layout.height + _FOOT, margin={"b": _FOOT})
 
 
 def _panel(
@@ -146,7 +146,8 @@ def _panel(
             mode=printed,
             marker={"symbol": mark.symbol, "size": 9, "color": colour, "line": {"width": 0}},
             error_x=whisker(100 * share.value, 100 * share.low, 100 * share.high, colour),
-            text=[figure(share)],
+            # Whole per cents beside all marks: 60 beside 60.0 would look like another measure.
+            text=[fixed(100 * share.value, 0)],
             textposition="top center",
             textfont={"size": 11},
             hovertemplate=(

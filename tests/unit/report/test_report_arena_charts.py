@@ -12,6 +12,7 @@ from evalui.report.arena_charts import (
     win_matrix,
 )
 from evalui.report.charts import COLOURS, NEUTRAL
+from evalui.types import Interval
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +119,19 @@ def test_a_cell_is_the_share_that_the_row_won_with_its_range(three):
     assert cells.text[0][2].startswith("<b>")
     assert "–" in cells.text[0][2]
     assert cells.z[0][2] + cells.z[2][0] == pytest.approx(1)
+
+
+def test_all_cells_are_printed_with_the_digits_of_the_widest_range(three):
+    first, second, third = (standing.model for standing in three.standings)
+    shares = {
+        (first, second): Interval(0.6, 0.58, 0.62, 400),
+        (second, third): Interval(0.6, 0.4, 0.8, 20),
+    }
+    texts = win_matrix(replace(three, shares=shares), "en").data[0].text
+    assert texts[0][1] == "<b>60 %</b><br>58–62"
+    fine = {(first, second): shares[first, second]}
+    texts = win_matrix(replace(three, shares=fine), "en").data[0].text
+    assert texts[0][1] == "<b>60.0 %</b><br>58.0–62.0"
 
 
 def test_the_scale_is_fixed_around_one_half(three):

@@ -75,7 +75,7 @@ def test_a_draw_is_no_win_in_the_win_rates_and_half_a_point_in_the_matrix(texts)
     assert texts().count("50 %") + texts().count("50.0 %") == 2
 
 
-def test_of_many_capabilities_the_most_frequent_are_drawn(three, texts):
+def test_of_many_capabilities_the_most_frequent_are_drawn(texts):
     drawn = figures.by_capa_png(scattered(judged(n=40), 30), "en")
     heads = [text for text in texts() if re.fullmatch(r"c\d\d\d", text)]
     assert len(heads) == 24

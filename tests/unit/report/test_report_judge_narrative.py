@@ -121,7 +121,8 @@ def test_a_panel_is_not_called_steady_for_what_its_judges_change(calm):
     assert steadiness(panel, "en") is None
     assert [note.text for note in judge_notes(panel, "en")] == [
         "Showings without a majority of the judges: 40 % (30–50) of 240. They count for nobody.",
-        "Judges whose verdicts change when the two answers swap places: unsteady 44.6 % (40.0–50.0).",
+        "Judges whose verdicts change when the two answers swap places: "
+        "unsteady 44.6 % (40.0–50.0).",
     ]
 
 
@@ -145,6 +146,8 @@ def test_verdicts_a_rule_could_not_give_for_want_of_a_reference_are_counted():
     k = sum(v.outcome is None and not bare[v.duel.sample_id].references for v in found.verdicts)
     assert 0 < k == bare_verdicts(found) < sum(v.outcome is None for v in found.verdicts)
     rules = frozenset({found.by})
-    told = next(n for n in judge_notes(found, "en", rule_based=rules) if n.rule == "judge-unreadable")
+    told = next(
+        n for n in judge_notes(found, "en", rule_based=rules) if n.rule == "judge-unreadable"
+    )
     assert f"{k} of them are on questions without a reference" in told.text
     assert "reference" not in " ".join(note.text for note in judge_notes(found, "en"))

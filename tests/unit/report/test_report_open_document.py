@@ -128,6 +128,18 @@ def test_every_pair_that_met_has_its_share(text):
     assert set(rows) == {"late against early", "late against weak", "early against weak"}
 
 
+def test_a_panel_counts_what_has_no_majority_and_the_flips_of_each_judge(report, text):
+    panel = next(found for found in report.arenas if found.by == "panel")
+    none = sum(one.outcome is None for one in panel.verdicts)
+    part = text.partition("panel of 2 judges")[2].partition("\n## ")[0]
+    assert f"most judges agreed, {none} had no majority." in part
+    assert "are not contradicted" not in part
+    rows = _rows(text, "Measure", after="panel of 2 judges")
+    assert "Without a majority" in rows
+    assert "Verdicts changed with the order of the answers, one" in rows
+    assert "Verdicts changed with the order of the answers" not in rows
+
+
 def test_the_panel_tells_how_far_its_judges_agree(text):
     rows = _rows(text, "Measure", after="panel of 2 judges")
     assert rows["Judges agree"][0].endswith("n = 36")
