@@ -7,6 +7,7 @@ from evalui.errors import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import describe
 from evalui.modes import MODES, Mode, Setting
+from evalui.modes.choices_only import ChoicesOnly
 from evalui.runs.contest import showings
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.orders import variants
@@ -131,5 +132,11 @@ def why_not(dataset: Dataset, entry: ModelEntry, mode: Mode) -> str:
             "cannot-do",
             model=entry.name,
             why=_LACKS[mode.abilities_needed],
+        )
+    if isinstance(mode, ChoicesOnly) and entry.backend == "scripted":
+        return sentence(
+            "{model} follows a rule and knows a question by its text, which is left out here.",
+            "needs-question",
+            model=entry.name,
         )
     return ""

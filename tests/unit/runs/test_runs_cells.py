@@ -28,3 +28,9 @@ def test_each_mode_refuses_the_kinds_it_is_not_for():
     assert "no options" in why_not(capitals(), entry, MODES["multiple_choice"])
     assert "nothing to write" in why_not(dataset(), entry, MODES["question_answer"])
     assert why_not(capitals(), entry, MODES["question_answer"]) == ""
+
+
+def test_a_rule_that_knows_questions_by_their_text_is_not_asked_without():
+    entry = CATALOG["perfect"]
+    assert "left out here" in why_not(dataset(), entry, MODES["choices_only"])
+    assert why_not(dataset(), entry, MODES["multiple_choice"]) == ""
