@@ -160,13 +160,19 @@ def _aside(title: str, text: str) -> Html:
 
 def _answer(t: Text, title: str, sample: Sample, turns: Sequence[str]) -> Html:
     """The answer; in a conversation each further question stands before its own."""
-    parts: list[Child] = [div(rendered(turns[0]), cls="written")]
+    parts: list[Child] = [_turn(t, turns[0])]
     for question, turn in zip(sample.follow_ups, turns[1:], strict=False):
         parts.append(
             div(div(t("annotate.then"), cls="meta"), rendered(question), cls="written then")
         )
-        parts.append(div(rendered(turn), cls="written"))
+        parts.append(_turn(t, turn))
     return card(el("h2", title), *parts, cls="answer")
+
+
+def _turn(t: Text, turn: str) -> Html:
+    if not turn.strip():
+        return el("p", t("annotate.no_answer"), cls="meta")
+    return div(rendered(turn), cls="written")
 
 
 def _votes(t: Text, now: Ballot, following: str, voter: str) -> Html:

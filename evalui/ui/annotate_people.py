@@ -8,6 +8,7 @@ from evalui.report.disagreements import Disagreement
 from evalui.report.votes import PeopleFigures
 from evalui.scoring.agreement import Agreement, Voter
 from evalui.types import Interval, Outcome
+from evalui.ui.arena_duel import short
 from evalui.ui.arena_standings import folded, points, rated
 from evalui.ui.figures import share
 from evalui.ui.html import Child, Html, el, join, span
@@ -205,7 +206,7 @@ def _disagreement(shown: People, one: Disagreement) -> list[Child]:
         for name, outcome in one.people.items()
     ]
     return [
-        join(span(duel.sample_id, cls="mono"), " ", f"{question}{cut}"),
+        join(span(short(duel.sample_id), cls="mono"), " ", f"{question}{cut}"),
         shown.pair(duel.model_a, duel.model_b),
         join(*said),
         _said(t, duel.model_a, duel.model_b, one.judge),

@@ -1,16 +1,24 @@
 """What a person sees after finishing: whose answers they preferred, and who agrees with whom."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from evalui.errors import DataError
-from evalui.report.arena import Arena, arena
-from evalui.report.votes import people_figures, read_votes
+from evalui.report.votes import (
+    PeopleFigures,
+    Votes,
+    one_each,
+    people_figures,
+    read_votes,
+    voted_arenas,
+)
 from evalui.runs.rows import CellRow, RunRow
 from evalui.runs.spec import OPEN
 from evalui.scoring.agreement import cohen
 from evalui.scoring.judging import battles, panel
 from evalui.scoring.pairwise import Tally, tallies
-from evalui.types import CellResult, Verdict
+from evalui.types import Verdict
 from evalui.ui.annotate_people import People, agreement, disagreements, powered, standings, voters
 from evalui.ui.arena_standings import percent_of
 from evalui.ui.desk import Desk
@@ -34,13 +42,11 @@ def result_page(desk: Desk, t: Text, run: RunRow, voter: str) -> Html:
 
 def agreement_so_far(desk: Desk, t: Text, run: RunRow, voter: str) -> str:
     """How often this person says what most of the others say, in a sentence without names."""
-    said = [vote.verdict for vote in desk.store.votes(run.id)]
-    mine = [verdict for verdict in said if verdict and verdict.by == voter]
-    others: dict[str, list[Verdict]] = {}
-    for verdict in said:
-        if verdict and verdict.by != voter:
-            others.setdefault(verdict.by, []).append(verdict)
-    found = cohen(mine, panel(list(others.values()))) if others else None
+    by_person: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in _comparable(desk.votes(run.id)):
+        by_person[verdict.by].append(verdict)
+    mine = by_person.pop(voter, [])
+    found = cohen(mine, panel(list(by_person.values()))) if by_person else None
     if found is None:
         return t("annotate.agreement_alone")
     same = round(found.raw.value * found.n)
@@ -57,7 +63,10 @@ def take_in(desk: Desk, run: RunRow, upload: str, voter: str) -> int:
     paths = desk.uploads.paths(desk.owner, upload)
     if not paths:
         raise DataError("The upload holds no file.", "upload-empty")
-    given = [vote for path in paths for vote in read_votes(path)]
+    given: dict[str, list[Verdict]] = defaultdict(list)
+    for path in paths:
+        for dataset, said in read_votes(path).items():
+            given[dataset] += said
     return desk.store.add_votes(run.id, given)
 
 
@@ -70,11 +79,25 @@ def open_datasets(desk: Desk, run_id: str) -> tuple[CellRow, ...]:
     return tuple(found.values())
 
 
+def _comparable(votes: Votes) -> tuple[Verdict, ...]:
+    """The votes with the sides of each pair as the names sort: everybody is shown them otherwise.
+
+    Two datasets may call different questions alike, so each question is named with its own.
+    """
+    told = [
+        replace(one, duel=replace(one.duel, sample_id=f"{dataset}\0{one.duel.sample_id}"))
+        for dataset, said in votes.items()
+        for one in said
+    ]
+    names = {name for one in told for name in (one.duel.model_a, one.duel.model_b)}
+    return one_each(told, {name: place for place, name in enumerate(sorted(names))})
+
+
 def _dataset(desk: Desk, t: Text, run: RunRow, voter: str, *, cell: CellRow, title: str) -> Html:
     said = desk.store.verdicts(run.id, cell.dataset_key)
-    judged = _judged(desk, t, run, cell)
-    names = [one.name for one in judged.contestants]
-    shown = People(t, names, desk.baselines(), judged, people_figures(judged, said))
+    figures = _figures(desk, t, run, cell.cell.dataset)
+    names = [one.name for one in figures.judged.contestants]
+    shown = People(t, names, desk.baselines(), figures.judged, figures)
     return div(
         el("h2", title) if title else None,
         div(_own(shown, said, voter), agreement(shown), cls="row"),
@@ -86,16 +109,12 @@ def _dataset(desk: Desk, t: Text, run: RunRow, voter: str, *, cell: CellRow, tit
     )
 
 
-def _judged(desk: Desk, t: Text, run: RunRow, cell: CellRow) -> Arena:
-    """The arena of the dataset's judge or panel; one without verdicts if nobody judged."""
-    for found in desk.report(run.id, t.language).arenas:
-        if found.dataset == cell.cell.dataset:
-            return found
-    result = desk.store.result(run.id, cell.id)
-    contestants = desk.store.contestants(cell)
-    return arena(
-        CellResult(result.cell, result.samples, (), 0, contestants=contestants, orders="random")
-    )
+def _figures(desk: Desk, t: Text, run: RunRow, dataset: str) -> PeopleFigures:
+    """The votes on a dataset beside its judge or panel; empty ones if nobody has voted."""
+    report = desk.report(run.id, t.language)
+    found = (one for one in report.people if one.judged.dataset == dataset)
+    judged = voted_arenas(dataset, report.arenas, report.results)
+    return next(found, None) or people_figures(judged[0], ())
 
 
 def _own(shown: People, said: Sequence[Verdict], voter: str) -> Html:

@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalui.types import Fault
 from evalui.ui.draft import Form, given_name, many, one
-from evalui.ui.html import Html, div, el, join
+from evalui.ui.fault import fault_words
+from evalui.ui.html import Html, div, el, join, span
 from evalui.ui.icons import UPLOAD
 from evalui.ui.text import Text
 from evalui.ui.widgets import button, field, note, select, status, titled
 
 _SHOWN_UNKNOWN = 5
+_SHOWN_FAULTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,8 @@ class AnswersFile:
     """A file of answers beside the questions: which of them it answers.
 
     `matched` of `questions` have an answer, `unknown` are indices that no question has. `faults`
-    counts rows that cannot be used. `problem` is why the file cannot be read, else "".
+    are the rows that cannot be used, with the reason of each. `problem` is why the file cannot be
+    read, else "".
     """
 
     upload: str
@@ -27,7 +31,7 @@ class AnswersFile:
     matched: int = 0
     questions: int = 0
     unknown: tuple[str, ...] = ()
-    faults: int = 0
+    faults: tuple[Fault, ...] = ()
     problem: str = ""
 
 
@@ -90,7 +94,25 @@ def _matched(t: Text, found: AnswersFile) -> Html:
         div(t.count("answers.unknown", len(found.unknown), ids=unknown + more), cls="meta")
         if found.unknown
         else None,
-        div(t.count("answers.faults", found.faults), cls="meta") if found.faults else None,
+        _faults(t, found.faults) if found.faults else None,
+    )
+
+
+def _faults(t: Text, faults: Sequence[Fault]) -> Html:
+    """How many rows cannot be used, and where and why the first of them."""
+    rest = len(faults) - _SHOWN_FAULTS
+    return join(
+        div(t.count("answers.faults", len(faults)), cls="meta"),
+        *(_fault(t, fault) for fault in faults[:_SHOWN_FAULTS]),
+        div(t("preview.more", n=f"{rest:,}"), cls="meta") if rest > 0 else None,
+    )
+
+
+def _fault(t: Text, fault: Fault) -> Html:
+    found, expected = fault_words(t, fault)
+    place = t("answers.line", n=f"{fault.line:,}") if fault.line else t("answers.whole")
+    return div(
+        span(place, cls="nw"), " · ", t("answers.fault", found=found, expected=expected), cls="meta"
     )
 
 

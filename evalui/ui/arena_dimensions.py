@@ -10,13 +10,14 @@ from evalui.report.arena_narrative import panels_subtitle, panels_title
 from evalui.report.arena_panels import Grouping, panels
 from evalui.scoring.pairwise import Tally
 from evalui.scoring.subjective import Dimension
-from evalui.ui.arena_standings import percent_of, signed
+from evalui.ui.arena_standings import folded, percent_of, signed
 from evalui.ui.arena_view import ShownArena, chart_head, signed_off, waiting
 from evalui.ui.html import Html, div, el
 from evalui.ui.pane import SKIP, Form, pane
 from evalui.ui.text import Text
 from evalui.ui.widgets import card, titled
 
+_SHOWN = 24  # kinds of question before the others are folded
 _FIGURES = ("win", "tie", "lose", "not_bad", "score")
 
 
@@ -63,10 +64,27 @@ class Dimensions:
 
 
 def tallied(shown: ShownArena, kind: Grouping) -> Html:
-    """Wins, ties and losses of each model on each kind of question, all questions first."""
+    """Wins, ties and losses of each model on each kind of question that has any, all first."""
+    t = shown.t
+    rows = [
+        one
+        for one in shown.arena.dimensions
+        if one.kind in ("overall", kind)
+        and any(tally and tally.n for tally in one.tallies.values())
+    ]
+    rest = rows[_SHOWN:]
+    more = folded(t.count("arena.dimension.more", len(rest)), _table(shown, kind, rest))
+    return titled(
+        t(f"arena.dimension.{kind}"),
+        _table(shown, kind, rows[:_SHOWN]),
+        more if rest else None,
+        el("p", t("arena.dimension.about"), cls="meta gap-s"),
+    )
+
+
+def _table(shown: ShownArena, kind: Grouping, rows: Sequence[Dimension]) -> Html:
     t = shown.t
     models = [standing.model for standing in shown.arena.standings]
-    rows = [one for one in shown.arena.dimensions if one.kind in ("overall", kind)]
     top = el(
         "tr",
         el("th", t(f"arena.dimension.{kind}_name"), scope="col", rowspan=2),
@@ -78,11 +96,7 @@ def tallied(shown: ShownArena, kind: Grouping) -> Html:
     heads = el("tr", *(_head(t, name) for _ in models for name in _FIGURES))
     body = [_line(t, one, models) for one in rows]
     made = el("table", el("thead", top, heads), el("tbody", *body), cls="tallied")
-    return titled(
-        t(f"arena.dimension.{kind}"),
-        div(made, cls="scroll"),
-        el("p", t("arena.dimension.about"), cls="meta gap-s"),
-    )
+    return div(made, cls="scroll")
 
 
 def _head(t: Text, name: str) -> Html:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from evalui.report.arena import PEOPLE, Arena
-from evalui.report.arena_narrative import judge_notes, judged_by, steadiness
+from evalui.report.arena_narrative import judged_by
+from evalui.report.judge_narrative import judge_notes, steadiness
 from evalui.report.notes import Level, Note
 from evalui.runs.rows import RunRow
 from evalui.scoring.judging import PANEL
@@ -22,6 +23,7 @@ _STATES = {"queued": "na", "running": "go", "done": "ok", "failed": "bad", "canc
 # The filter of the list of duels that shows what a note speaks of.
 _DUELS = {
     "fair": "changed",
+    "swayed": "unreadable",
     "unsteady": "changed",
     "judge-unreadable": "unreadable",
     "no-majority": "unreadable",

@@ -121,10 +121,15 @@ def _row(shown: ShownArena, standing: Standing) -> list[Child]:
         f"{tally.lose:,}",
         f"{percent_of(tally.not_bad, tally.n)} %" if tally.n else "–",
         signed(tally.score),
-        el("b", points(standing.elo)),
+        _elo(standing),
         rated(t, standing.rating),
         _rank(standing),
     ]
+
+
+def _elo(standing: Standing) -> Child:
+    """Bold where it is what the standings go by: without a rating."""
+    return points(standing.elo) if standing.rating else el("b", points(standing.elo))
 
 
 def percent_of(part: int, whole: int) -> str:

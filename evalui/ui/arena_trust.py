@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evalui.report.arena import PEOPLE, Arena
-from evalui.report.arena_narrative import judge_notes, steadiness
+from evalui.report.judge_narrative import judge_notes, steadiness, steady_level
 from evalui.report.numbers import figure
 from evalui.report.numbers import span as spread
 from evalui.scoring.agreement import Agreement
@@ -44,7 +44,7 @@ def _lines(shown: ShownArena) -> Sequence[tuple[Child, Child]]:
     warned = {found.rule for found in judge_notes(arena, t.language) if found.level != "info"}
     missing = "no_majority" if arena.by == PANEL else "unreadable"
     lines: list[tuple[Child, Child] | None] = [
-        (t("arena.trust.flips"), _flips(t, arena)) if arena.by != PEOPLE else None,
+        *_orders(t, arena),
         *(
             (t(f"arena.trust.{name}"), _share(share, warn=bool(warned & _RULES[name])))
             for name, share in shares
@@ -59,6 +59,18 @@ def _lines(shown: ShownArena) -> Sequence[tuple[Child, Child]]:
         (t("arena.trust.injected"), _injected(t, arena)),
     ]
     return [line for line in lines if line]
+
+
+def _orders(t: Text, arena: Arena) -> Sequence[tuple[Child, Child]]:
+    """How often the order decided: a line for the judge, or one for each judge of a panel."""
+    if arena.by == PEOPLE:
+        return ()
+    if not arena.swayed:
+        return ((t("arena.trust.flips"), _flips(t, arena)),)
+    return [
+        (t("arena.trust.flips_of", judge=judge), _changed(t, flips))
+        for judge, flips in arena.swayed.items()
+    ]
 
 
 def _people(shown: ShownArena) -> tuple[Child, Child] | None:
@@ -89,15 +101,17 @@ def _agreement(t: Text, found: Agreement) -> Html:
 
 def _flips(t: Text, arena: Arena) -> Child:
     flips = arena.reliability.flips
-    if flips is None:
+    if flips is None or arena.by == PANEL:
         return span(
             t("arena.trust.flips_none" if arena.orders != "double" else "arena.trust.unknown"),
             cls="meta",
         )
-    steady = steadiness(arena, t.language)
-    assert steady is not None, "what has flips has a steadiness"
+    return _changed(t, flips)
+
+
+def _changed(t: Text, flips: Interval) -> Html:
     word = t("arena.trust.of", k=f"{counted(flips):,}", n=f"{flips.n:,}")
-    return join(status(_KINDS[steady.level], word), _small(f"{spread(flips)} %"))
+    return join(status(_KINDS[steady_level(flips)], word), _small(f"{spread(flips)} %"))
 
 
 def _share(share: Interval, *, warn: bool) -> Html:

@@ -66,8 +66,8 @@ def contestants(arena: Arena) -> tuple[str, ...]:
 
 
 def chart_head(title: str, about: str) -> Html:
-    """What a chart shows, as a sentence, and how to read it."""
-    return join(el("h2", title), el("p", about, cls="meta"))
+    """What a chart shows, as a sentence if there is one, and how to read it."""
+    return join(el("h2", title) if title else None, el("p", about, cls="meta"))
 
 
 def waiting(shown: ShownArena) -> str:

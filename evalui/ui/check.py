@@ -1,6 +1,5 @@
 """The Evaluate page's view of a file: what it is, how healthy it is, what is wrong with it."""
 
-import re
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
@@ -10,6 +9,7 @@ from evalui.report.numbers import figure, percent, span
 from evalui.types import LETTERS, Dataset, Fault, Kind, Sample
 from evalui.ui.check_open import open_preview
 from evalui.ui.draft import one
+from evalui.ui.fault import fault_words
 from evalui.ui.figures import length_range, size
 from evalui.ui.html import Child, Html, div, el, join
 from evalui.ui.html import span as inline
@@ -31,7 +31,6 @@ from evalui.ui.widgets import (
 SHOWN_FAULTS = 50
 _SHOWN_SAMPLES, _SHOWN_BESIDE = 10, 3
 _SHOWN_SUBJECTS = 60
-_QUOTED = re.compile(r"“[^”]*”")
 
 
 def choice_facts(t: Text, loaded: Loaded, health: Health) -> list[str]:
@@ -176,16 +175,12 @@ def _layout(form: Form, upload: str) -> str:
 
 
 def _fault(t: Text, fault: Fault) -> list[Child]:
-    # Found and expected are English phrases; a Chinese page keeps what they quote of the file.
-    what, found, expected = t(f"fault.{fault.rule}.what"), fault.found, fault.expected
-    if t.language == "zh":
-        found = "：".join(filter(None, (what, "、".join(_QUOTED.findall(fault.found)))))
-        expected = t(f"fault.{fault.rule}.expected")
+    found, expected = fault_words(t, fault)
     return [
         fault.file,
         fault.line or "",
         inline(fault.column, cls="mono"),
-        inline(found, title=what),
+        inline(found, title=t(f"fault.{fault.rule}.what")),
         expected,
     ]
 

@@ -51,8 +51,8 @@ def open_health_card(t: Text, health: OpenHealth) -> Html:
     return titled(
         t("health.title"),
         definitions(rows),
-        _counts(t("health.languages"), languages),
-        _counts(t("health.capabilities"), capabilities),
+        _counts(t, "languages", languages),
+        _counts(t, "capabilities", capabilities),
         _unreferenced(t, health),
         aside=t("health.aside"),
     )
@@ -94,7 +94,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + " …"
 
 
-def _counts(title: str, counts: Mapping[str, int]) -> Html | None:
+def _counts(t: Text, name: str, counts: Mapping[str, int]) -> Html | None:
     """A bar per value, the most frequent first; nothing if there is only one."""
     if len(counts) < 2:
         return None
@@ -106,8 +106,9 @@ def _counts(title: str, counts: Mapping[str, int]) -> Html | None:
     ]
     rest = len(ordered) - len(rows)
     return div(
-        div(title, cls="meta gap-s"),
-        div(*rows, div(f"+ {rest}", cls="meta") if rest else None, cls="counts"),
+        div(t(f"health.{name}"), cls="meta gap-s"),
+        div(*rows, cls="counts"),
+        div(t.count(f"health.more_{name}", rest), cls="meta gap-s") if rest else None,
     )
 
 

@@ -1,8 +1,10 @@
 """The Evaluate page's judge: who judges, on what form, which answers, and in which order."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from evalui.models.catalog import ModelState
+from evalui.models.rules import REFERENCED
 from evalui.modes.rubrics import FORMS, RUBRICS, Rubric
 from evalui.ui.draft import CONFLICTS, JUDGE_TOKENS, ORDERS, OWN, PAIRS, many, one
 from evalui.ui.html import Html, div, el, join
@@ -13,6 +15,14 @@ from evalui.ui.widgets import chips, field, note, select, titled
 AUTO = ""  # the list's first entry: OpenCompass's four choices, by the question's language
 
 
+@dataclass(frozen=True, slots=True)
+class Referenced:
+    """How many of the open questions there are, and how many of them have no reference."""
+
+    questions: int
+    bare: int
+
+
 def can_judge(state: ModelState) -> bool:
     """Whether a model can be asked for a verdict here; of the scripted ones, those made for it."""
     made = state.entry.backend != "scripted" or state.entry.judges_only
@@ -20,7 +30,12 @@ def can_judge(state: ModelState) -> bool:
 
 
 def judge_card(
-    t: Text, states: Sequence[ModelState], contestants: Sequence[str], form: Form
+    t: Text,
+    states: Sequence[ModelState],
+    contestants: Sequence[str],
+    form: Form,
+    *,
+    referenced: Referenced,
 ) -> Html:
     """The switch, and below it everything about judging; what is switched off is kept."""
     on = "yes" in many(form, "judging")
@@ -48,6 +63,7 @@ def judge_card(
             div(*(_judge(t, state, state.entry.name in chosen) for state in able), cls="gap-s"),
             el("p", t("judge.none"), cls="meta") if not able else None,
             _own_judge(t, chosen, contestants),
+            _needing(t, [state for state in able if state.entry.name in chosen], form, referenced),
             div(_fields(t, contestants, form), cls="gap"),
             _own_rubric(t, form),
             hidden=not on,
@@ -92,6 +108,19 @@ def _own_judge(t: Text, judges: Sequence[str], contestants: Sequence[str]) -> Ht
     if not both:
         return None
     return div(note("warn", t("judge.own", name=t("list.comma").join(both))), cls="gap-s")
+
+
+def _needing(
+    t: Text, judges: Sequence[ModelState], form: Form, referenced: Referenced
+) -> Html | None:
+    """Which of the judges chosen cannot judge the questions that have no reference."""
+    single = is_single(one(form, "rubric"), form)
+    entries = [state.entry for state in judges if state.entry.backend == "scripted"]
+    names = [entry.name for entry in entries if single or entry.options.get("rule") in REFERENCED]
+    if not names or not referenced.bare:
+        return None
+    told = {"names": t("list.comma").join(names), "total": f"{referenced.questions:,}"}
+    return div(note("warn", t.count("judge.needs", referenced.bare, **told)), cls="gap-s")
 
 
 def _fields(t: Text, contestants: Sequence[str], form: Form) -> Html:

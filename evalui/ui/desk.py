@@ -15,7 +15,7 @@ from evalui.data.health_open import OpenHealth
 from evalui.errors import DataError, EvaluiError, FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, describe, read_catalog
-from evalui.report.document import Report, compile_report
+from evalui.report.document import Report, compile_report, with_votes
 from evalui.report.export import write
 from evalui.runs.access import LOCAL, may_see
 from evalui.runs.cells import CellPlan
@@ -27,11 +27,14 @@ from evalui.runs.rows import CellRow, RunRow
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
 from evalui.runs.store import Store
 from evalui.settings import ASSETS, Settings
-from evalui.types import CellResult, Dataset, Language, Verdict
+from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui.answers_card import AnswersFile, EarlierRun
 from evalui.ui.draft import Draft, Given
 from evalui.ui.text import text
 from evalui.ui.uploads import Uploads
+
+# Of each cell: its state, how many trials are done, its error, when it began and when it ended.
+_Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 
 _SAMPLE = ASSETS / "samples" / "demo"
 _OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
@@ -63,6 +66,8 @@ class Desk:
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = lru_cache(maxsize=_KEPT)(self._read)
         self._report = lru_cache(maxsize=_REPORTS)(self._compile)
+        # A vote changes the revision of its run, but nothing of what its models and judges did.
+        self._unvoted = lru_cache(maxsize=_REPORTS)(self._compile_unvoted)
         self._check = lru_cache(maxsize=_KEPT)(self._examine)
         self._check_open = lru_cache(maxsize=_KEPT)(self._examine_open)
         self._result = lru_cache(maxsize=_KEPT)(self._read_result)
@@ -123,7 +128,7 @@ class Desk:
             matched=matched,
             questions=questions,
             unknown=read.unknown,
-            faults=len(read.faults) - len(read.unknown),
+            faults=tuple(fault for fault in read.faults if fault.rule != "unknown-index"),
         )
 
     def answers_names(self, upload: str) -> tuple[str, ...]:
@@ -335,10 +340,16 @@ class Desk:
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures
-        row, results = self.store.run(run_id), self.store.results(run_id)
-        return compile_report(
-            row.name, results, baselines=self.baselines(), spec=row.spec, votes=self.votes(run_id)
+        progress = tuple(
+            (cell.state, cell.done, cell.error, cell.started, cell.finished)
+            for cell in self.store.cells(run_id)
         )
+        return with_votes(self._unvoted(run_id, progress), self.votes(run_id))
+
+    def _compile_unvoted(self, run_id: str, progress: _Progress) -> Report:
+        del progress  # part of the key, as the revision is of the whole report
+        row, results = self.store.run(run_id), self.store.results(run_id)
+        return compile_report(row.name, results, baselines=self.baselines(), spec=row.spec)
 
     def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
         """What people said of each dataset, by its name; a run of multiple choice has none."""

@@ -26,7 +26,7 @@ from evalui.ui.choose import (
     modes_card,
     settings_card,
 )
-from evalui.ui.choose_judge import can_judge, is_single, judge_card
+from evalui.ui.choose_judge import Referenced, can_judge, is_single, judge_card
 from evalui.ui.desk import Desk, Intent
 from evalui.ui.draft import (
     Draft,
@@ -229,7 +229,9 @@ class Evaluate:
         names = [*many(form, "models"), *(given.model for given in answers if given.model)]
         return (
             answers_card(self.t, files, self.desk.earlier_runs(open_), form),
-            judge_card(self.t, states, list(dict.fromkeys(names)), form),
+            judge_card(
+                self.t, states, list(dict.fromkeys(names)), form, referenced=_referenced(open_)
+            ),
         )
 
     def _file(self, upload: str, form: Form) -> Html:
@@ -306,6 +308,11 @@ class Evaluate:
 
 def _kinds(datasets: Sequence[Dataset]) -> list[Kind]:
     return list(dict.fromkeys(dataset.kind for dataset in datasets))
+
+
+def _referenced(datasets: Sequence[Dataset]) -> Referenced:
+    samples = [sample for each in datasets for sample in each.samples]
+    return Referenced(len(samples), sum(not sample.references for sample in samples))
 
 
 def _fits(plan: CellPlan, intent: Intent) -> bool:

@@ -70,3 +70,13 @@ def tile(value: str, unit: str, *below: str) -> Html:
     """A large figure with its unit and the small lines below it."""
     lines = [div(line, cls="meta") for line in below if line]
     return join(div(value, el("small", f" {unit}"), cls="v"), *lines)
+
+
+def glued(text: str) -> str:
+    """The text with every number and its per-cent sign on one line."""
+    return text.replace(" %", "\u00a0%")
+
+
+def ranged(interval: Interval) -> Html:
+    """The figure and its range without n, for tables that have a column for it."""
+    return join(el("b", f"{figure(interval)} %"), " ", inline(span(interval), cls="meta nw"))

@@ -177,7 +177,7 @@ def state_of(trial: Trial) -> str:
 
 def _passes(line: Line, wish: Wish) -> bool:
     sample, trial = line.sample, line.trial
-    texts = (sample.question, *(trial.turns or (trial.reply or "",)))
+    texts = (sample.question, *trial.answers)
     return (
         wish.state in ("", state_of(trial))
         and wish.subject in ("", sample.subject)

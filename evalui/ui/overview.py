@@ -22,7 +22,7 @@ from evalui.ui.open_overview import (
     open_top,
 )
 from evalui.ui.pane import on, pane, read_act
-from evalui.ui.standings import chart_title, top
+from evalui.ui.standings import chart_title, pairs, top
 from evalui.ui.text import Text
 from evalui.ui.view import Shown
 
@@ -38,9 +38,12 @@ class Overview:
     def build(self, run_id: gr.Textbox) -> None:
         """Lay out figures, chart and tables."""
         first = pane("overview-top")
-        with gr.Column(elem_classes="chart-card", visible=False) as frame:
-            title = pane("overview-title")
-            plot = gr.Plot(show_label=False, container=False)
+        with gr.Row(visible=False, equal_height=True, elem_classes="charts") as frame:
+            with gr.Column(elem_classes="chart-card", scale=2, min_width=320):
+                title = pane("overview-title")
+                plot = gr.Plot(show_label=False, container=False)
+            with gr.Column(elem_classes="chart-card", scale=1, min_width=320):
+                beside = pane("overview-pairs")
         last = pane("overview-below")
         answers = pane("overview-answers")
         with gr.Column(elem_classes="chart-card", visible=False) as second:
@@ -48,7 +51,7 @@ class Overview:
             second_plot = gr.Plot(show_label=False, container=False)
         answers_last = pane("overview-all")
         written = [answers, second, second_title, second_plot, answers_last]
-        self.outputs = [first, frame, title, plot, *written, last]
+        self.outputs = [first, frame, title, plot, *written, beside, last]
         on(last, self.sorted, inputs=[run_id], outputs=[last])
 
     def show(self, run_id: str) -> tuple[Any, ...]:
@@ -56,17 +59,19 @@ class Overview:
         shown, t = Shown(self.desk, self.t, run_id), self.t
         written = self._written(shown)
         if not shown.has_choices:
-            return Html(""), gr.Column(visible=False), Html(""), None, *written, Html("")
-        summaries = list(shown.summaries.values())
+            empty = (Html(""), gr.Row(visible=False), Html(""), None)
+            return *empty, *written, Html(""), Html("")
+        summaries = list(shown.asked.values())
         answered = any(summary.accuracy for summary in summaries)
         chart = before_after(summaries, t.language, baselines=shown.baselines) if answered else None
         return (
-            top(t, summaries, shown.baselines),
-            gr.Column(visible=answered),
+            top(t, shown),
+            gr.Row(visible=answered),
             chart_title(t, summaries, shown.baselines),
             chart,
             *written,
-            below(t, summaries, shown.baselines, sort=""),
+            pairs(t, shown),
+            below(t, list(shown.summaries.values()), shown.baselines, sort=""),
         )
 
     def _written(self, shown: Shown) -> tuple[Any, ...]:
@@ -76,11 +81,11 @@ class Overview:
             return Html(""), gr.Column(visible=False), Html(""), None, Html("")
         judged = any(arena.done for arena in shown.report.arenas)
         drawn = len(by_dataset(answers)) == 1 and any(summary.means for summary in answers)
-        pairs = paired(shown.report.results, MAIN_FIGURE)
+        compared = paired(shown.report.results, MAIN_FIGURE)
         return (
             join(
                 div(arena_link(t, shown.run.id), cls="first") if judged else None,
-                open_top(t, answers, pairs, baselines=baselines),
+                open_top(t, answers, compared, baselines=baselines),
             ),
             gr.Column(visible=drawn),
             open_chart_title(t, answers),

@@ -1,4 +1,4 @@
-"""The page of one language: top bar, five tabs, and what its address asks for."""
+"""The page of one language: top bar, six tabs, and what its address asks for."""
 
 from typing import Any, cast
 
@@ -9,6 +9,7 @@ from evalui.errors import EvaluiError
 from evalui.types import Language
 from evalui.ui.annotate import Annotate
 from evalui.ui.arena import Arena
+from evalui.ui.compare import Compare
 from evalui.ui.desk import Desk
 from evalui.ui.evaluate import Evaluate
 from evalui.ui.html import Html, div, el, span
@@ -18,7 +19,7 @@ from evalui.ui.results import Results
 from evalui.ui.runs import Runs
 from evalui.ui.text import text
 
-_TABS = ("evaluate", "runs", "results", "arena", "annotate")
+_TABS = ("evaluate", "runs", "results", "arena", "annotate", "compare")
 _CACHE_S = 3600  # how long Gradio keeps its own copies of plots
 
 
@@ -33,6 +34,7 @@ class Page:
         self.results = Results(desk, self.t)
         self.arena = Arena(desk, self.t)
         self.annotate = Annotate(desk, self.t)
+        self.compare = Compare(desk, self.t)
 
     def build(self) -> gr.Blocks:
         """Lay out the page and wire it."""
@@ -52,11 +54,15 @@ class Page:
                     self.arena.build()
                 with gr.Tab(t("tab.annotate"), id="annotate", elem_id="tab-annotate"):
                     self.annotate.build()
+                with gr.Tab(t("tab.compare"), id="compare", elem_id="tab-compare") as compare_tab:
+                    self.compare.build()
             shown, chosen, seen, timer = runs
             runs_tab.select(self.runs.open, [chosen], [shown, seen, timer], **QUIET)
+            compared = self.compare
+            compare_tab.select(compared.open, compared.inputs, compared.outputs, **QUIET)
             rooms = [
                 part
-                for room in (self.results, self.arena, self.annotate)
+                for room in (self.results, self.arena, self.annotate, self.compare)
                 for part in room.outputs
             ]
             demo.load(self.enter, None, [tabs, evaluate, *runs, *rooms], **QUIET)
@@ -69,7 +75,8 @@ class Page:
         run_id, again = str(form.get("run", "")), str(form.get("again", ""))
         evaluate = self.evaluate.again(again) if again else SKIP
         # Whoever votes is told no names, not even on the tabs beside.
-        told = "" if form.get("tab") == "annotate" else run_id
+        votes = form.get("tab") == "annotate"
+        told = "" if votes else run_id
         runs = self.runs.open(told)
         shown, seen, timer = runs
         selected = self._tab(form, run_id)
@@ -83,6 +90,7 @@ class Page:
             *self.results.enter(told, form),
             *self.arena.enter(told, form),
             *self.annotate.enter(run_id, form),
+            *(self.compare.closed() if votes else self.compare.enter(told, form)),
         )
 
     def top_bar(self) -> Html:

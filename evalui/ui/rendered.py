@@ -21,6 +21,7 @@ from markdown_it.token import Token
 
 from evalui.ui.html import Html, el
 
+_LONGEST = 20_000  # characters that are read as Markdown; what follows is shown as it is
 _DEEPEST = 6
 _PAGE_LEVELS = 2  # a page has an h1 and h2 of its own; those of a text come below them
 # Opening and closing marks, and whether the formula stands on lines of its own.
@@ -32,7 +33,12 @@ _ASSETS = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
 
 def rendered(text: str) -> Html:
     """The text as markup that cannot load, run or cover anything."""
-    return Html(_markdown().render(text))
+    read = text[:_LONGEST]
+    if len(text) > _LONGEST:
+        read = read[: read.rfind("\n") + 1] or read
+    rest = text[len(read) :]
+    goes_on = el("p", "…") + el("pre", rest) if rest else ""
+    return Html(_markdown().render(read) + goes_on)
 
 
 @cache
@@ -92,25 +98,35 @@ def _block_formula(state: StateBlock, start: int, last: int, silent: bool) -> bo
             opening, state.bMarks[start] + state.tShift[start]
         ):
             continue
-        lines = [
-            state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
-            for line in range(start, last)
-        ]
-        taken = _until(lines, opening, closing)
-        if taken:
-            return silent or _take_lines(state, "\n".join(lines[:taken]), start + taken, opening)
+        if after := _after_formula(state, (start, last), (opening, closing)):
+            lines = [_line(state, line) for line in range(start, after)]
+            return silent or _take_lines(state, "\n".join(lines), after, opening)
     return False
 
 
-def _until(lines: Sequence[str], opening: str, closing: str) -> int:
-    """How many lines the formula takes, 0 if it does not end with a line or is interrupted."""
-    for place, line in enumerate(lines):
-        rest = line.removeprefix(opening) if place == 0 else line
-        if not line:
-            return 0
-        if closing in rest:
-            return place + 1 if rest.endswith(closing) and rest.count(closing) == 1 else 0
+def _after_formula(state: StateBlock, lines: tuple[int, int], marks: tuple[str, str]) -> int:
+    """The line after the formula, 0 if it does not end with a line or is interrupted."""
+    (start, last), (opening, closing) = lines, marks
+    # Each line of a paragraph may open a formula: what stopped one stops those between as well.
+    stops: dict[tuple[str, int, int], int] = state.env.setdefault("formula-stops", {})
+    about = (closing, last, state.level)
+    if start < stops.get(about, 0):
+        return 0
+    for place in range(start, last):
+        line = _line(state, place)
+        rest = line.removeprefix(opening) if place == start else line
+        if line and closing not in rest:
+            continue
+        if line and rest.endswith(closing) and rest.count(closing) == 1:
+            return place + 1
+        stops[about] = place
+        return 0
+    stops[about] = last
     return 0
+
+
+def _line(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
 
 def _take_lines(state: StateBlock, text: str, end: int, mark: str) -> bool:

@@ -1,28 +1,40 @@
-"""The Results tab: one run, at its own address, in four views."""
+"""The Results tab: one run, at its own address, in seven views."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import gradio as gr
 
 from evalui.errors import EvaluiError
 from evalui.runs.rows import RunRow
 from evalui.ui.bias import Bias
+from evalui.ui.calibration_view import CalibrationView
 from evalui.ui.desk import Desk
 from evalui.ui.draft import one
 from evalui.ui.figures import moment
+from evalui.ui.health_view import HealthView
 from evalui.ui.html import Html, div, el
 from evalui.ui.matrix import mode_words
 from evalui.ui.overview import Overview
 from evalui.ui.pane import QUIET, SKIP, Form, pane
 from evalui.ui.report import Report
 from evalui.ui.samples import Samples
+from evalui.ui.statistics import Statistics
 from evalui.ui.text import Text
 from evalui.ui.view import Shown
 from evalui.ui.widgets import note, page_head, status, table, titled
 
-VIEWS = ("overview", "bias", "samples", "report")
+VIEWS = ("overview", "bias", "statistics", "calibration", "health", "samples", "report")
+_CHOICES = ("bias", "statistics", "calibration", "health")  # of multiple choice only
 _RECENT = 10
+
+
+class _View(Protocol):
+    """One tab within the tab."""
+
+    outputs: list[Any]
+
+    def build(self, run_id: gr.Textbox) -> None: ...
 
 
 class Results:
@@ -33,12 +45,15 @@ class Results:
         self.t = t
         self.overview = Overview(desk, t)
         self.bias = Bias(desk, t)
+        self.statistics = Statistics(desk, t)
+        self.calibration = CalibrationView(desk, t)
+        self.health = HealthView(desk, t)
         self.samples = Samples(desk, t)
         self.report = Report(desk, t)
         self.outputs: list[Any] = []
 
     def build(self) -> None:
-        """Lay out the head and the four views, each filled when it is opened."""
+        """Lay out the head and the views, each filled when it is opened."""
         t = self.t
         run_id = gr.Textbox(visible=False)
         filled = gr.Textbox(visible=False)
@@ -78,8 +93,8 @@ class Results:
         if shown is None:
             return ("", "", self._none(""), gr.Tabs(visible=False), *nothing)
         wish = one(form, "sub")
-        # Written answers favour no position, so a run of them alone has no such view.
-        offered = VIEWS if shown.has_choices else tuple(view for view in VIEWS if view != "bias")
+        # Written answers have no positions and are not right or wrong: these views are hidden.
+        offered = VIEWS if shown.has_choices else tuple(v for v in VIEWS if v not in _CHOICES)
         name = wish if wish in offered else VIEWS[0]
         parts: list[Any] = []
         for other, view in zip(VIEWS, self._views(), strict=True):
@@ -118,21 +133,32 @@ class Results:
             data_done=t("question.copied"),
         )
         repeat = el("a", t("runs.repeat"), href=f"?again={run.id}", cls="btn")
+        beside = el("a", t("compare.compare"), href=f"?tab=compare&run={run.id}", cls="btn")
         return div(
-            page_head(run.name, " · ".join(facts), copy, repeat),
+            page_head(run.name, " · ".join(facts), beside, copy, repeat),
             self._unfinished(run),
-            cls="stack" if shown.has_choices else "stack no-choices",  # hides the Bias tab
+            cls="stack" if shown.has_choices else "stack no-choices",  # hides their tabs
         )
 
-    def _views(self) -> tuple[Overview, Bias, Samples, Report]:
-        return self.overview, self.bias, self.samples, self.report
+    def _views(self) -> tuple[_View, ...]:
+        return (
+            self.overview,
+            self.bias,
+            self.statistics,
+            self.calibration,
+            self.health,
+            self.samples,
+            self.report,
+        )
 
     def _content(self, name: str, run_id: str, form: Form) -> tuple[Any, ...]:
-        if name == "samples":
-            return (self.samples.show(run_id, form),)
-        if name == "bias":
-            return self.bias.show(run_id, one(form, "bias_cell"))
-        return self.overview.show(run_id) if name == "overview" else self.report.show(run_id)
+        plain = {"overview": self.overview, "report": self.report}
+        if name in plain:
+            return plain[name].show(run_id)
+        charts = {"bias": self.bias, "statistics": self.statistics, "calibration": self.calibration}
+        if name in charts:
+            return charts[name].show(run_id, form)
+        return (self.samples.show(run_id, form) if name == "samples" else self.health.show(run_id),)
 
     def _unfinished(self, run: RunRow) -> Html | None:
         if run.state not in ("queued", "running"):

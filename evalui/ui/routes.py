@@ -113,8 +113,7 @@ def _votes(desk: Desk) -> Route:
         except UnknownRun as error:
             told = _text(request, desk).told(error.sentence)
             return Response(told, status_code=404, media_type="text/plain")
-        said = [verdict for vote in desk.store.votes(name) if (verdict := vote.verdict)]
-        content = "".join(vote_lines(said)).encode()
+        content = "".join(vote_lines(desk.votes(name))).encode()
         return _download(content, "application/jsonl", f"votes-{name}.jsonl")
 
     return votes

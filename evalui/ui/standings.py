@@ -1,7 +1,8 @@
-"""The top of an overview: what one must know first, and the figures of each cell."""
+"""The front page of a run: what one must know first, five figures of each cell, every pair."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from evalui.report.bias_narrative import light_small, light_words
 from evalui.report.narrative import (
     above_chance,
     accuracy_bounds,
@@ -14,30 +15,79 @@ from evalui.report.narrative import (
     unreadable,
 )
 from evalui.report.notes import Note, notes
-from evalui.report.numbers import figure
+from evalui.report.numbers import count, figure, fixed
+from evalui.report.pair_narrative import (
+    comparison_about,
+    pair_sentence,
+    rank_words,
+    refusal_sentence,
+)
+from evalui.report.pairs import Comparison
 from evalui.report.summary import Summary
-from evalui.types import Cell
-from evalui.ui.figures import tile
+from evalui.scoring.bias import Bias
+from evalui.scoring.lights import HIDDEN_BELOW, Light
+from evalui.types import LETTERS, Cell, Interval
+from evalui.ui.figures import glued, tile
 from evalui.ui.html import Html, div, el, join, span
 from evalui.ui.matrix import model_name
 from evalui.ui.text import Text
-from evalui.ui.widgets import card, note
+from evalui.ui.view import Shown
+from evalui.ui.widgets import card, note, status
 
 _KPIS = ("model", "accuracy", "robust", "sensitivity", "position", "readable")
+LIGHTS: Mapping[Light, str] = {
+    "green": "ok",
+    "amber": "warn",
+    "red": "bad",
+    "few": "na",
+    "na": "na",
+}
+CHOICES_ONLY_RULE = "choices-only"  # the note on answers that need no question
 _AT_TOP = 2  # notes above the figures; the others follow below
 _KINDS = {"bad": "bad", "warn": "warn", "info": "na"}
 
 
-def top(t: Text, summaries: Sequence[Summary], baselines: Collection[str]) -> Html:
+def top(t: Text, shown: Shown) -> Html:
     """The most serious notes and the figures of each cell; notes on baselines stay below."""
-    own = [summary for summary in summaries if summary.cell.model not in baselines]
-    serious = [told for told in all_notes(t, summaries, only=own) if told[1].level != "info"]
-    answered = any(summary.accuracy for summary in summaries)
+    answered = any(summary.accuracy for summary in shown.asked.values())
+    serious = [*_biased(t, shown), *_serious(t, shown)]
+    return div(*serious[:_AT_TOP], _kpis(t, shown) if answered else _nothing(t), cls="stack")
+
+
+def pairs(t: Text, shown: Shown) -> Html:
+    """One sentence per pair of models, how they were tested, and where to go next."""
+    found = shown.pairs()
+    parts = [part for each in found for part in _comparison(t, shown, each)]
     return div(
-        *(note_line(cell, found) for cell, found in serious[:_AT_TOP]),
-        _kpis(t, summaries, baselines) if answered else _nothing(t),
-        cls="stack",
+        *(parts or [_alone(t)]),
+        div(
+            button_to(t("front.open_bias"), "bias", cls="pri"),
+            button_to(t("front.export"), "report"),
+            cls="links-left",
+        ),
+        cls="pairs",
     )
+
+
+def button_to(word: str, view: str, *, cls: str = "") -> Html:
+    """A button that opens another view of the same run."""
+    return el("button", word, type="button", cls=f"btn {cls}".strip(), data_tab=f"tab-{view}")
+
+
+def light_status(t: Text, found: Bias) -> Html:
+    """The light of the position bias: an icon and a word, never a colour alone."""
+    light, word = light_words(found, t.language)
+    return status(LIGHTS[light], word)
+
+
+def picked_most(t: Text, found: Bias) -> str:
+    """What stands beside the light: the favoured position; of few questions, its count."""
+    picks = found.position.slot_counts
+    best = max(picks)
+    if found.n >= HIDDEN_BELOW or picks.count(best) > 1 or best == sum(picks):
+        return glued(picks_title(found.position, t.language))
+    letter = LETTERS[picks.index(best)]
+    return t("front.picks_count", letter=letter, k=count(best), n=count(sum(picks)))
 
 
 def chart_title(t: Text, summaries: Sequence[Summary], baselines: Collection[str]) -> Html:
@@ -81,52 +131,137 @@ def _nothing(t: Text) -> Html:
     return card(div(t("results.no_answers"), cls="empty"))
 
 
-def _kpis(t: Text, summaries: Sequence[Summary], baselines: Collection[str]) -> Html:
-    places = model_places(summaries, baselines)
-    parts = names(summaries, t.language)
-    heads = div(*(div(t(f"kpi.{name}")) for name in _KPIS), cls="kpi h")
-    rows = [
-        _kpi(
-            t,
-            summary,
-            parts[summary.cell],
-            places[summary.cell.model],
-            summary.cell.model in baselines,
-        )
-        for summary in summaries
-        if summary.state != "impossible"
+def _biased(t: Text, shown: Shown) -> list[Html]:
+    """One note on all models whose light is red."""
+    red = dict.fromkeys(
+        s.cell.model
+        for s in shown.asked.values()
+        if _is_own(s, shown) and s.main_bias and s.main_bias.light == "red"
+    )
+    if not red:
+        return []
+    said = t.count("front.biased", len(red), names=t("list.comma").join(red))
+    return [note("bad", el("b", said), " ", t.count("front.biased_about", len(red)))]
+
+
+def _serious(t: Text, shown: Shown) -> list[Html]:
+    """Notes on real models that are more than information; of those asked blind, one kind."""
+    everything = list(shown.summaries.values())
+    own = [summary for summary in everything if _is_own(summary, shown)]
+    named = cell_names(t, everything)
+    asked = {named[summary.cell] for summary in shown.asked.values()}
+    return [
+        note_line(cell, found)
+        for cell, found in all_notes(t, everything, only=own)
+        if found.level != "info" and (cell in asked or found.rule == CHOICES_ONLY_RULE)
     ]
+
+
+def _is_own(summary: Summary, shown: Shown) -> bool:
+    return summary.cell.model not in shown.baselines
+
+
+def _alone(t: Text) -> Html:
+    return join(el("h2", t("front.pairs")), el("p", t("front.pairs_none"), cls="dim gap-s"))
+
+
+def _comparison(t: Text, shown: Shown, found: Comparison) -> list[Html]:
+    heading = " · ".join(filter(None, (t("front.pairs"), shown.heading(found))))
+    widest = sorted(found.pairs, key=lambda pair: -pair.found.difference)
+    said = [(pair_sentence(pair, t.language), pair.apart) for pair in widest]
+    said += [(refusal_sentence(refused, t.language), False) for refused in found.refused]
+    return [
+        div(el("h2", heading), span(t(f"measure.{found.measure}"), cls="meta"), cls="card-h"),
+        *(div(el("b", line) if sure else line, cls="pair-line") for line, sure in said),
+        el("p", comparison_about(found, t.language), cls="meta gap-s"),
+    ]
+
+
+def _kpis(t: Text, shown: Shown) -> Html:
+    summaries = list(shown.asked.values())
+    places = model_places(summaries, shown.baselines)
+    parts = names(summaries, t.language)
+    ranks = {(found.dataset, found.label): found for found in shown.ranking()}
+    heads = div(*(div(t(f"kpi.{name}")) for name in _KPIS), cls="kpi h")
+    rows: list[Html] = []
+    for summary in summaries:
+        if summary.state == "impossible":
+            continue
+        cell, own = summary.cell, _is_own(summary, shown)
+        model, rest = parts[cell]
+        who = div(
+            model_name(model, places[cell.model], not own),
+            div(rest, cls="meta gap-s") if rest else None,
+            _rank(t, shown, summary, ranks.get((cell.dataset, cell.label))),
+            div(span(t(f"state.{summary.state}"), cls="tag")) if summary.state != "done" else None,
+        )
+        rows.append(div(who, *_figures(t, summary), cls="kpi"))
     return card(heads, *rows, cls="kpis")
 
 
-def _kpi(t: Text, s: Summary, name: tuple[str, str], place: int, baseline: bool) -> Html:
-    model, rest = name
-    who = div(
-        model_name(model, place, baseline),
-        div(rest, cls="meta gap-s") if rest else None,
-        div(span(t(f"state.{s.state}"), cls="tag")) if s.state != "done" else None,
-        div(t("kpi.guessing"), cls="meta") if s.accuracy and not above_chance(s) else None,
-    )
+def _rank(t: Text, shown: Shown, s: Summary, found: Comparison | None) -> Html | None:
+    """The rank band of a cell, or why it has none."""
+    if s.accuracy is None:
+        return None
+    guessing = "" if above_chance(s) else t("kpi.guessing")
+    if found and any(s.cell in (pair.first, pair.second) for pair in found.pairs):
+        word, why = rank_words(found, s.cell, t.language)
+        return join(div(span(word, cls="tag")), div(why, cls="meta gap-xs"))
+    if not _is_own(s, shown):
+        tag = div(span(t("front.baseline"), cls="tag"))
+        return join(tag, div(guessing or t("front.baseline_about"), cls="meta gap-xs"))
+    return div(guessing, cls="meta gap-xs") if guessing else None
+
+
+def _figures(t: Text, s: Summary) -> list[Html]:
+    """The five figures, each with its label for narrow screens."""
     if s.accuracy is None or s.readable is None:
-        return div(who, div(s.error or t("results.no_answers"), cls="meta wide"), cls="kpi")
-    picks = [div(picks_title(table, t.language), cls="dim") for table in s.positions]
+        return [div(s.error or t("results.no_answers"), cls="meta wide")]
     bounds = accuracy_bounds(s, t.language) if s.unreadable_origin else ""
     cells = [
-        tile(figure(s.accuracy), "%", plausible(s.accuracy, t.language), t("kpi.n", n=f"{s.n:,}")),
-        _or_one_order(t, s.robust and tile(figure(s.robust), "%", plausible(s.robust, t.language))),
-        _or_one_order(
-            t,
-            s.order_sensitivity
-            and tile(figure(s.order_sensitivity), t("kpi.points"), only_as_written(s, t.language)),
-        ),
-        join(*picks) if picks else _or_one_order(t, None),
+        _share(t, s.accuracy, t("kpi.n", n=count(s.n)) if s.n >= HIDDEN_BELOW else ""),
+        _or_one_order(t, s, s.robust and _share(t, s.robust)),
+        _or_one_order(t, s, s.order_sensitivity and _sensitivity(t, s, s.order_sensitivity)),
+        _lights(t, s),
         tile(figure(s.readable), "%", _unreadable(t, s), bounds),
     ]
-    labelled = [
+    return [
         div(div(t(f"kpi.{key}"), cls="lab meta"), shown, cls="wide" if key == "position" else None)
         for key, shown in zip(_KPIS[1:], cells, strict=True)
     ]
-    return div(who, *labelled, cls="kpi")
+
+
+def _lights(t: Text, s: Summary) -> Html:
+    """A light with its sentence for each number of options."""
+    found = s.bias.strata if s.bias else ()
+    several = len(found) > 1
+    return join(
+        *(
+            div(
+                div(t("file.options", n=each.n_options), cls="meta") if several else None,
+                light_status(t, each),
+                div(picked_most(t, each)),
+                div(light_small(each, t.language), cls="meta"),
+                cls="light",
+            )
+            for each in found
+        )
+    ) or span("–", cls="meta")
+
+
+def _share(t: Text, share: Interval, below: str = "") -> Html:
+    """A share in per cent; of few questions the count, which claims no more than there is."""
+    if share.n < HIDDEN_BELOW:
+        of = t("front.of", n=count(share.n))
+        return tile(fixed(share.value * share.n, 0), of, plausible(share, t.language))
+    return tile(figure(share), "%", plausible(share, t.language), below)
+
+
+def _sensitivity(t: Text, s: Summary, share: Interval) -> Html:
+    if share.n < HIDDEN_BELOW:
+        of = t("front.of", n=count(share.n))
+        return tile(count(s.only_as_written), of, t("front.only_as_written"))
+    return tile(figure(share), t("kpi.points"), only_as_written(s, t.language))
 
 
 def _unreadable(t: Text, s: Summary) -> str:
@@ -135,5 +270,7 @@ def _unreadable(t: Text, s: Summary) -> str:
     return t("kpi.all_readable", n=f"{s.done:,}")
 
 
-def _or_one_order(t: Text, shown: Html | None) -> Html:
-    return shown or span(t("kpi.one_order"), cls="meta")
+def _or_one_order(t: Text, s: Summary, shown: Html | None) -> Html:
+    """What needs several orders, or why it is missing."""
+    key = "kpi.one_order" if s.cell.pattern == "origin" else "front.no_order_done"
+    return shown or span(t(key), cls="meta")

@@ -13,11 +13,13 @@ _SHEETS = (
     "css/parts.css",
     "css/pages.css",
     "css/open.css",
+    "css/statistics.css",
     "css/arena.css",
     "css/annotate.css",
+    "css/compare.css",
     "css/gradio.css",
 )
-_SCRIPTS = ("js/wire.js", "js/annotate.js")
+_SCRIPTS = ("js/wire.js", "js/cells.js", "js/annotate.js")
 _ICON = "icons/evalui.svg"
 _FONTS = ("system-ui", "Segoe UI", "Roboto", "Arial", "Noto Sans CJK SC", "sans-serif")
 

@@ -1,13 +1,16 @@
 """What the views of one run share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from evalui.report.answers import AnswerSummary
 from evalui.report.document import Report
+from evalui.report.notes import CHOICES_ONLY
+from evalui.report.pairs import Comparison, comparisons
 from evalui.report.summary import Summary
 from evalui.runs.rows import CellRow, RunRow
 from evalui.runs.spec import JUDGE, OPEN
+from evalui.types import Language
 from evalui.ui.desk import Desk
 from evalui.ui.matrix import mode_words
 from evalui.ui.text import Text
@@ -23,6 +26,11 @@ class Shown:
         self._desk = desk
         self._t = t
 
+    @property
+    def language(self) -> Language:
+        """The language of the page."""
+        return self._t.language
+
     @cached_property
     def report(self) -> Report:
         """All figures of the run."""
@@ -35,6 +43,29 @@ class Shown:
         return {
             cell.id: summary for cell, summary in zip(cells, self.report.summaries, strict=True)
         }
+
+    @cached_property
+    def asked(self) -> Mapping[int, Summary]:
+        """As `summaries`, of the cells that show their question; of all if none does."""
+        shown = {
+            cell_id: summary
+            for cell_id, summary in self.summaries.items()
+            if summary.cell.mode != CHOICES_ONLY
+        }
+        return shown or self.summaries
+
+    def ranking(self) -> tuple[Comparison, ...]:
+        """The comparisons that give ranks: scripted models take no part beside real ones."""
+        return comparisons(self.ranked(list(self.asked.values())))
+
+    def pairs(self) -> tuple[Comparison, ...]:
+        """Every two models of each dataset and mode."""
+        return comparisons(list(self.asked.values()))
+
+    def ranked(self, summaries: Sequence[Summary]) -> Sequence[Summary]:
+        """Those of real models; all if there are none."""
+        real = [summary for summary in summaries if summary.cell.model not in self.baselines]
+        return real or summaries
 
     @property
     def answers(self) -> tuple[AnswerSummary, ...]:
@@ -56,6 +87,21 @@ class Shown:
         several = len({other.cell.dataset for other in self.cells}) > 1
         parts = [cell.cell.model, cell.cell.dataset if several else "", mode_words(self._t, cell)]
         return " · ".join(part for part in parts if part)
+
+    def heading(self, found: Comparison) -> str:
+        """What tells a comparison from the others of the run; "" if it is the only one."""
+        kinds = dict.fromkeys((s.cell.dataset, s.cell.label) for s in self.asked.values())
+        if len(kinds) < 2:
+            return ""
+        same = (found.dataset, found.label)
+        cell = next(c for c in self.cells if (c.cell.dataset, c.cell.label) == same)
+        several = len({dataset for dataset, _ in kinds}) > 1
+        parts = [found.dataset if several else "", mode_words(self._t, cell)]
+        return " · ".join(part for part in parts if part)
+
+    def choices(self, cells: Sequence[int]) -> Mapping[str, str]:
+        """The cells of these ids as a picker offers them."""
+        return {str(cell.id): self.words(cell) for cell in self.cells if cell.id in cells}
 
     def cell(self, cell_id: str) -> CellRow:
         """The cell of an id from a form, else the first that has answers."""

@@ -285,3 +285,9 @@ def test_the_page_speaks_chinese(desk: Desk, act: MakeAct):
     page = Annotate(desk, text("zh")).answer(open_run(desk), act("open", voter="甲"))
     for shown in ("哪个回答更好？", "都不好", "撤销上一票", "您的名字"):
         assert shown in page
+
+
+def test_a_blank_reply_is_shown_as_no_answer(tab: Annotate, desk: Desk, act: MakeAct):
+    run_id = open_run(desk, 3, written=lambda _, side: "" if side else "Since so.")
+    page = opened(tab, act, run_id)
+    assert page.count("(no answer)") == 2  # this pair's and the next one's

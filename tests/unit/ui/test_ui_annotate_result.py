@@ -13,6 +13,7 @@ from ui_examples import HOSTILE
 
 from evalui.runs.votes import Choice, Mark
 from evalui.ui.annotate import Annotate
+from evalui.ui.annotate_result import agreement_so_far
 from evalui.ui.desk import Desk
 from evalui.ui.routes import router
 from evalui.ui.text import text
@@ -119,6 +120,39 @@ def test_who_votes_unlike_the_others_is_named(tab: Annotate, desk: Desk, act: Ma
     assert "Votes unlike those of the others: mallory." in finished(tab, act, run_id)
 
 
+@pytest.mark.parametrize("judged", [True, False])
+def test_a_vote_is_in_the_report_at_once(desk: Desk, judged: bool):
+    run_id = open_run(desk, judged=judged)
+    assert desk.report(run_id, "en").people == ()
+    vote_all(desk, run_id, "bob", "skip", most=1)
+    assert desk.report(run_id, "en").people == ()
+    for votes in (1, 2):
+        vote_all(desk, run_id, "ann", "Since", most=1)
+        (figures,) = desk.report(run_id, "en").people
+        assert (figures.votes, figures.has_judge) == (votes, judged)
+    assert "## People · talk" in desk.export(run_id, "md", "en")[1].decode()
+
+
+def test_a_vote_leaves_the_figures_of_judges_as_they_are(desk: Desk):
+    run_id = open_run(desk, judged=True)
+    before = desk.report(run_id, "en")
+    vote_all(desk, run_id, "ann", "Since", most=1)
+    after = desk.report(run_id, "en")
+    assert (before.people, len(after.people)) == ((), 1)
+    assert after.arenas[0].battles is before.arenas[0].battles
+    assert after.results is before.results
+
+
+def test_another_trial_makes_other_figures(desk: Desk):
+    run_id = open_run(desk, judged=True)
+    before = desk.report(run_id, "en")
+    with desk.store.database.writing() as connection:
+        connection.execute("DELETE FROM trial WHERE rowid = (SELECT max(rowid) FROM trial)")
+        connection.execute("UPDATE cell SET done = done - 1 WHERE mode = 'judge'")
+        connection.execute("UPDATE run SET revision = revision + 1")
+    assert desk.report(run_id, "en").arenas[0].done == before.arenas[0].done - 1
+
+
 def test_nobody_has_voted_is_said(tab: Annotate, desk: Desk, act: MakeAct):
     page = finished(tab, act, open_run(desk))
     assert "No votes." in page
@@ -135,6 +169,7 @@ def test_votes_leave_as_battles_and_come_back(
     assert sent.headers["content-disposition"].startswith("attachment")
     rows = [json.loads(line) for line in sent.text.splitlines()]
     assert [row["by"] for row in rows] == ["ann"] * 3
+    assert {row["dataset"] for row in rows} == {"talk.jsonl"}
     assert {row[f"{row['winner']}"] for row in rows} == {NAMES[0]}
     text_ = sent.text.replace('"ann"', '"zoe"')
     upload = desk.keep([("votes.jsonl", text_.encode())])
@@ -158,6 +193,15 @@ def test_a_file_that_does_not_fit_is_told_and_nothing_is_kept(
     upload = desk.keep([("votes.jsonl", line.encode())])
     assert 'class="note bad"' in tab.answer(run_id, act("uploaded", voter="ann", upload=upload))
     assert desk.store.votes(run_id) == ()
+
+
+def test_how_far_one_agrees_does_not_hang_on_the_sides_one_was_shown(desk: Desk):
+    run_id = open_run(desk, 30)
+    for person in ("ann", "bob", "carl"):
+        vote_all(desk, run_id, person, "Since")
+    vote_all(desk, run_id, "dora", "do not")  # alone against two, wherever the sides are
+    told = agreement_so_far(desk, text("en"), desk.run(run_id), "ann")
+    assert "30 of 30" in told
 
 
 def test_votes_of_somebody_elses_run_are_not_found(client: TestClient, desk: Desk):

@@ -6,12 +6,13 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from arena_examples import add_run, begin, better, end, judge_some, judged, open_desk, questions
+from ui_arena_examples import add_run, begin, better, end, judge_some, judged, open_desk, questions
 from ui_examples import GOOD, HOSTILE, built
 
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.arena import SUBS, Arena
 from evalui.ui.arena_seen import Seen
+from evalui.ui.arenas import Arenas
 from evalui.ui.desk import Desk
 from evalui.ui.draft import Form
 from evalui.ui.pane import SKIP
@@ -192,6 +193,26 @@ def test_a_dimension_without_verdicts_of_a_model_is_not_left_out(tab: Arena, are
     assert "100 %" in style
 
 
+def test_a_dimension_without_any_verdict_is_left_out(tab: Arena, arena_desk: Desk):
+    said = page(
+        tab,
+        judged(arena_desk, lambda n, a, b: None if n % 3 == 0 else better(n, a, b)),
+        sub="capability",
+    )
+    assert ">facts</th>" in said
+    assert ">style</th>" not in said
+
+
+def test_many_dimensions_are_folded_and_counted(tab: Arena, arena_desk: Desk):
+    kinds = [f"kind {n}" for n in range(25)]
+    data = questions(4, capability=", ".join(kinds))
+    said = page(tab, judged(arena_desk, data=data), sub="capability")
+    shown, _, folded = said.partition("<summary>and 3 more lines</summary>")
+    assert shown.count('scope="row"') == 24
+    assert folded.count('scope="row"') == 3
+    assert ">kind 24</th>" in folded
+
+
 def test_without_capabilities_the_view_says_how_to_get_them(tab: Arena, arena_desk: Desk):
     data = questions(2, capability="")
     run_id = judged(arena_desk, data=data)
@@ -218,13 +239,23 @@ def test_what_people_say_is_an_arena_of_its_own(tab: Arena, arena_desk: Desk):
         Verdict(Duel(f"open/q{n}", "late", "early"), "a" if n else "b", "ann", "vote", "I think so")
         for n in range(4)
     ]
-    assert arena_desk.store.add_votes(run_id, votes) == 4
+    assert arena_desk.store.add_votes(run_id, {"": votes}) == 4
     said = page(tab, run_id)
     assert "Agrees with people (n 4)" in said
     assert "75 %" in said.partition("Agrees with people")[2].partition("</dd>")[0]
     people = page(tab, run_id, arena="1")
     assert "4 verdicts · judged by people" in people
     assert "Changed with the order" not in people
+
+
+def test_each_judge_is_held_against_people(arena_desk: Desk):
+    run_id = judged(arena_desk, judges=["judge", "second"])
+    votes = [Verdict(Duel("open/q0", "late", "early"), "a", "ann")]
+    arena_desk.store.add_votes(run_id, {"": votes})
+    source = Arenas(arena_desk, text("en"))
+    assert [one.by for one in source.of(run_id)] == ["panel", "judge", "second", "people"]
+    found = [source.agreement(run_id, place) for place in range(5)]
+    assert [one and one.n for one in found] == [1, 1, 1, None, None]
 
 
 # ---------------------------------------------------------------- while it goes on

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import gradio as gr
 import pytest
-from arena_examples import better, judged, open_desk, questions
+from ui_arena_examples import better, judged, open_desk, questions
 
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.arena import Arena
@@ -163,7 +163,7 @@ def test_people_are_named_with_what_they_saw_on_the_left(tab: Arena, arena_desk:
         Verdict(Duel("open/q0", "late", "early"), "a", "ann", "vote", "clearer"),
         Verdict(Duel("open/q0", "early", "late"), "a", "bob", "vote"),
     ]
-    assert arena_desk.store.add_votes(run_id, votes) == 2
+    assert arena_desk.store.add_votes(run_id, {"": votes}) == 2
     shown = duels(tab, run_id, arena="1")
     assert "people disagree" in shown
     for part in ("ann", "bob", "clearer", "People disagree."):

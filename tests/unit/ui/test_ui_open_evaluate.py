@@ -125,6 +125,19 @@ def test_answers_find_their_questions(tab: Evaluate, desk: Desk, act: MakeAct):
     assert "1 answer belongs to no question: en-9" in page
 
 
+def test_faults_of_answers_are_told_with_line_and_reason(desk: Desk):
+    bad = answers() + b"no JSON at all\n" + lines([{"index": "", "answer": "?"}] * 5)
+    form = open_form(desk) | given(desk, bad)
+    page = Evaluate(desk, text("en")).show(form)
+    assert "6 rows cannot be used" in page
+    assert "line 6</span> · neither an index nor a question; expected: one of them" in page
+    assert "line 9</span>" in page
+    assert "line 10</span>" not in page
+    assert "and 1 more" in page
+    page = Evaluate(desk, text("zh")).show(form)
+    assert "第 5 行</span> · 不是 JSON 对象" in page
+
+
 def test_models_may_be_none_if_there_are_answers(tab: Evaluate, desk: Desk):
     form = open_form(desk, models=[], judging=[])
     assert "Choose a model." in tab.show(form)
@@ -213,6 +226,13 @@ def test_a_judge_that_also_answers_is_told(tab: Evaluate, desk: Desk):
     assert "reference-judge also takes part" in tab.show(open_form(desk) | brought)
 
 
+def test_a_rule_that_needs_references_is_told_where_there_are_none(tab: Evaluate, desk: Desk):
+    told = "A rule that compares with a reference: reference-judge. 1 of 4 questions has none"
+    assert told in tab.show(open_form(desk))
+    assert told not in tab.show(open_form(desk, judges=[]))
+    assert "A rule that compares" not in tab.show(open_form(desk, lines(QA)))
+
+
 def test_one_model_can_be_marked_alone(tab: Evaluate, desk: Desk):
     page = tab.show(open_form(desk, models=["perfect"], rubric="score10-en.1"))
     assert "Comparing needs two contestants." not in page
@@ -288,7 +308,7 @@ def test_a_sheet_can_be_chosen(tab: Evaluate, desk: Desk, tmp_path: Path):
 
 def test_a_chinese_page_speaks_chinese(desk: Desk):
     page = Evaluate(desk, text("zh")).show(open_form(desk) | given(desk))
-    for word in ("3 题有参考答案", "4 题中的 4 题有回答", "由评审阅读回答", "其中评审"):
+    for word in ("3 题有参考答案", "4 题中的 4 题有回答", "由评委阅读回答", "其中评委"):
         assert word in page
 
 

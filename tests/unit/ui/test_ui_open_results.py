@@ -49,7 +49,7 @@ def tab(desk: Desk) -> Results:
 def written(tab: Results, run_id: str) -> str:
     """The overview's figures of written answers."""
     shown = tab.overview.show(run_id)
-    return shown[4] + shown[-2]
+    return shown[4] + shown[-3]
 
 
 def cell_of(desk: Desk, run_id: str, model: str) -> str:
@@ -234,7 +234,7 @@ def test_the_matrix_calls_nothing_accuracy_that_is_none(desk: Desk):
     assert "% of verdicts readable" in page
     assert 'class="meta">–</span>' in page  # nobody judges in the column of answers
     assert [mode_words(t, cell) for cell in cells] == [
-        "answer",
+        "open answers",
         "answers brought along",
         "judge, all pairs, both orders",
     ]

@@ -108,3 +108,28 @@ def test_katex_is_where_gradio_keeps_it():
     folder = Path(gradio.__file__).parent / "templates" / "frontend"
     assert "export{" in (folder / script).read_text(encoding="utf-8")[-200:]
     assert ".katex" in (folder / sheet).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["$$\n", "$$a\n", "$$a\nb\n$$\n", "\\[a\n", "\\(a ", "$a ", "> \\[a\n", "- \\[a\n", "[", "*a "],
+)
+@pytest.mark.timeout(60)
+def test_marks_without_end_are_read_in_no_time(piece: str):
+    text = piece * (2_000_000 // len(piece))
+    assert rendered(text + "\n\n\\]")
+
+
+def test_a_text_beyond_what_is_read_goes_on_as_plain_text():
+    line = "**bold** <b>\n"
+    shown = rendered(line * 4000)
+    assert shown.count("<strong>") == 20_000 // len(line)
+    _, rest = shown.split("<p>…</p><pre>")
+    assert "**bold** &lt;b&gt;\n" * (4000 - 20_000 // len(line)) + "</pre>" == rest
+    assert rendered("x" * 20_001).endswith("<p>…</p><pre>x</pre>")
+    assert "…" not in rendered("x" * 20_000)
+
+
+def test_a_formula_that_does_not_end_leaves_the_next_one_alone():
+    shown = rendered("\\[a\n\\[b\n\n\\[c\nd\\]\n\n> \\[e\n> f\\]")
+    assert re.findall("<ev-math data-display>([^<]*)", shown) == ["c\nd", "e\nf"]

@@ -1,13 +1,15 @@
-"""What the four views say of a finished run."""
+"""What the views say of a finished run."""
 
 from collections.abc import Callable
 
 import gradio as gr
 import pytest
+from ui_choice_examples import MANY
 from ui_examples import GOOD, HOSTILE, built
 
 from evalui.ui.desk import Desk
-from evalui.ui.pane import SKIP
+from evalui.ui.draft import read_draft
+from evalui.ui.pane import SKIP, Form
 from evalui.ui.results import VIEWS, Results
 from evalui.ui.text import text
 
@@ -34,11 +36,31 @@ def test_an_address_fills_its_view_and_leaves_the_others(tab: Results, finished:
     assert "__type__" in outputs[id(tab.overview.outputs[0])]
 
 
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_press_on_a_tab_fills_all_of_it(tab: Results, finished: Finished, view: str):
+    run_id = finished()
+    filled, *values = tab.open(view, run_id, "")
+    assert view in filled
+    assert len(values) == len(tab._views()[VIEWS.index(view)].outputs)  # pyright: ignore[reportPrivateUsage]
+
+
 def test_every_output_gets_a_value_for_every_view(tab: Results, finished: Finished):
     run_id = finished()
     for view in ("", *VIEWS):
         assert len(tab.enter(run_id, {"sub": view})) == len(tab.outputs)
     assert len(tab.enter("", {})) == len(tab.outputs)
+
+
+def test_a_run_without_answers_has_every_view(
+    tab: Results, desk: Desk, form_for: Callable[..., Form]
+):
+    run_id = desk.start(read_draft(form_for()))
+    for view in VIEWS:
+        assert len(tab.enter(run_id, {"sub": view})) == len(tab.outputs)
+    assert "No answers yet." in tab.overview.show(run_id)[0]
+    assert "Nothing to test yet" in tab.statistics.show(run_id)[0]
+    assert "No probabilities to judge" in tab.calibration.show(run_id)[0]
+    assert "4 questions, as this run asked them" in tab.health.show(run_id)
 
 
 def test_an_unknown_run_is_told_and_recent_ones_are_offered(tab: Results, finished: Finished):
@@ -49,13 +71,13 @@ def test_an_unknown_run_is_told_and_recent_ones_are_offered(tab: Results, finish
 
 
 def test_the_overview_has_range_and_n_beside_each_figure(tab: Results, finished: Finished):
-    top, *_ = tab.overview.show(finished(models=["always-A"], modes=["multiple_choice"]))
+    top, *_ = tab.overview.show(finished(MANY, models=["always-A"], modes=["multiple_choice"]))
     assert (
-        '<div class="v">25<small> %</small></div><div class="meta">plausible range 5–70</div>'
+        '<div class="v">25<small> %</small></div><div class="meta">plausible range 18–33</div>'
         in top
     )
-    assert "n 4" in top
-    assert "Picks A in all 16 readable replies" in top
+    assert "n 120" in top
+    assert "Picks A in all 480 readable replies" in top
 
 
 def test_the_table_of_figures_is_sorted_by_a_press(tab: Results, act: MakeAct, finished: Finished):
@@ -83,17 +105,6 @@ def test_every_figure_carries_its_signature(tab: Results, desk: Desk, finished: 
     below = tab.overview.show(run_id)[-1]
     for signature in desk.report(run_id, "en").signatures:
         assert signature.replace("|", " · ") in below
-
-
-def test_the_counts_of_the_heat_map_lead_to_their_questions(tab: Results, finished: Finished):
-    run_id = finished(models=["always-A"], modes=["multiple_choice"])
-    tables = tab.bias.show(run_id)[-1]
-    assert f"?run={run_id}&amp;sub=samples&amp;cell=1&amp;gold=3&amp;picked=0" in tables
-
-
-def test_without_positions_the_bias_view_says_what_to_do(tab: Results, finished: Finished):
-    head, *_ = tab.bias.show(finished(models=["biased"], modes=["cloze"]))
-    assert "Only modes that show the options can favour a position" in head
 
 
 @pytest.mark.parametrize(
@@ -158,6 +169,9 @@ def test_nothing_in_questions_or_replies_becomes_markup(tab: Results, finished: 
         tab.enter(run_id, {})[2],
         *(part for part in tab.overview.show(run_id) if isinstance(part, str)),
         *(part for part in tab.bias.show(run_id) if isinstance(part, str)),
+        *(part for part in tab.statistics.show(run_id) if isinstance(part, str)),
+        *(part for part in tab.calibration.show(run_id) if isinstance(part, str)),
+        tab.health.show(run_id),
     ]
     assert "onerror=" in pages[0]
     for page in pages:

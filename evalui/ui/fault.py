@@ -1,0 +1,20 @@
+"""A fault of an uploaded file in the words of the page."""
+
+import re
+
+from evalui.types import Fault
+from evalui.ui.text import Text
+
+_QUOTED = re.compile(r"“[^”]*”")
+
+
+def fault_words(t: Text, fault: Fault) -> tuple[str, str]:
+    """What was found and what was expected.
+
+    Both are English phrases; a Chinese page keeps what they quote of the file.
+    """
+    if t.language == "en":
+        return fault.found, fault.expected
+    quoted = "、".join(_QUOTED.findall(fault.found))
+    found = "：".join(filter(None, (t(f"fault.{fault.rule}.what"), quoted)))
+    return found, t(f"fault.{fault.rule}.expected")

@@ -1,0 +1,113 @@
+"""The Statistics view: clustered errors, the paired table, what could be seen, rank bands."""
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+import pytest
+from ui_choice_examples import MANY, new_desk, ran
+from ui_examples import GOOD, MODELS, built
+
+from evalui.ui.desk import Desk
+from evalui.ui.pane import Form
+from evalui.ui.statistics import Statistics
+from evalui.ui.text import text
+
+MakeAct = Callable[..., gr.EventData]
+SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """A desk that all tests share, since none of them changes a run."""
+    return new_desk(tmp_path_factory.mktemp("room"), MODELS + SECOND)
+
+
+@pytest.fixture(scope="module")
+def many(room: Desk) -> str:
+    """120 questions, every order, two models."""
+    return ran(room, ("many.csv", MANY))
+
+
+@pytest.fixture(scope="module")
+def few(room: Desk) -> str:
+    """Four questions, every order, two models."""
+    return ran(room, ("capitals.csv", GOOD))
+
+
+@pytest.fixture(scope="module")
+def view(room: Desk) -> Statistics:
+    view = Statistics(room, text("en"))
+
+    def lay_out() -> None:
+        with gr.Blocks():
+            view.build(gr.Textbox())
+
+    built(lay_out)
+    return view
+
+
+def shown(view: Statistics, run_id: str, form: Form | None = None) -> dict[str, Any]:
+    values = view.show(run_id, form)
+    assert len(values) == len(view.outputs)
+    names = [getattr(output, "elem_id", None) or "" for output in view.outputs]
+    return {name: value for name, value in zip(names, values, strict=True) if name}
+
+
+def test_each_figure_has_its_clustered_error_and_design_effect(view: Statistics, many: str):
+    top = shown(view, many)["statistics-top"]
+    for head in ("Error, clustered", "Design effect", "Worth"):
+        assert head in top
+    assert '<td class="r">480</td>' in top
+
+
+def test_every_pair_has_its_difference_tests_and_finding(view: Statistics, many: str):
+    tests = shown(view, many)["statistics-tests"]
+    assert "<b>biased − always-A</b>" in tests
+    assert "told apart" in tests
+    assert "exact p &lt; .001" in tests
+    assert "1 comparison" in tests
+
+
+def test_few_questions_have_no_p_values(view: Statistics, few: str):
+    tests = shown(view, few)["statistics-tests"]
+    assert "too few questions" in tests
+    assert "exact p" not in tests
+
+
+def test_another_measure_is_another_difference(view: Statistics, many: str):
+    robust = shown(view, many)["statistics-tests"]
+    written = shown(view, many, {"measure": "accuracy"})["statistics-tests"]
+    means = shown(view, many, {"measure": "mean_over_orders"})["statistics-tests"]
+    assert len({robust, written, means}) == 3
+    assert shown(view, many, {"measure": "nonsense"})["statistics-tests"] == robust
+
+
+def test_a_figure_that_a_mode_lacks_is_not_offered_for_it(view: Statistics, room: Desk):
+    models, modes = ["biased", "second"], ["multiple_choice", "cloze"]
+    run_id = ran(room, ("many.csv", MANY), models=models, modes=modes)
+    letters = shown(view, run_id, {"compared": "many|multiple_choice"})
+    cloze = shown(view, run_id, {"compared": "many|cloze", "measure": "robust"})
+    assert 'value="robust"' in letters["statistics-top"]
+    assert 'value="robust"' not in cloze["statistics-top"]
+    assert "accuracy, as written" in cloze["statistics-top"]
+    assert letters["statistics-bands"].count('class="mk"') == 2
+
+
+def test_the_slider_tells_what_more_questions_would_show(view: Statistics, many: str, act: MakeAct):
+    table, chart = view.resized(many, act("set", {"size": "15"}, name="size"))
+    assert "With 120 questions (now)" in table
+    assert "With 10,000 questions" in table
+    assert chart.data
+    unchanged, _ = view.resized(many, act("set", {"size": "99"}))
+    assert "With 200 questions" in unchanged
+
+
+def test_one_model_alone_has_errors_and_no_pair(view: Statistics, room: Desk):
+    parts = shown(view, ran(room, ("many.csv", MANY), models=["biased"]))
+    assert "Design effect" in parts["statistics-top"]
+    assert "Two models are needed" in parts["statistics-top"]
+
+
+def test_one_real_model_beside_a_scripted_one_has_no_rank(view: Statistics, many: str):
+    assert "no rank" in shown(view, many)["statistics-bands"]
