@@ -11,7 +11,8 @@ demo: .venv/product
 
 # Everything. The browser tests need Chromium; without it they are skipped, except in CI.
 test: lint types
-	$(BIN)/pytest
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/unit tests/flow
+	$(BIN)/pytest -q tests/browser
 
 # What every commit passes, in under a minute: two jobs at a time, without the slow tests, and
 # with fewer examples of each property.

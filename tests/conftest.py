@@ -1,7 +1,43 @@
-"""How thoroughly properties are tried: `make check` asks for the quick way. Neither is timed."""
+"""How thoroughly `make check` tries: fewer examples of each property, and not the slow files."""
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("thorough", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=25)
 settings.load_profile("thorough")
+
+# Files that take a second or more, most of them because each test has a run or pictures of its own.
+SLOW = {
+    "test_cli.py",
+    "test_data_bundle.py",
+    "test_data_words.py",
+    "test_models_network.py",
+    "test_models_transformers.py",
+    "test_report_arena.py",
+    "test_report_choice_figures.py",
+    "test_report_export.py",
+    "test_report_figures.py",
+    "test_report_html.py",
+    "test_report_people_document.py",
+    "test_report_votes.py",
+    "test_runs_worker.py",
+    "test_ui_annotate_result.py",
+    "test_ui_arena.py",
+    "test_ui_bias.py",
+    "test_ui_compare.py",
+    "test_ui_open_evaluate.py",
+    "test_ui_open_results.py",
+    "test_ui_rendered.py",
+    "test_ui_results.py",
+    "test_ui_routes.py",
+    "test_ui_server.py",
+    "test_ui_standings.py",
+    "test_ui_statistics.py",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.name in SLOW:
+            item.add_marker(pytest.mark.slow)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from browser_examples import start_sample
+from open_browser_examples import Hall, open_hall
 
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "shots"
@@ -85,6 +86,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    """A server with judges, and beside it the store it works on."""
+    with open_hall(tmp_path_factory.mktemp("hall")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """One browser for all tests."""
     from playwright.sync_api import expect, sync_playwright
@@ -130,7 +138,7 @@ def run_id(chromium: Any, server: str) -> str:
     context = chromium.new_context(base_url=server)
     tab = context.new_page()
     start_sample(tab)
-    tab.wait_for_selector("text=2,160 answers", timeout=60_000)
+    tab.wait_for_selector("text=2,160 done", timeout=60_000)
     found = tab.url.partition("run=")[2].partition("&")[0]
     context.close()
     return found

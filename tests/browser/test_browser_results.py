@@ -18,11 +18,13 @@ def test_the_overview_shows_figures_with_ranges_and_a_chart(page: Any, run_id: s
 
 def test_the_bias_view_leads_from_a_count_to_its_questions(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&sub=bias")
-    expect(page.locator(".js-plotly-plot")).to_have_count(2)
-    page.get_by_label("Model and mode").select_option(label="always-A · letters, circular")
+    expect(page.locator("#tab-bias .js-plotly-plot").first).to_be_visible()
+    page.locator("#tab-bias").get_by_label("Model and mode").select_option(
+        label="always-A · letters, circular"
+    )
     expect(page.locator("#bias-heat")).to_contain_text("Picks A in all 960 readable replies")
-    page.get_by_text("The same numbers as tables").click()
-    page.locator(".grid-table a").first.click()
+    page.locator("#bias-heat-table summary").click()
+    page.locator("#bias-heat-table a").first.click()
     expect(page.locator("#samples-pane")).to_contain_text("240 questions")
     expect(page.get_by_label("Picked")).to_have_value("0")
 

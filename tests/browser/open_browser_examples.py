@@ -1,0 +1,175 @@
+"""A server with judges, and finished runs of open questions whose answers were brought along."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalui.models import read_catalog
+from evalui.runs.contest import Collected
+from evalui.runs.plan import plan_run
+from evalui.runs.spec import RunSpec
+from evalui.runs.store import Store
+from evalui.types import Dataset, Sample
+
+ROOT = Path(__file__).parents[2]
+CONTESTANTS = ("numbat", "quokka", "wombat")  # in the order of the run, the best first
+JUDGES = ("reference-judge", "first-biased-judge")
+QUESTIONS = 12
+MODELS = """
+[steady]
+backend = "scripted"
+options = { rule = "noisy" }
+
+[wordy]
+backend = "scripted"
+options = { rule = "verbose" }
+
+[reference-judge]
+backend = "scripted"
+baseline = true
+options = { rule = "reference-judge", role = "judge" }
+
+[first-biased-judge]
+backend = "scripted"
+baseline = true
+options = { rule = "first-biased-judge", role = "judge" }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hall:
+    """A running server and, beside it, the store it works on."""
+
+    address: str
+    models: Path
+    store: Store
+
+    def start(self, name: str, samples: Sequence[Sample], written: Mapping[str, Any]) -> str:
+        """Queue a run of answers brought along, judged by all judges; its id."""
+        source = f"{name}.jsonl"
+        dataset = Dataset(name, "subjective", tuple(samples), sha256=name.encode().hex()[:64])
+        brought = [Collected(model, source, answers) for model, answers in written.items()]
+        spec = RunSpec.model_validate(
+            {
+                "name": name,
+                "datasets": [source],
+                "answers": [{"model": model, "path": "brought"} for model in written],
+                "judging": {"judges": list(JUDGES)},
+            }
+        )
+        plans = plan_run(spec, {source: dataset}, read_catalog(self.models), brought)
+        self.store.add_dataset(dataset)
+        return self.store.create_run(spec, plans)
+
+    def wait(self, run_id: str) -> str:
+        """Return the run's id when all its answers are judged."""
+        deadline = time.monotonic() + 60
+        while (run := self.store.run(run_id)).state != "done":
+            assert run.state in ("queued", "running"), run.error
+            assert time.monotonic() < deadline, "the run did not end in time"
+            time.sleep(0.05)
+        return run_id
+
+
+def question(number: int) -> Sample:
+    """The square of a number, its reference one sentence."""
+    return Sample(
+        id=f"squares/{'en' if number % 2 else 'cn'}-{number}",
+        question=f"What is the square of {number}? Write $x_{{{number}}}^2$ as a sentence.",
+        target=(f"The square of {number} is {number * number}.",),
+        metadata={
+            "language": "en" if number % 2 else "zh",
+            "capability": "sums" if number < QUESTIONS // 2 else "words",
+            "guidance": "The number decides.",
+            "subject": "squares",
+            "file": "squares.jsonl",
+            "line": str(number + 1),
+        },
+    )
+
+
+def answer(model: str, number: int) -> str:
+    """What a contestant wrote; all three differ, and the first is always right."""
+    right = f"The square of {number} is {number * number}."
+    texts = {
+        "numbat": f"{right} So $x_{{{number}}}^2 = {number * number}$.",
+        "quokka": f"1. {right}\n2. That is **all**."
+        if number % 3
+        else f"I do not know {number} yet.",
+        "wombat": right if number % 4 == 0 else f"Perhaps {number + 1}, who can tell.",
+    }
+    return texts[model]
+
+
+def answers(model: str) -> dict[str, tuple[str, ...]]:
+    """All of a contestant's answers by the id of the question."""
+    return {question(number).id: (answer(model, number),) for number in range(QUESTIONS)}
+
+
+def contest(hall: Hall) -> str:
+    """A finished run of three contestants and two judges, of whom one favours the first answer."""
+    samples = [question(number) for number in range(QUESTIONS)]
+    return hall.wait(hall.start("squares", samples, {name: answers(name) for name in CONTESTANTS}))
+
+
+def overflow(page: Any) -> int:
+    """By how many pixels the page is wider than its window.
+
+    Gradio's frame clips what is too wide, so that the document itself never grows.
+    """
+    return page.evaluate(
+        "Math.max(...[document.documentElement, document.querySelector('.gradio-container')]"
+        ".map(one => one.scrollWidth)) - innerWidth"
+    )
+
+
+@contextmanager
+def open_hall(folder: Path) -> Generator[Hall]:
+    """Start a server on an empty folder, and end it; its models are not those of other tests."""
+    models = folder / "models.toml"
+    models.write_text(MODELS, encoding="utf-8")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = os.environ | {
+        "EVALUI_DATA_DIR": str(folder / "data"),
+        "EVALUI_MODELS": str(models),
+        "EVALUI_PORT": str(port),
+        "OMP_NUM_THREADS": "1",
+    }
+    address = f"http://127.0.0.1:{port}"
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=log, stderr=log
+        )
+        try:
+            _wait_for_server(process, address, folder / "log")
+            store = Store(folder / "data" / "evalui.sqlite")
+            yield Hall(address, models, store)
+            store.close()
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _wait_for_server(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    for _ in range(240):
+        if process.poll() is not None:
+            break
+        try:
+            urllib.request.urlopen(f"{address}/healthz", timeout=2).close()
+        except OSError:
+            time.sleep(0.25)
+        else:
+            return
+    pytest.fail(f"The server did not start:\n{log.read_text(errors='replace')}")

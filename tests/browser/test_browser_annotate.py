@@ -1,0 +1,197 @@
+"""Voting blind: by keys alone, kept at once, without a name anywhere before the end."""
+
+import re
+from typing import Any
+
+import pytest
+from open_browser_examples import CONTESTANTS, Hall, answer, contest, question
+from playwright.sync_api import expect
+
+from evalui.types import Sample
+
+KEYS = "1234213441"
+SAID = {"1": "a", "2": "b", "3": "tie", "4": "neither"}
+HOSTILE = (
+    "<img src=https://evil.example/x.png onerror=window.__xss=1><script>window.__xss=2</script>"
+    '<iframe srcdoc="<script>parent.__xss=3</script>"></iframe>'
+    "<svg onload=window.__xss=4></svg>"
+    "![tracked](https://evil.example/y.png) [press](javascript:window.__xss=5)\n\n"
+    r"$\href{javascript:window.__xss=6}{z}$ and $\includegraphics{https://evil.example/z.png}$"
+    "\n\n$$\n\\frac{1}{2}\n$$"
+)
+
+
+@pytest.fixture(scope="module")
+def run_id(hall: Hall) -> str:
+    """A judged run to vote on."""
+    return contest(hall)
+
+
+@pytest.fixture(scope="module")
+def server(hall: Hall) -> str:
+    """The address that the pages of this file belong to."""
+    return hall.address
+
+
+def enter(page: Any, run_id: str, name: str) -> None:
+    """Open the room, and vote under a name."""
+    page.goto(f"/en/?run={run_id}&tab=annotate")
+    field = page.locator(".ballot input[name=voter]")
+    field.fill(name)
+    field.press("Enter")
+    expect(page.locator(f".ballot[data-voter={name}]")).to_be_attached()
+    page.evaluate("document.activeElement.blur()")
+
+
+def press(page: Any, key: str) -> None:
+    """Press a key after reading: what comes within 200 ms of a pair is taken for a slip."""
+    page.wait_for_timeout(260)
+    page.keyboard.press(key)
+
+
+def settled(page: Any, told: str) -> None:
+    """Wait for the server's answer to the last key."""
+    expect(page.locator(".ballot:not(.ahead) .said")).to_contain_text(told)
+
+
+def in_view(page: Any) -> tuple[str, str, str]:
+    """The question's id and who wrote the answers in view, found by what is written."""
+    shown = page.locator(".pair.now")
+    number = int(re.findall(r"square of (\d+)", shown.locator(".asked").inner_text())[0])
+    # Formulas are drawn beside their source: the words before them are enough.
+    written = {answer(name, number).split("$")[0]: name for name in CONTESTANTS}
+    sides = [
+        next(written[text] for text in written if plain(text) in plain(side))
+        for side in shown.locator(".answer").all_inner_texts()
+    ]
+    return question(number).id, *sides
+
+
+def plain(text: str) -> str:
+    """Letters and digits only; marks of lists and of bold type do not survive."""
+    return re.sub(r"\W|(?m:^\d\. )", "", text)
+
+
+def test_keys_vote_undo_and_skip_and_every_vote_is_kept_as_pressed(
+    page: Any, hall: Hall, run_id: str
+):
+    enter(page, run_id, "ann")
+    expected = []
+    for place, key in enumerate(KEYS, start=1):
+        expected.append((*in_view(page), SAID[key]))
+        press(page, key)
+        settled(page, f"pair {place},")
+    press(page, "s")
+    settled(page, "pair 11, skipped")
+    press(page, "u")
+    settled(page, "pair 10,")
+    press(page, "u")
+    settled(page, "pair 9,")
+    assert (*in_view(page), SAID[KEYS[-1]]) == expected.pop()
+    votes = [vote for vote in hall.store.votes(run_id) if vote.by == "ann"]
+    assert [(vote.sample_id, vote.left, vote.right, vote.choice) for vote in votes] == expected
+    assert all(0.2 < (vote.seconds or 0) < 60 for vote in votes)
+
+
+def test_a_reload_goes_on_where_the_person_was(page: Any, run_id: str):
+    enter(page, run_id, "ben")
+    press(page, "2")
+    settled(page, "pair 1, B is better")
+    before = page.locator(".pair.now").get_attribute("data-pair")
+    page.reload()
+    settled(page, "pair 1, B is better")
+    expect(page.locator(".ballot[data-voter=ben]")).to_be_attached()
+    assert page.locator(".pair.now").get_attribute("data-pair") == before
+    expect(page.locator(".far")).to_contain_text("1 done")
+
+
+def test_a_note_is_typed_without_voting_and_goes_with_its_vote(page: Any, hall: Hall, run_id: str):
+    enter(page, run_id, "cleo")
+    page.locator(".note-field summary").click()
+    page.locator("textarea[name=comment]").type("1 2 3 4 s u")
+    page.locator("textarea[name=comment]").press("Tab")
+    expect(page.locator(".said")).to_have_text("Each vote is saved at once.")
+    assert not [vote for vote in hall.store.votes(run_id) if vote.by == "cleo"]
+    page.evaluate("document.activeElement.blur()")
+    press(page, "3")
+    settled(page, "pair 1, both good")
+    (vote,) = [vote for vote in hall.store.votes(run_id) if vote.by == "cleo"]
+    assert (vote.choice, vote.comment) == ("tie", "1 2 3 4 s u")
+    expect(page.locator("textarea[name=comment]")).to_have_value("")
+
+
+def test_no_name_reaches_the_browser_before_finish(page: Any, server: str, run_id: str):
+    received = record(page, server)
+    enter(page, run_id, "dora")
+    for place in range(1, 4):
+        press(page, "1")
+        settled(page, f"pair {place},")
+    page.get_by_role("button", name="Finish and show names").click()
+    expect(page.get_by_role("button", name="Go on voting")).to_be_visible()
+    told = "".join(received)
+    assert "The square of" in told, "what the page is told was recorded"
+    everything = told + page.content() + page.evaluate("JSON.stringify(window.gradio_config)")
+    assert [name for name in CONTESTANTS if name in everything] == []
+    page.locator(".note.warn .btn.pri").click()
+    expect(page.get_by_role("heading", name="What you preferred")).to_be_visible()
+    for name in CONTESTANTS:
+        expect(page.locator("#annotate-pane .mk", has_text=name).first).to_be_visible()
+    assert all(name in "".join(received) for name in CONTESTANTS)
+
+
+def record(page: Any, server: str) -> list[str]:
+    """Every page and every event that the server sends from now on; files of the page are not."""
+    received: list[str] = []
+
+    def keep(route: Any) -> None:
+        found = route.fetch()
+        received.append(found.text())
+        route.fulfill(response=found)
+
+    page.route(re.compile(rf"{server}/(en|zh)/(\?.*)?$"), keep)
+    page.route(re.compile(rf"{server}/(en|zh)/(config|gradio_api/(?!heartbeat)).*"), keep)
+    return received
+
+
+def test_hostile_answers_run_nothing_and_formulas_are_drawn(page: Any, hall: Hall):
+    samples = [
+        Sample(f"talk/{number}", f"{HOSTILE} {number}?", target=(HOSTILE,)) for number in range(2)
+    ]
+    written = {
+        name: {sample.id: (f"{name[0]} {HOSTILE}",) for sample in samples}
+        for name in CONTESTANTS[:2]
+    }
+    run_id = hall.wait(hall.start("hostile", samples, written))
+    enter(page, run_id, "eve")
+    page.wait_for_function(
+        "document.querySelector('.pair.now ev-math[data-display]')"
+        "?.shadowRoot?.querySelector('.katex .mfrac')"
+    )
+    for link in page.locator(".pair.now a", has_text="press").all():
+        link.click()
+    press(page, "1")
+    settled(page, "pair 1,")
+    assert page.evaluate("window.__xss") is None
+    assert page.locator("#annotate-pane :is(img, iframe, script, svg[onload])").count() == 0
+    links = page.locator(".pair.now a").evaluate_all("all => all.map(a => a.protocol)")
+    assert set(links) <= {"https:"}
+    drawn = page.locator(".pair.now ev-math").evaluate_all(
+        "all => all.flatMap(one => [...one.shadowRoot.querySelectorAll('a, img')]).length"
+    )
+    assert drawn == 0
+
+
+def test_all_pairs_done_says_so(page: Any, hall: Hall):
+    samples = [question(number) for number in range(2)]
+    written = {
+        name: {sample.id: (answer(name, place),) for place, sample in enumerate(samples)}
+        for name in CONTESTANTS[1:]
+    }
+    run_id = hall.wait(hall.start("short", samples, written))
+    enter(page, run_id, "finn")
+    expect(page.locator("#annotate-pane")).to_contain_text("pair 1 of 2")
+    press(page, "1")
+    settled(page, "pair 1,")
+    press(page, "4")
+    expect(page.get_by_role("heading", name="All pairs are done")).to_be_visible()
+    assert len(hall.store.votes(run_id)) == 2
