@@ -344,7 +344,7 @@ def _place(path: tuple[int | str, ...]) -> str:
 
 def _told(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     if kind != "extra_forbidden":
-        return message + "."
+        return message.removeprefix("Value error, ") + "."
     owners = {
         "datasets": DatasetSpec,
         "modes": ModeSpec,

@@ -146,7 +146,7 @@ def test_swifts_custom_config_is_a_dataset(desk: Path):
     ("change", "told"),
     [
         ({"models": ["nobody"]}, "Unknown model 'nobody'. Known: "),
-        ({"models": []}, "Run specification, models: "),
+        ({"models": []}, "Run specification, the whole: expected a model, or answers."),
         ({"mode": "dance"}, "dance"),
         ({"datasets": ["none.csv"]}, "none.csv does not exist"),
         ({"shots": 5}, "0 worked examples"),
