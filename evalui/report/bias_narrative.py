@@ -210,7 +210,7 @@ def _steadiness(bias: Bias, language: Language) -> Iterator[Finding]:
 
 
 def _averaged(bias: Bias, language: Language) -> Iterator[Finding]:
-    found, steady, ask = bias.prior, bias.consistency, say("ask-averaged", language)
+    found, steady = bias.prior, bias.consistency
     if steady is None:
         return
     if found is not None:
@@ -222,10 +222,11 @@ def _averaged(bias: Bias, language: Language) -> Iterator[Finding]:
             plain=figure(found.plain),
         )
         how = say("how-averaged", language, orders=count(steady.n_orders))
-        yield Finding("averaged", ask, told, how)
+        yield Finding("averaged", say("ask-averaged", language), told, how)
     plain = percent(steady.first.value) if steady.first else "–"
     told = say("voted", language, value=percent(steady.votes), plain=plain)
-    yield Finding("voted", ask, told, say("how-voted", language, orders=count(steady.n_orders)))
+    how = say("how-voted", language, orders=count(steady.n_orders))
+    yield Finding("voted", say("ask-majority", language), told, how)
 
 
 def _pride(bias: Bias, language: Language) -> Iterator[Finding]:

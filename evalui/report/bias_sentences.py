@@ -103,6 +103,10 @@ BIAS_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "zh": "多数一致率（PPA），{n} 题，各 {orders} 种顺序",
     },
     "ask-averaged": {"en": "What if the bias is averaged out?", "zh": "把偏差平均掉会怎样？"},
+    "ask-majority": {
+        "en": "What does a majority over the orders give?",
+        "zh": "各顺序的多数给出什么？",
+    },
     "averaged": {
         "en": "Accuracy would be {value} % ({span}) instead of {plain} %.",
         "zh": "准确率会是 {value} %（{span}），而不是 {plain} %。",
