@@ -208,7 +208,13 @@ def test_a_catalog_that_does_not_exist_is_told(desk: Path, capsys: pytest.Captur
 
 def test_ctrl_c_keeps_what_is_answered_and_the_next_run_goes_on_from_there(desk: Path):
     command = [sys.executable, "-m", "evalui.cli", *_arguments(desk, _spec(desk, models=["slow"]))]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=dict(os.environ))
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        env=dict(os.environ),
+        # A shell makes what it runs in the background deaf to it, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
     log = desk / "slow.log"
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and (not log.exists() or log.read_text().count("\n") < 20):
