@@ -156,6 +156,11 @@ def _recalls(bias: Bias, language: Language) -> Iterator[Finding]:
     yield Finding("recalls", ask, told, how, p_column(tested.p))
 
 
+def _span(bias: Bias) -> str:
+    ranged = bias.spread_range
+    return "–".join(fixed(end, 1) for end in ranged.rstd) if ranged else "–"
+
+
 def _spread(bias: Bias, language: Language) -> Iterator[Finding]:
     rstd, permuted = bias.spread.rstd, bias.tests.permuted
     if rstd is None:
@@ -172,7 +177,7 @@ def _spread(bias: Bias, language: Language) -> Iterator[Finding]:
         floor=fixed(permuted.floor, 1),
         floor95=fixed(permuted.floor95, 1),
     )
-    how = say("how-spread", language, draws=count(permuted.draws), ckld=ckld)
+    how = say("how-spread", language, span=_span(bias), draws=count(permuted.draws), ckld=ckld)
     yield Finding("spread", ask, told, how)
 
 

@@ -10,7 +10,7 @@ from evalui.scoring.bias_tests import BiasTests
 from evalui.scoring.calibration import Calibration, Mass
 from evalui.scoring.consistency import Agreement, Consistency
 from evalui.scoring.prior import Prior
-from evalui.scoring.spread import Spread
+from evalui.scoring.spread import Spread, SpreadRange
 from evalui.scoring.stats import Clustered
 from evalui.types import LETTERS, Interval
 
@@ -24,7 +24,7 @@ def bias_object(found: Bias, priors: Sequence[Interval] = ()) -> JsonObject:
         "options": found.n_options,
         "questions": found.n,
         "light": found.light,
-        **_spread(found.spread),
+        **_spread(found.spread, found.spread_range),
         **_tests(found.tests),
         "rstd_original": original.rstd if original else None,
         "rstd_original_floor": original.mean if original else None,
@@ -118,14 +118,16 @@ def percent_range(interval: Interval | None) -> list[float] | None:
     return None if interval is None else [100 * interval.low, 100 * interval.high]
 
 
-def _spread(found: Spread) -> JsonObject:
+def _spread(found: Spread, ranged: SpreadRange | None) -> JsonObject:
     finite = found.ckld is not None and math.isfinite(found.ckld)
     return {
         "rstd": found.rstd,
+        "rstd_range": list(ranged.rstd) if ranged else None,
         "rsd": found.rsd,
         "ckld": found.ckld if finite else None,
         "ckld_infinite": found.ckld == math.inf,
         "ckld_smoothed": found.ckld_smoothed,
+        "ckld_smoothed_range": list(ranged.ckld_smoothed) if ranged else None,
         "never_chosen": [LETTERS[slot] for slot in found.never],
         "furthest_from_fair": None if found.furthest is None else 100 * found.furthest,
     }

@@ -73,8 +73,8 @@ BIAS_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "zh": "召回率离散 {rstd} 分。",
     },
     "how-spread": {
-        "en": "RStd, noise floor: mean and 95 % of {draws} shuffles; CKLD {ckld}",
-        "zh": "RStd，噪声下限为 {draws} 次打乱的均值与 95 % 分位；CKLD {ckld}",
+        "en": "RStd, range {span}; noise floor: mean and 95 % of {draws} shuffles; CKLD {ckld}",
+        "zh": "RStd，合理范围 {span}；噪声下限为 {draws} 次打乱的均值与 95 % 分位；CKLD {ckld}",
     },
     "how-spread-alone": {"en": "RStd; CKLD {ckld}", "zh": "RStd；CKLD {ckld}"},
     "ckld-infinite": {

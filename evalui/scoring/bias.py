@@ -18,7 +18,7 @@ from evalui.scoring.grid import Grid, grids
 from evalui.scoring.lights import Evidence, Light, light
 from evalui.scoring.position import PositionTable, tables_of
 from evalui.scoring.prior import Prior, prior
-from evalui.scoring.spread import Spread, spread
+from evalui.scoring.spread import Spread, SpreadRange, spread, spread_range
 from evalui.scoring.strata import Stratum, from_grids
 from evalui.types import Pattern, Trial
 
@@ -31,6 +31,7 @@ class Bias:
     noise floor. `calibration` is of the original order; `ece` and `brier` are over all orders,
     without ranges. None where a figure needs several orders or probabilities that are not there.
     `gold` counts the answers per slot in the original order, `gold_p` is its chi-square p.
+    `spread_range` has the ranges of `spread` over resampled questions.
     """
 
     n_options: int
@@ -47,6 +48,7 @@ class Bias:
     light: Light
     gold: tuple[int, ...]
     gold_p: float
+    spread_range: SpreadRange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,11 @@ def _bias(stratum: Stratum, position: PositionTable, draws: int, seed: int) -> B
         ),
         gold=gold,
         gold_p=gold_p,
+        spread_range=spread_range(
+            stratum.choice, stratum.target, stratum.n_options, resamples=draws, seed=seed
+        )
+        if draws
+        else None,
     )
 
 

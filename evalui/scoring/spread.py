@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.scoring.bootstrap import ENDS, draws
+from evalui.scoring.grid import TIED
 from evalui.scoring.position import PositionTable
 
 
@@ -44,6 +46,49 @@ def spread(table: PositionTable) -> Spread:
         never=tuple(slot for slot, count in enumerate(chosen.tolist()) if not count),
         furthest=_furthest(chosen) if answered else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadRange:
+    """The 95 % ranges of `rstd` and `ckld_smoothed` over resampled questions.
+
+    An uneven sample of an even model is uneven too, so RStd's range does not reach down to 0:
+    whether there is a bias at all is for the permutation test and its noise floor to say.
+    """
+
+    rstd: tuple[float, float]
+    ckld_smoothed: tuple[float, float]
+
+
+def spread_range(
+    choice: NDArray[np.intp], target: NDArray[np.intp], n_options: int, *, resamples: int, seed: int
+) -> SpreadRange | None:
+    """Ranges from slots of shape (questions, orders); None where a resample has no answer at all.
+
+    Ties take no part in it, as in `spread`; percentiles of the question bootstrap.
+    """
+    slots = np.arange(n_options)
+    asked = (target[:, :, None] == slots) & (choice != TIED)[:, :, None]
+    picked = choice[:, :, None] == slots
+    per_question = (asked, asked & picked, picked)
+    table = np.concatenate([part.sum(axis=1) for part in per_question], axis=1).astype(np.float64)
+    rng = np.random.default_rng(seed)
+    drawn = np.concatenate([counts @ table for counts in draws(len(table), resamples, rng)])
+    gold, hits, chosen = np.split(drawn, 3, axis=1)
+    if len(table) < 2 or (gold == 0).any():
+        return None
+    p, q = _shares(gold), _shares(chosen + 0.5)
+    rstd, ckld = 100 * (hits / gold).std(axis=1), (p * np.log(p / q)).sum(axis=1)
+    return SpreadRange(_ends(rstd), _ends(ckld))
+
+
+def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
+    low, high = np.percentile(values, ENDS)
+    return float(low), float(high)
+
+
+def _shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    return counts / counts.sum(axis=1, keepdims=True)
 
 
 def divergence(gold: NDArray[np.float64], chosen: NDArray[np.float64]) -> float:

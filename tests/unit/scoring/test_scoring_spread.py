@@ -8,7 +8,7 @@ from strata_examples import as_trials, stratum_of
 
 from evalui.scoring.grid import TIED, UNREADABLE
 from evalui.scoring.position import position_tables
-from evalui.scoring.spread import Spread, divergence, spread
+from evalui.scoring.spread import Spread, divergence, spread, spread_range
 from evalui.scoring.strata import Stratum
 
 
@@ -56,3 +56,24 @@ def test_a_divergence_is_never_negative(gold: list[int], chosen: list[int]):
 
 def test_a_slot_without_answers_and_choices_takes_no_part():
     assert divergence(np.array([1.0, 1, 0]), np.array([2.0, 2, 0])) == 0
+
+
+def test_the_range_holds_the_figure_and_narrows_with_more_questions():
+    rng = np.random.default_rng(0)
+    widths = []
+    for n in (100, 1600):
+        target = np.tile(np.arange(4), (n, 1))
+        right = rng.random((n, 4)) < np.array([0.8, 0.5, 0.6, 0.5])
+        choice = np.where(right, target, (target + 1) % 4)
+        found = spread_range(choice, target, 4, resamples=400, seed=0)
+        assert found is not None
+        rstd = 100 * right.mean(axis=0).std()
+        assert found.rstd[0] < rstd < found.rstd[1]
+        assert 0 < found.ckld_smoothed[0] < found.ckld_smoothed[1]
+        widths.append(found.rstd[1] - found.rstd[0])
+    assert widths[1] == pytest.approx(widths[0] / 4, rel=0.3)
+
+
+def test_one_question_has_no_range():
+    target = np.arange(4)[None]
+    assert spread_range(target, target, 4, resamples=50, seed=0) is None
