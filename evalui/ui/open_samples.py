@@ -13,10 +13,11 @@ from evalui.types import CellResult, Generate, Sample, Trial
 from evalui.ui.diff import Piece, closest, sides
 from evalui.ui.draft import one
 from evalui.ui.html import Child, Html, div, el, join, span
+from evalui.ui.listing import question_list
 from evalui.ui.pane import Form
 from evalui.ui.question import source_line, written
 from evalui.ui.text import Text
-from evalui.ui.widgets import button, card, field, note, select, status, table
+from evalui.ui.widgets import card, field, note, select, status, table
 
 STATES = ("answered", "empty", "cut")
 SORTS = ("file", "worst", "best")
@@ -117,28 +118,12 @@ def listing(t: Text, found: Sequence[Line], wish: Wish, opened: str, *, page_siz
     shown = ""
     if lines:
         shown = t("samples.shown", first=f"{first + 1:,}", last=f"{first + len(lines):,}")
-    more = first + len(lines) < len(found)
     several = len({line.sample.subject for line in found}) > 1
     items = [_item(t, line, opened, subject=line.sample.subject * several) for line in lines]
-    return card(
-        div(
-            el("h2", t.count("samples.count", len(found))),
-            span(shown, cls="meta"),
-            cls="card-h pad",
-        ),
-        el("input", type="hidden", name="page", value=wish.page),
-        el("input", type="hidden", name="sample", value=opened),
-        el("ul", *items, cls="list") if items else el("p", t("samples.nothing"), cls="dim pad"),
-        div(
-            button(t("samples.earlier"), "page", data_page=wish.page - 1) if wish.page else None,
-            button(t("samples.later"), "page", data_page=wish.page + 1) if more else None,
-            cls="links pad",
-        )
-        if wish.page or more
-        else None,
-        el("p", t("samples.open_legend"), cls="meta pad"),
-        cls="flush",
+    parts = question_list(
+        t, items, shown, total=len(found), end=first + len(lines), page=wish.page, opened=opened
     )
+    return card(*parts, el("p", t("samples.open_legend"), cls="meta pad"), cls="flush")
 
 
 def open_detail(

@@ -15,12 +15,13 @@ from evalui.ui import open_samples
 from evalui.ui.desk import Desk
 from evalui.ui.draft import one
 from evalui.ui.html import Html, div, el, span
+from evalui.ui.listing import question_list
 from evalui.ui.open_samples import Line, Wish
 from evalui.ui.pane import Form, on, pane, read_act
 from evalui.ui.question import detail
 from evalui.ui.text import Text
 from evalui.ui.view import Shown
-from evalui.ui.widgets import button, card, field, select
+from evalui.ui.widgets import card, field, select
 
 PAGE_SIZE = 100
 _OUTCOMES: Mapping[str, OutcomeFilter] = {name: name for name in get_args(OutcomeFilter)}
@@ -214,26 +215,10 @@ def listing(t: Text, page: Page, wish: Filters, opened: str) -> Html:
         )
         for row in page.rows
     ]
-    more = first + len(page.rows) < page.total
-    return card(
-        div(
-            el("h2", t.count("samples.count", page.total)),
-            span(shown, cls="meta"),
-            cls="card-h pad",
-        ),
-        el("input", type="hidden", name="page", value=wish.page),
-        el("input", type="hidden", name="sample", value=opened),
-        el("ul", *items, cls="list") if items else el("p", t("samples.nothing"), cls="dim pad"),
-        div(
-            button(t("samples.earlier"), "page", data_page=wish.page - 1) if wish.page else None,
-            button(t("samples.later"), "page", data_page=wish.page + 1) if more else None,
-            cls="links pad",
-        )
-        if wish.page or more
-        else None,
-        el("p", t("samples.legend"), cls="meta pad"),
-        cls="flush",
+    parts = question_list(
+        t, items, shown, total=page.total, end=first + len(page.rows), page=wish.page, opened=opened
     )
+    return card(*parts, el("p", t("samples.legend"), cls="meta pad"), cls="flush")
 
 
 def _cells(shown: Shown) -> Mapping[str, str]:

@@ -5,15 +5,13 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser_examples import start_sample
-from open_browser_examples import Hall, open_hall
+from open_browser_examples import Hall, open_hall, wait_for_server
 
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "shots"
@@ -77,7 +75,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        _wait(process, address, folder / "log")
+        wait_for_server(process, address, folder / "log")
         yield address
     finally:
         process.terminate()
@@ -142,16 +140,3 @@ def run_id(chromium: Any, server: str) -> str:
     found = tab.url.partition("run=")[2].partition("&")[0]
     context.close()
     return found
-
-
-def _wait(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
-    for _ in range(240):
-        if process.poll() is not None:
-            break
-        try:
-            urllib.request.urlopen(f"{address}/healthz", timeout=2).close()
-        except OSError:
-            time.sleep(0.25)
-        else:
-            return
-    pytest.fail(f"The server did not start:\n{log.read_text(errors='replace')}")

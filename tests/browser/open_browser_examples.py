@@ -153,7 +153,7 @@ def open_hall(folder: Path) -> Generator[Hall]:
             [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=log, stderr=log
         )
         try:
-            _wait_for_server(process, address, folder / "log")
+            wait_for_server(process, address, folder / "log")
             store = Store(folder / "data" / "evalui.sqlite")
             yield Hall(address, models, store)
             store.close()
@@ -162,14 +162,14 @@ def open_hall(folder: Path) -> Generator[Hall]:
             process.wait(20)
 
 
-def _wait_for_server(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+def wait_for_server(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
     for _ in range(240):
         if process.poll() is not None:
             break
         try:
             urllib.request.urlopen(f"{address}/healthz", timeout=2).close()
         except OSError:
-            time.sleep(0.25)
+            time.sleep(0.25)  # another process tells nothing when it is ready
         else:
             return
     pytest.fail(f"The server did not start:\n{log.read_text(errors='replace')}")
