@@ -12,10 +12,11 @@ from evalui.types import Ability, Request, Response
 class ModelEntry:
     """One model as models.toml describes it, before anything is loaded.
 
-    `path` is a folder or a hub id, `chat` says whether prompts go through the chat template
-    unless a run says otherwise, `max_length` is in tokens, `baseline` marks scripted models,
-    `options` are settings of the backend alone. `speed`, in prompt tokens per second, serves the
-    estimate until this server has timed the model itself; 0 leaves the time unknown.
+    `path` is a folder or a hub id, `adapter` the folder of a LoRA adapter on top of it. `chat` says
+    whether prompts go through the chat template unless a run says otherwise, `max_length` is in
+    tokens, `baseline` marks scripted models, `options` are settings of the backend alone. `speed`,
+    in prompt tokens per second, serves the estimate until this server has timed the model itself;
+    0 leaves the time unknown.
     `input_price` and `output_price` are US dollars for a million tokens read and written.
     """
 
@@ -34,6 +35,7 @@ class ModelEntry:
     options: dict[str, Any] = field(default_factory=dict[str, Any])
     input_price: float = 0.0
     output_price: float = 0.0
+    adapter: str = ""
 
     @property
     def judges_only(self) -> bool:

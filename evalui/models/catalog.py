@@ -122,7 +122,8 @@ def _entry(catalog: Path, name: str, table: Any) -> ModelEntry:
             known=", ".join(BACKENDS),
         )
     _check_prices(where, values)
-    values["path"] = _located(catalog, values.get("path", ""))
+    for field in ("path", "adapter"):
+        values[field] = _located(catalog, values.get(field, ""))
     return ModelEntry(name=name, **values)
 
 

@@ -38,7 +38,9 @@ from evalui.types import (
 )
 
 if TYPE_CHECKING:
-    from evalui.models.network import Network, Readout, Written
+    from evalui.models.loading import Causal
+    from evalui.models.network import Readout
+    from evalui.models.writer import Written
 
 VERSION = "transformers.1"  # part of every fingerprint: raise it when an answer may change
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -84,14 +86,14 @@ class TransformersBackend:
 
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
-        from evalui.models.network import load
+        from evalui.models.loading import load
 
         settings = Settings()
         folder = _folder(entry)
         if found := weights.problem(folder):
             raise ModelError(found)
         tokenizer = FolderTokenizer(entry.name, folder)
-        network = load(
+        causal = load(
             folder,
             dtype=entry.dtype,
             device=entry.device,
@@ -99,7 +101,7 @@ class TransformersBackend:
             ends=tokenizer.ends,
         )
         return TransformersModel(
-            entry, folder, tokenizer, network, token_budget=settings.token_budget
+            entry, folder, tokenizer, causal, token_budget=settings.token_budget
         )
 
 
@@ -111,27 +113,33 @@ class TransformersModel:
         entry: ModelEntry,
         folder: Path,
         tokenizer: FolderTokenizer,
-        network: "Network",
+        causal: "Causal",
         *,
         token_budget: int,
     ) -> None:
         import torch
         import transformers
 
+        from evalui.models.network import Network
+        from evalui.models.writer import Writer
+
         self.name = entry.name
         self.abilities = _ABILITIES
         self._tokenizer = tokenizer
-        self._network = network
+        self._network = Network(causal)
+        self._writer = Writer(causal)
+        self._place_budget = causal.place_budget
+        self._device = causal.device
         self._token_budget = token_budget
         self._seed = int(entry.options.get("seed", 0))
         self._spellings: dict[str, tuple[int, ...]] = {}
-        told = (entry.max_length, network.max_length, tokenizer.max_length)
+        told = (entry.max_length, causal.max_length, tokenizer.max_length)
         self._limit = min((length for length in told if 0 < length < _NOT_TOLD), default=2048)
         self.fingerprint = weights.fingerprint(
             folder,
             VERSION,
-            network.dtype,
-            network.device,
+            causal.dtype,
+            causal.device.type,
             str(self._limit),
             torch.__version__,
             transformers.__version__,
@@ -144,7 +152,10 @@ class TransformersModel:
 
     def close(self) -> None:
         """Free the device."""
-        self._network.close()
+        from evalui.models.loading import free
+
+        del self._network, self._writer
+        free(self._device)
 
     def _read(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Answer NextToken and Loglik, which share forward passes."""
@@ -155,7 +166,7 @@ class TransformersModel:
         for batch in plan(
             questions,
             token_budget=self._token_budget,
-            place_budget=self._network.place_budget,
+            place_budget=self._place_budget,
         ):
             readout = self._network.read(batch)
             for question, own in batch.answers:
@@ -236,7 +247,7 @@ class TransformersModel:
         contexts = encode_contexts(self._tokenizer, prompts, limit=room)
         lengths = [len(context.ids) + like.max_tokens for context in contexts]
         for group in chunks(lengths, token_budget=self._token_budget):
-            written = self._network.write(
+            written = self._writer.write(
                 [contexts[index].ids for index in group],
                 max_tokens=like.max_tokens,
                 temperature=like.temperature,

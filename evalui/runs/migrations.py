@@ -198,7 +198,37 @@ _FOURTH = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+# What endpoints charge for, why a cell waits, what each worker is at, and models to be tried out.
+_FIFTH = (
+    "ALTER TABLE cell ADD COLUMN input_tokens INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE cell ADD COLUMN output_tokens INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE cell ADD COLUMN waits TEXT NOT NULL DEFAULT ''",
+    """
+    CREATE TABLE worker (
+        name TEXT PRIMARY KEY,
+        seen REAL NOT NULL,
+        device TEXT NOT NULL,
+        model TEXT NOT NULL,
+        run TEXT NOT NULL,
+        bytes INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE trial_of_model (
+        id INTEGER PRIMARY KEY,
+        model TEXT NOT NULL,
+        owner TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed')),
+        worker TEXT NOT NULL DEFAULT '',
+        created REAL NOT NULL,
+        finished REAL,
+        outcome TEXT NOT NULL DEFAULT ''
+    ) STRICT
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:

@@ -37,6 +37,7 @@ _log = logging.getLogger(__name__)
 class Worker:
     """Does runs. `catalog` is read anew for each, so a mended entry counts at once.
 
+    `opener` makes a model of its entry; without one it is loaded in this process.
     `stopping` is asked between batches: once it says yes, the run goes back to the queue.
     """
 
@@ -46,12 +47,14 @@ class Worker:
         catalog: Callable[[], Mapping[str, ModelEntry]],
         *,
         name: str = "",
+        opener: Callable[[ModelEntry], Model] | None = None,
         stopping: Callable[[], bool] = lambda: False,
         on_batch: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name or worker_name(os.getpid())
         self._store = store
         self._catalog = catalog
+        self._opener = opener or open_model
         self._stopping = stopping
         self._on_batch = on_batch
 
@@ -103,7 +106,7 @@ class Worker:
                 continue
             try:
                 self._store.check(run.lease)
-                model = open_model(self._entry(model_name))
+                model = self._opener(self._entry(model_name))
             except (Cancelled, LostRun, StoreError):
                 raise
             except Exception as error:  # noqa: BLE001 (kept with each cell of the model)

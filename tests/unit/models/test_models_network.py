@@ -10,18 +10,25 @@ from transformers import AutoModelForCausalLM
 
 from evalui.errors import ModelError
 from evalui.models.batches import Question, plan
-from evalui.models.network import Network, load
+from evalui.models.loading import Causal, load
+from evalui.models.network import Network
+from evalui.models.writer import Writer
 
 ROWS = ((5, 6, 7, 8, 9), (30, 31), (40, 41, 42))
 
 
-def loaded(folder: Path, dtype: str = "float32", device: str = "cpu") -> Network:
+def loaded(folder: Path, dtype: str = "float32", device: str = "cpu") -> Causal:
     return load(folder, dtype=dtype, device=device, threads=1, ends=frozenset())
 
 
 @pytest.fixture(scope="module")
 def network(small_folder: Path) -> Network:
-    return loaded(small_folder)
+    return Network(loaded(small_folder))
+
+
+@pytest.fixture(scope="module")
+def writer(small_folder: Path) -> Writer:
+    return Writer(loaded(small_folder))
 
 
 def never(_row: int, _ids: tuple[int, ...]) -> bool:
@@ -48,9 +55,9 @@ def test_reading_leaves_no_trace_in_later_reads(network: Network):
     assert network.read(batch) == network.read(batch)
 
 
-def test_writing_does_not_depend_on_longer_neighbours(network: Network):
+def test_writing_does_not_depend_on_longer_neighbours(writer: Writer):
     def write(*rows: tuple[int, ...]) -> list[tuple[int, ...]]:
-        written = network.write(
+        written = writer.write(
             rows, max_tokens=6, temperature=0.0, seeds=[0] * len(rows), enough=never
         )
         return [text.ids for text in written]
@@ -58,8 +65,8 @@ def test_writing_does_not_depend_on_longer_neighbours(network: Network):
     assert write(*ROWS) == [write(row)[0] for row in ROWS]
 
 
-def test_a_row_that_has_enough_stops_and_is_marked_as_ended(network: Network):
-    short, long = network.write(
+def test_a_row_that_has_enough_stops_and_is_marked_as_ended(writer: Writer):
+    short, long = writer.write(
         ROWS[:2],
         max_tokens=5,
         temperature=0.0,
@@ -70,44 +77,46 @@ def test_a_row_that_has_enough_stops_and_is_marked_as_ended(network: Network):
     assert (len(long.ids), long.ended) == (5, False)
 
 
-def test_an_end_token_is_cut_off_and_marks_the_end(small_folder: Path, network: Network):
-    (free,) = network.write(ROWS[:1], max_tokens=4, temperature=0.0, seeds=[0], enough=never)
-    ending = load(
-        small_folder, dtype="float32", device="cpu", threads=1, ends=frozenset({free.ids[1]})
+def test_an_end_token_is_cut_off_and_marks_the_end(small_folder: Path, writer: Writer):
+    (free,) = writer.write(ROWS[:1], max_tokens=4, temperature=0.0, seeds=[0], enough=never)
+    ending = Writer(
+        load(small_folder, dtype="float32", device="cpu", threads=1, ends=frozenset({free.ids[1]}))
     )
     (text,) = ending.write(ROWS[:1], max_tokens=4, temperature=0.0, seeds=[0], enough=never)
     assert (text.ids, text.ended) == (free.ids[:1], True)
 
 
-def test_samples_follow_the_distribution_of_the_next_token(network: Network):
+def test_samples_follow_the_distribution_of_the_next_token(network: Network, writer: Writer):
     """400 draws of one token: the share of the best one is within 4 standard errors."""
     (batch,) = plan([Question(0, ROWS[0], ((5, (0,)),))], token_budget=9, place_budget=9)
     best = network.read(batch).best[0]
     (batch,) = plan([Question(0, ROWS[0], ((5, (best,)),))], token_budget=9, place_budget=9)
     p = math.exp(network.read(batch).logprobs[0])
-    drawn = network.write(
+    drawn = writer.write(
         [ROWS[0]] * 400, max_tokens=1, temperature=1.0, seeds=range(400), enough=never
     )
     share = sum(text.ids == (best,) for text in drawn) / 400
     assert abs(share - p) < 4 * math.sqrt(p * (1 - p) / 400)
 
 
-def test_the_same_seed_samples_the_same_text_whoever_its_neighbours_are(network: Network):
-    one = network.write([ROWS[1]], max_tokens=6, temperature=1.0, seeds=[7], enough=never)
-    two = network.write(ROWS[:2], max_tokens=6, temperature=1.0, seeds=[3, 7], enough=never)
-    other = network.write([ROWS[1]], max_tokens=6, temperature=1.0, seeds=[8], enough=never)
+def test_the_same_seed_samples_the_same_text_whoever_its_neighbours_are(writer: Writer):
+    one = writer.write([ROWS[1]], max_tokens=6, temperature=1.0, seeds=[7], enough=never)
+    two = writer.write(ROWS[:2], max_tokens=6, temperature=1.0, seeds=[3, 7], enough=never)
+    other = writer.write([ROWS[1]], max_tokens=6, temperature=1.0, seeds=[8], enough=never)
     assert one[0] == two[1] != other[0]
 
 
 def test_habits_of_writing_in_the_file_are_not_used(
-    small_folder: Path, network: Network, tmp_path: Path
+    small_folder: Path, writer: Writer, tmp_path: Path
 ):
-    free = network.write(ROWS, max_tokens=3, temperature=0.0, seeds=[0] * 3, enough=never)
+    free = writer.write(ROWS, max_tokens=3, temperature=0.0, seeds=[0] * 3, enough=never)
     folder = Path(shutil.copytree(small_folder, tmp_path / "model"))
     habits = json.loads((folder / "generation_config.json").read_text())
     habits |= {"do_sample": True, "suppress_tokens": [text.ids[0] for text in free]}
     (folder / "generation_config.json").write_text(json.dumps(habits))
-    ours = loaded(folder).write(ROWS, max_tokens=3, temperature=0.0, seeds=[0] * 3, enough=never)
+    ours = Writer(loaded(folder)).write(
+        ROWS, max_tokens=3, temperature=0.0, seeds=[0] * 3, enough=never
+    )
     assert ours == free
 
 
@@ -143,9 +152,9 @@ def test_nan_is_an_error_and_not_an_answer(small_folder: Path, tmp_path: Path):
     (batch,) = plan([Question(0, ROWS[0], ((5, (1,)),))], token_budget=9, place_budget=9)
     broken = loaded(folder)
     with pytest.raises(ModelError, match="NaN"):
-        broken.read(batch)
+        Network(broken).read(batch)
     with pytest.raises(ModelError, match="NaN"):
-        broken.write(ROWS, max_tokens=2, temperature=0.0, seeds=[0] * 3, enough=never)
+        Writer(broken).write(ROWS, max_tokens=2, temperature=0.0, seeds=[0] * 3, enough=never)
 
 
 @pytest.mark.parametrize(
@@ -171,10 +180,12 @@ def test_a_gpu_that_is_not_there_is_an_error(small_folder: Path):
 def test_a_gpu_reads_and_writes_as_the_cpu_does(small_folder: Path, network: Network):
     gpu = loaded(small_folder, device="cuda")
     (batch,) = plan([Question(0, ROWS[0], ((5, (1,)),))], token_budget=9, place_budget=9)
-    assert gpu.read(batch).logprobs == pytest.approx(network.read(batch).logprobs, abs=1e-3)
+    assert Network(gpu).read(batch).logprobs == pytest.approx(
+        network.read(batch).logprobs, abs=1e-3
+    )
     written = [
         each.write(ROWS, max_tokens=4, temperature=0.0, seeds=[0] * 3, enough=never)
-        for each in (gpu, network)
+        for each in (Writer(gpu), writer)
     ]
     assert written[0] == written[1]
 

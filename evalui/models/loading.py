@@ -1,0 +1,151 @@
+"""A folder's weights become a causal language model on its device."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from safetensors import SafetensorError
+from transformers import AutoModelForCausalLM, GenerationConfig
+from transformers.utils.logging import disable_progress_bar
+
+from evalui.errors import ModelError
+
+LOGITS = 2**26  # of one forward pass: 256 MiB in float32
+
+
+@dataclass(frozen=True, slots=True)
+class Causal:
+    """A causal language model, ready to compute. `ends` are the token ids that end a text."""
+
+    model: Any  # transformers makes its classes per architecture; they share methods, not a type
+    device: torch.device
+    ends: frozenset[int]
+
+    @property
+    def max_length(self) -> int:
+        """The tokens it can read at once, 0 if its files do not tell."""
+        return int(getattr(self._config, "max_position_embeddings", 0) or 0)
+
+    @property
+    def place_budget(self) -> int:
+        """How many distributions of the next token one forward pass may give."""
+        return max(1, LOGITS // int(self._config.vocab_size))
+
+    @property
+    def dtype(self) -> str:
+        """What it computes in, e.g. "float32"."""
+        return str(self.model.dtype).removeprefix("torch.")
+
+    @property
+    def _config(self) -> Any:
+        return self.model.config.get_text_config()
+
+
+def load(folder: Path, *, dtype: str, device: str, threads: int, ends: frozenset[int]) -> Causal:
+    """The model in `folder`, whose weights are safetensors.
+
+    `dtype` "auto" is the file's own on a GPU and float32 on a CPU, `device` "auto" the GPU if
+    there is one, `threads` 0 leaves the number to torch. `ends` are tokens that end a text
+    beside those the model itself names.
+
+    Raises:
+        ModelError: it cannot be loaded, whole and as it was saved.
+    """
+    if threads:
+        torch.set_num_threads(threads)
+    disable_progress_bar()  # a worker has no terminal; a command line shows its own
+    place = _device(device)
+    if dtype == "auto":
+        kind = "auto" if place.type == "cuda" else torch.float32
+    else:
+        kind = getattr(torch, dtype)
+    try:
+        model, report = cast(Any, AutoModelForCausalLM).from_pretrained(  # typed without report
+            folder,
+            dtype=kind,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
+        raise ModelError(
+            "{folder} cannot be loaded: {reason}",
+            "model-unloadable",
+            folder=str(folder),
+            reason=str(error),
+        ) from error
+    # transformers fills gaps with random numbers and goes on; the answers would be noise.
+    if gaps := sorted(report["missing_keys"]):
+        raise ModelError(
+            "{folder} lacks {n} weights of its architecture, e.g. {name}.",
+            "model-gaps",
+            folder=str(folder),
+            n=len(gaps),
+            name=gaps[0],
+        )
+    if model.get_output_embeddings() is None:
+        raise ModelError(
+            "{folder} holds no causal language model.", "not-causal", folder=str(folder)
+        )
+    ends |= _ends(model.generation_config)
+    # A file may carry habits (a repetition penalty, say), which generate() would take up.
+    # Nothing but the request decides how a text is written here.
+    model.generation_config = GenerationConfig()
+    return Causal(model.eval().to(place), place, ends)
+
+
+def free(device: torch.device) -> None:
+    """Give back what models nobody holds any more had on the device."""
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+
+
+def out_of_memory(tokens: int) -> ModelError:
+    """The error of a device that cannot hold a batch of so many tokens."""
+    return ModelError(
+        "The device ran out of memory on a batch of {n} tokens. Set EVALUI_TOKEN_BUDGET lower.",
+        "out-of-memory",
+        n=tokens,
+    )
+
+
+def sound(scores: torch.Tensor) -> torch.Tensor:
+    """The scores as they are; raises `ModelError` if one is NaN."""
+    if bool(torch.isnan(scores).any()):
+        raise ModelError("The network computes NaN. Load it with dtype float32.", "nan")
+    return scores
+
+
+def listed(tensor: torch.Tensor) -> list[Any]:
+    """The tensor as nested lists."""
+    return cast("list[Any]", tensor.tolist())  # torch leaves tolist without a type
+
+
+def padded(rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
+    """Rows of token ids, filled up with zeros on the right."""
+    width = max(len(row) for row in rows)
+    return torch.tensor([row + (0,) * (width - len(row)) for row in rows])
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise ModelError(
+            "{name!r} is no device. Known: auto, cpu, cuda, cuda:0, ...", "no-device", name=name
+        ) from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ModelError("The model is to run on cuda, but torch finds no GPU here.", "no-gpu")
+    return device
+
+
+def _ends(config: Any) -> frozenset[int]:
+    ends = config.eos_token_id
+    if isinstance(ends, int):
+        return frozenset({ends})
+    return frozenset(ends or ())
