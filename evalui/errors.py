@@ -5,7 +5,9 @@ EvaluiError
 │   └── FaultyRows     rows are wrong and nobody said to leave them out
 ├── UnknownName        a name is not registered; the message lists the known ones
 ├── ModelError         a model cannot be loaded or cannot answer
-│   └── MissingAbility a mode asks for what the model cannot give
+│   ├── MissingAbility a mode asks for what the model cannot give
+│   ├── Unreachable    nobody answers now; the same request may succeed later
+│   └── Refused        single requests were turned down for good; the others are answered
 ├── SpecError          a run specification contradicts itself or its data
 ├── StoreError         the store cannot be read or written (a full disk, say)
 │   ├── UnknownRun     no such run, or it belongs to somebody else
@@ -73,6 +75,16 @@ class ModelError(EvaluiError):
 
 class MissingAbility(ModelError):
     """A mode asks for what the model cannot give."""
+
+
+class Unreachable(ModelError):
+    """Nobody answers now; the same request may succeed after `retry_after_s` seconds."""
+
+    retry_after_s: float = 0.0
+
+
+class Refused(ModelError):
+    """Single requests were turned down for good; all others are answered."""
 
 
 class SpecError(EvaluiError):

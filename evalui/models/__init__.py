@@ -1,7 +1,7 @@
 """Requests become responses."""
 
 from evalui.models import scripted, transformers
-from evalui.models.base import BACKENDS, Backend, Model, ModelEntry
+from evalui.models.base import BACKENDS, Backend, Metered, Model, ModelEntry
 from evalui.models.catalog import ModelState, describe, open_model, read_catalog
 from evalui.models.scripted import Learner
 
@@ -9,6 +9,7 @@ __all__ = [
     "BACKENDS",
     "Backend",
     "Learner",
+    "Metered",
     "Model",
     "ModelEntry",
     "ModelState",

@@ -1,11 +1,11 @@
 """The model role, what a catalog knows of a model, and the registry of backends."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from evalui.registry import Registry
-from evalui.types import Ability, Request, Response
+from evalui.types import Ability, Request, Response, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,8 @@ class Model(Protocol):
 
         Raises:
             MissingAbility: a request is of a kind the model cannot answer.
+            Unreachable: nobody answers now; what was not yielded may be asked again.
+            Refused: after everything else was yielded, some requests were turned down for good.
             ModelError: the model failed; no response is ever made up.
         """
         ...
@@ -80,6 +82,24 @@ class Backend(Protocol):
 
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
+        ...
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A model whose every token is counted, since somebody may pay for it."""
+
+    def spent(self) -> Usage:
+        """Tokens read and written since the model was opened, failed attempts included."""
+        ...
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """A backend that knows why its model lacks an ability."""
+
+    def lacks(self, entry: ModelEntry) -> Mapping[Ability, str]:
+        """For each ability the model lacks, the reason as "it ...", without a full stop."""
         ...
 
 

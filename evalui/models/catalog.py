@@ -3,19 +3,19 @@
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast, get_origin, get_type_hints
 
 from evalui.errors import ModelError, UnknownName, sentence
 from evalui.models import weights
-from evalui.models.base import BACKENDS, Model, ModelEntry
+from evalui.models.base import BACKENDS, Limited, Model, ModelEntry
 from evalui.types import Ability
 
 _KINDS: Mapping[str, type[object]] = {
-    field: get_origin(hint) or hint
-    for field, hint in get_type_hints(ModelEntry).items()
-    if field != "name"
+    key: get_origin(hint) or hint
+    for key, hint in get_type_hints(ModelEntry).items()
+    if key != "name"
 }
 _CALLED: Mapping[type[object], str] = {
     str: sentence("a text", "kind-text"),
@@ -28,11 +28,15 @@ _CALLED: Mapping[type[object], str] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """What is known of a model without loading it. `problem` "" means nothing is against it."""
+    """What is known of a model without loading it. `problem` "" means nothing is against it.
+
+    `lacks` gives reasons for missing abilities, where the backend knows better ones than evalui.
+    """
 
     entry: ModelEntry
     abilities: frozenset[Ability]
     problem: str
+    lacks: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
 
 
 def read_catalog(path: Path) -> dict[str, ModelEntry]:
@@ -76,7 +80,8 @@ def describe(entry: ModelEntry) -> ModelState:
     folder = Path(entry.path)
     if not problem and not entry.parameters and folder.is_absolute():
         entry = replace(entry, parameters=weights.parameters(folder))
-    return ModelState(entry, backend.abilities(entry), problem)
+    lacks = backend.lacks(entry) if isinstance(backend, Limited) else {}
+    return ModelState(entry, backend.abilities(entry), problem, lacks)
 
 
 def open_model(entry: ModelEntry) -> Model:
@@ -96,22 +101,22 @@ def _entry(catalog: Path, name: str, table: Any) -> ModelEntry:
             found=repr(table),
         )
     values = dict(cast("dict[str, Any]", table))  # TOML's keys are texts
-    for field, value in values.items():
-        if field not in _KINDS:
+    for key, value in values.items():
+        if key not in _KINDS:
             raise ModelError(
                 "{where}: unknown field {field!r}. Known: {known}.",
                 "model-unknown-field",
                 where=where,
-                field=field,
+                field=key,
                 known=", ".join(_KINDS),
             )
-        if not _fits(value, _KINDS[field]):
+        if not _fits(value, _KINDS[key]):
             raise ModelError(
                 "{where}: {field} must be {wanted}, found {found}.",
                 "model-wrong-field",
                 where=where,
-                field=field,
-                wanted=_CALLED[_KINDS[field]],
+                field=key,
+                wanted=_CALLED[_KINDS[key]],
                 found=repr(value),
             )
     if "backend" not in values:
@@ -122,20 +127,20 @@ def _entry(catalog: Path, name: str, table: Any) -> ModelEntry:
             known=", ".join(BACKENDS),
         )
     _check_prices(where, values)
-    for field in ("path", "adapter"):
-        values[field] = _located(catalog, values.get(field, ""))
+    for key in ("path", "adapter"):
+        values[key] = _located(catalog, values.get(key, ""))
     return ModelEntry(name=name, **values)
 
 
 def _check_prices(where: str, values: Mapping[str, Any]) -> None:
-    for field in ("input_price", "output_price"):
-        price = values.get(field, 0.0)
+    for key in ("input_price", "output_price"):
+        price = values.get(key, 0.0)
         if not 0 <= price < math.inf:  # TOML knows nan and inf
             raise ModelError(
                 "{where}: {field} must be 0 or more, found {found}.",
                 "price-below-zero",
                 where=where,
-                field=field,
+                field=key,
                 found=str(price),
             )
 

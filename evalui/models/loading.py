@@ -43,7 +43,15 @@ class Causal:
         return self.model.config.get_text_config()
 
 
-def load(folder: Path, *, dtype: str, device: str, threads: int, ends: frozenset[int]) -> Causal:
+def load(
+    folder: Path,
+    *,
+    dtype: str,
+    device: str,
+    threads: int,
+    ends: frozenset[int],
+    adapter: Path | None = None,
+) -> Causal:
     """The model in `folder`, whose weights are safetensors.
 
     `dtype` "auto" is the file's own on a GPU and float32 on a CPU, `device` "auto" the GPU if

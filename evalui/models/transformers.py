@@ -4,33 +4,21 @@ torch and transformers are imported when a model is opened, not before.
 """
 
 import hashlib
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from evalui.errors import ModelError, sentence
-from evalui.models import weights
+from evalui.models import adapters, weights
+from evalui.models.asking import ask
 from evalui.models.base import BACKENDS, Model, ModelEntry
-from evalui.models.batches import Question, chunks, plan, scored
-from evalui.models.tokens import (
-    Context,
-    Pair,
-    before_label,
-    encode_contexts,
-    encode_pairs,
-    label_ids,
-    spellings,
-)
+from evalui.models.batches import chunks, plan
+from evalui.models.tokens import Context, encode_contexts, spellings
 from evalui.models.vocabulary import FolderTokenizer
 from evalui.settings import Settings
 from evalui.types import (
     Ability,
     Generate,
-    LabelProbs,
-    Loglik,
-    Logprob,
-    NextToken,
     Request,
     Response,
     Text,
@@ -39,7 +27,6 @@ from evalui.types import (
 
 if TYPE_CHECKING:
     from evalui.models.loading import Causal
-    from evalui.models.network import Readout
     from evalui.models.writer import Written
 
 VERSION = "transformers.1"  # part of every fingerprint: raise it when an answer may change
@@ -69,6 +56,8 @@ class TransformersBackend:
                 dtype=entry.dtype,
                 known=known,
             )
+        if entry.adapter and (found := adapters.problem(Path(entry.adapter))):
+            return found
         if not entry.path:
             return sentence("The entry has no path: name a folder or a hub id.", "no-path")
         folder = Path(entry.path)
@@ -99,6 +88,7 @@ class TransformersBackend:
             device=entry.device,
             threads=settings.threads,
             ends=tokenizer.ends,
+            adapter=Path(entry.adapter) if entry.adapter else None,
         )
         return TransformersModel(
             entry, folder, tokenizer, causal, token_budget=settings.token_budget
@@ -159,66 +149,16 @@ class TransformersModel:
 
     def _read(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Answer NextToken and Loglik, which share forward passes."""
-        contexts = self._contexts(requests)
-        pairs = self._pairs(requests)
-        questions = [self._label_question(key, contexts[key], requests[key]) for key in contexts]
-        questions += [scored(key, pair.context, pair.continuation) for key, pair in pairs.items()]
+        if not self._spellings:
+            self._spellings = dict(spellings(self._tokenizer))
+        asked = ask(self._tokenizer, self._spellings, requests, limit=self._limit)
         for batch in plan(
-            questions,
-            token_budget=self._token_budget,
-            place_budget=self._place_budget,
+            asked.questions(), token_budget=self._token_budget, place_budget=self._place_budget
         ):
             readout = self._network.read(batch)
             for question, own in batch.answers:
                 key = question.key
-                if key in pairs:
-                    yield key, _logprob(pairs[key], readout, own)
-                else:
-                    yield key, self._label_probs(contexts[key], requests[key], readout, own)
-
-    def _contexts(self, requests: Sequence[Request]) -> dict[int, Context]:
-        asked = {
-            key: before_label(request.context)
-            for key, request in enumerate(requests)
-            if isinstance(request, NextToken)
-        }
-        encoded = encode_contexts(self._tokenizer, list(asked.values()), limit=self._limit)
-        return dict(zip(asked, encoded, strict=True))
-
-    def _pairs(self, requests: Sequence[Request]) -> dict[int, Pair]:
-        asked = {
-            key: (request.context, request.continuation)
-            for key, request in enumerate(requests)
-            if isinstance(request, Loglik)
-        }
-        encoded = encode_pairs(self._tokenizer, list(asked.values()), limit=self._limit)
-        return dict(zip(asked, encoded, strict=True))
-
-    def _labels(self, request: Request) -> list[tuple[int, ...]]:
-        """The spellings of each label of a NextToken."""
-        assert isinstance(request, NextToken), "only NextToken has labels"
-        if not self._spellings:
-            self._spellings = dict(spellings(self._tokenizer))
-        return [label_ids(self._spellings, label, self._tokenizer) for label in request.labels]
-
-    def _label_question(self, key: int, context: Context, request: Request) -> Question:
-        ids = tuple(token for spelt in self._labels(request) for token in spelt)
-        return Question(key, context.ids, ((len(context.ids), ids),))
-
-    def _label_probs(
-        self, context: Context, request: Request, readout: "Readout", own: slice
-    ) -> LabelProbs:
-        logprobs = iter(readout.logprobs[own])
-        totals = tuple(
-            _log_of_sum([next(logprobs) for _ in spelt]) for spelt in self._labels(request)
-        )
-        return LabelProbs(
-            totals,
-            # The sum of float32 logarithms may pass 1 by a rounding error.
-            mass=min(1.0, math.fsum(math.exp(total) for total in totals)),
-            top_token=self._tokenizer.spell(readout.best[own][:1])[0],
-            truncated=context.truncated,
-        )
+                yield key, asked.response(key, readout.logprobs[own], readout.best[own])
 
     def _write(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Answer Generate, requests with the same parameters together."""
@@ -309,23 +249,6 @@ def _folder(entry: ModelEntry) -> Path:
             path=entry.path,
             reason=str(error),
         ) from error
-
-
-def _logprob(pair: Pair, readout: "Readout", own: slice) -> Logprob:
-    return Logprob(
-        math.fsum(readout.logprobs[own]),
-        len(pair.continuation),
-        greedy=readout.best[own] == pair.continuation,
-        merged=pair.merged,
-        truncated=pair.truncated,
-    )
-
-
-def _log_of_sum(logprobs: Sequence[float]) -> float:
-    best = max(logprobs)
-    if best == -math.inf:
-        return best
-    return best + math.log(math.fsum(math.exp(logprob - best) for logprob in logprobs))
 
 
 BACKENDS.register("transformers")(TransformersBackend())

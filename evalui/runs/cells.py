@@ -131,7 +131,7 @@ def why_not(dataset: Dataset, entry: ModelEntry, mode: Mode) -> str:
             "{model} cannot do this mode: {why}.",
             "cannot-do",
             model=entry.name,
-            why=_LACKS[mode.abilities_needed],
+            why=state.lacks.get(mode.abilities_needed) or _LACKS[mode.abilities_needed],
         )
     if isinstance(mode, ChoicesOnly) and entry.backend == "scripted":
         return sentence(
