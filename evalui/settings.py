@@ -1,6 +1,7 @@
 """What the administrator decides: EVALUI_* environment variables, then evalui.toml."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import (
@@ -28,8 +29,14 @@ class Settings(BaseSettings):
     port: int = Field(default=7860, ge=0, le=65535)
     language: str = "en"
     max_upload_mb: int = Field(default=50, gt=0)
+    # Whether the page may add models; None: only if nobody but this machine can reach it.
+    edit_models: bool | None = None
     threads: int = Field(default=0, ge=0)  # of one worker; 0 leaves the choice to torch
     workers: int = Field(default=1, ge=0)  # started by the server; 0 if run by hand
+    patience_s: float = Field(default=1800.0, ge=0)  # how long a cell waits for its model
+    engine: Literal["local", "ray"] = "local"  # where models run: in the worker, or on a cluster
+    ray_address: str = ""  # of the cluster's head; "" starts a cluster on this machine alone
+    ray_cores: int = Field(default=2, gt=0)  # of one actor where there is no accelerator
     token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
 
     @property

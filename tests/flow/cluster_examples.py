@@ -1,0 +1,61 @@
+"""`python cluster_examples.py DATABASE MODELS RUN OUT`: do a run on a cluster that loses a machine.
+
+A process of its own, because Ray asks the network for its own address and keeps threads.
+Writes one JSON object: how many actors were lost, and how many trials were there when it happened.
+"""
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+import ray
+from ray.cluster_utils import Cluster
+
+from evalui.models import read_catalog
+from evalui.runs.cluster import opener
+from evalui.runs.store import Store
+from evalui.runs.worker import Worker
+from evalui.settings import Settings
+
+KILLED_AT = 200  # trials
+
+
+class Counting(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lost = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lost += "is lost" in record.getMessage()
+
+
+def main(database: Path, models: Path, run_id: str, out: Path) -> None:
+    told = Counting()
+    logging.getLogger("evalui.runs.cluster").addHandler(told)
+    cluster = Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
+    )
+    machines = [cluster.add_node(num_cpus=1) for _ in range(2)]
+    cluster.wait_for_nodes()
+    ray.init(address=cluster.address, logging_level="error", log_to_driver=False)
+    store = Store(database)
+    killed_at: list[int] = []
+
+    def kill_one() -> None:
+        done = store.run(run_id).done
+        if done > KILLED_AT and not killed_at:
+            killed_at.append(done)
+            cluster.remove_node(machines[0], allow_graceful=False)
+
+    settings = Settings(engine="ray", ray_cores=1)
+    worker = Worker(store, lambda: read_catalog(models), opener=opener(settings), on_batch=kill_one)
+    worker.work_once(run_id)
+    store.close()
+    out.write_text(json.dumps({"lost": told.lost, "killed_at": killed_at}))
+    ray.shutdown()
+    cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], Path(sys.argv[4]))

@@ -1,0 +1,269 @@
+"""A cluster played by one object: actors answer at once, or are lost."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from evalui.errors import ModelError, Refused, Unreachable, sentence
+from evalui.models import ModelEntry, open_model
+from evalui.runs import cluster
+from evalui.runs.cluster import Answered, ClusterModel, Failure, Holder, opener, portions, seats
+from evalui.settings import Settings
+from evalui.types import Generate, Request, Response, Text
+
+ENTRY = ModelEntry("m", "transformers", path="/models/m")
+
+
+class Echo:
+    """A model that repeats its prompt."""
+
+    name = "m"
+    fingerprint = "echo"
+    abilities = frozenset({"generate"})
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        for index, request in enumerate(requests):
+            assert isinstance(request, Generate)
+            if request.prompt != "refuse":
+                yield index, Text(str(request.prompt))
+        if any(isinstance(each, Generate) and each.prompt == "refuse" for each in requests):
+            raise Refused("One is refused.")
+
+    def close(self) -> None: ...
+
+
+class RayActorError(Exception): ...
+
+
+class FakeRay:
+    """The little of ray that is used. `machines` may change; `dying` calls to come are lost."""
+
+    class exceptions:  # noqa: N801 (ray's own name)
+        RayActorError = RayActorError
+
+    def __init__(self, cpus: int = 2) -> None:
+        self.cpus = cpus
+        self.dying = 0
+        self.made = 0
+        self.killed: list[Any] = []
+        self.cancelled: list[Any] = []
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [
+            {"Alive": True, "Resources": {"CPU": float(self.cpus)}},
+            {"Alive": False, "Resources": {"CPU": 64.0}},
+        ]
+
+    def remote(self, **_: Any) -> Any:
+        def made(kind: type[Holder]) -> Any:
+            def make(entry: ModelEntry) -> Any:
+                self.made += 1
+                return _Handle(self, kind(entry))
+
+            return _Remote(make)
+
+        return made
+
+    def wait(self, references: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
+        return references[:1], references[1:]
+
+    def get(self, reference: Any) -> Any:
+        if isinstance(reference.result, Exception):
+            raise reference.result
+        return reference.result
+
+    def kill(self, handle: Any) -> None:
+        self.killed.append(handle)
+
+    def cancel(self, reference: Any) -> None:
+        self.cancelled.append(reference)
+
+
+class _Remote:
+    def __init__(self, call: Any) -> None:
+        self.remote = call
+
+
+class _Reference:
+    def __init__(self, result: Any) -> None:
+        self.result = result
+
+
+class _Handle:
+    def __init__(self, ray: FakeRay, holder: Holder) -> None:
+        self.about = _Remote(lambda: _Reference(holder.about()))
+
+        def answer(requests: Sequence[Request]) -> _Reference:
+            if ray.dying:
+                ray.dying -= 1
+                return _Reference(RayActorError("The actor died.\nIts node is gone."))
+            return _Reference(holder.answer(requests))
+
+        self.answer = _Remote(answer)
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    monkeypatch.setattr(cluster, "open_model", lambda _: Echo())
+    monkeypatch.setattr(cluster, "_LOOK_S", 0.0)
+    return FakeRay()
+
+
+def asked(*prompts: str) -> list[Request]:
+    return [Generate(prompt, max_tokens=1) for prompt in prompts]
+
+
+def answers(model: ClusterModel, requests: Sequence[Request]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for index, response in model.answer(requests):
+        assert index not in found
+        assert isinstance(response, Text)
+        found[index] = response.text
+    return found
+
+
+def test_every_request_is_answered_once_under_its_own_place(ray: FakeRay):
+    model = ClusterModel(ENTRY, ray, cores=1)
+    prompts = [f"prompt {number}" for number in range(100)]
+    assert answers(model, asked(*prompts)) == dict(enumerate(prompts))
+    assert (model.fingerprint, model.abilities, ray.made) == ("echo", {"generate"}, 2)
+
+
+def test_the_portions_of_lost_actors_go_to_others(ray: FakeRay):
+    model = ClusterModel(ENTRY, ray, cores=1)
+    ray.dying = 3
+    prompts = [f"prompt {number}" for number in range(100)]
+    assert answers(model, asked(*prompts)) == dict(enumerate(prompts))
+    assert ray.made > 2
+    assert ray.killed, "a lost actor must not come back beside the one that replaces it"
+
+
+def test_a_machine_that_joins_gets_an_actor(ray: FakeRay):
+    ray.cpus = 1
+    model = ClusterModel(ENTRY, ray, cores=1)
+    ray.cpus = 3
+    assert len(answers(model, asked(*map(str, range(50))))) == 50
+    assert ray.made == 3
+
+
+def test_without_room_the_cluster_is_unreachable(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cluster, "_LOADING_S", 0.0)
+    with pytest.raises(Unreachable, match="No machine of the cluster has room for m"):
+        ClusterModel(ENTRY, ray, cores=4)
+
+
+def test_a_cluster_that_dies_away_is_unreachable_and_can_be_asked_again(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+):
+    model = ClusterModel(ENTRY, ray, cores=1)
+    monkeypatch.setattr(cluster, "_ALONE_S", 0.0)
+    ray.dying, ray.cpus = 10**6, 0
+    with pytest.raises(Unreachable, match=r"The actor died\.$"):
+        answers(model, asked("a"))
+    ray.dying, ray.cpus = 0, 1
+    monkeypatch.setattr(cluster, "_ALONE_S", 5.0)
+    assert answers(model, asked("a", "b")) == {0: "a", 1: "b"}
+
+
+def test_what_one_actor_is_refused_is_told_after_everything_else(ray: FakeRay):
+    model = ClusterModel(ENTRY, ray, cores=1)
+    found: list[int] = []
+    prompts = ["refuse", *map(str, range(40))]
+    with pytest.raises(Refused, match="One is refused"):
+        found.extend(index for index, _ in model.answer(asked(*prompts)))
+    assert sorted(found) == list(range(1, 41))
+
+
+def test_a_model_that_cannot_be_loaded_is_told_with_its_own_sentence(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(_: ModelEntry) -> None:
+        raise ModelError("{folder} is empty.", "no-weights", folder="/models/m")
+
+    monkeypatch.setattr(cluster, "open_model", fail)
+    with pytest.raises(ModelError) as told:
+        ClusterModel(ENTRY, ray, cores=1)
+    expected = sentence("{folder} is empty.", "no-weights", folder="/models/m")
+    assert told.value.sentence == expected
+    assert getattr(told.value.sentence, "key", "") == expected.key
+
+
+def test_machines_with_different_models_never_mix(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
+    models = iter(("one", "another"))
+
+    def different(_: ModelEntry) -> Echo:
+        model = Echo()
+        model.fingerprint = next(models)
+        return model
+
+    monkeypatch.setattr(cluster, "open_model", different)
+    with pytest.raises(ModelError, match="hold different models under /models/m"):
+        answers(ClusterModel(ENTRY, ray, cores=1), asked("a"))
+
+
+def test_what_was_given_out_is_taken_back_when_nobody_listens_any_more(ray: FakeRay):
+    model = ClusterModel(ENTRY, ray, cores=1)
+    answering = model.answer(asked(*map(str, range(100))))
+    next(answering)
+    answering.close()
+    assert ray.cancelled
+    assert answers(model, asked("a")) == {0: "a"}
+    model.close()
+    assert len(ray.killed) == 2
+
+
+@pytest.mark.parametrize(
+    ("machines", "accelerators", "expected"),
+    [
+        ([{"CPU": 8.0}, {"CPU": 3.0}, {"CPU": 1.0}], 1, (5, {"num_cpus": 2})),
+        ([{"CPU": 8.0, "GPU": 4.0}, {"CPU": 64.0}], 1, (4, {"num_gpus": 1, "num_cpus": 0})),
+        ([{"GPU": 8.0}, {"GPU": 3.0}], 2, (5, {"num_gpus": 2, "num_cpus": 0})),
+        ([{"memory": 1.0}], 1, (0, {"num_cpus": 2})),
+        ([], 1, (0, {"num_cpus": 2})),
+    ],
+)
+def test_seats(
+    machines: list[dict[str, float]], accelerators: int, expected: tuple[int, dict[str, float]]
+):
+    assert seats(machines, cores=2, accelerators=accelerators) == expected
+
+
+@pytest.mark.parametrize(("count", "actors"), [(0, 2), (1, 2), (7, 1), (100, 3), (4096, 16)])
+def test_portions_hold_every_place_once_and_in_order(count: int, actors: int):
+    cut = portions(count, actors)
+    assert [place for portion in cut for place in portion] == list(range(count))
+    assert all(cut)
+
+
+def test_an_unreachable_model_tells_from_afar_when_to_ask_again():
+    error = Failure("Unreachable", "Gone.", "", {}, retry_after_s=7.0).error()
+    assert isinstance(error, Unreachable)
+    assert error.retry_after_s == 7.0
+
+
+def test_an_error_of_a_kind_that_is_not_known_here_is_a_model_error():
+    assert type(Failure("StoreError", "Odd.", "", {}).error()) is ModelError
+
+
+def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cluster, "open_model", lambda _: Echo())
+    answered = Holder(ENTRY).answer(asked("a", "refuse"))
+    assert isinstance(answered, Answered)
+    assert [place for place, _ in answered.responses] == [0]
+    assert answered.failure is not None
+    assert answered.failure.kind == "Refused"
+
+
+def test_models_that_are_taught_or_far_away_stay_in_the_worker(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cluster, "open_model", lambda entry: entry.backend)
+    monkeypatch.setattr(cluster, "connect", lambda address: f"ray at {address}")
+    monkeypatch.setattr(cluster, "ClusterModel", lambda _, ray, cores: (ray, cores))
+    opened = opener(Settings(engine="ray", ray_address="head:6379", ray_cores=4))
+    assert opened(ModelEntry("m", "scripted")) == "scripted"
+    assert opened(ModelEntry("m", "openai")) == "openai"
+    assert opened(ENTRY) == ("ray at head:6379", 4)
+
+
+def test_without_the_setting_everything_stays_in_the_worker():
+    assert opener(Settings()) is open_model
