@@ -1,1 +1,1 @@
-"""Speed of evalui's own parts at three sizes each; `make bench` prints and keeps the table."""
+"""How long the work takes, beside the programs people use today."""

@@ -117,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("spec", metavar="SPEC.json", type=Path, help="datasets, models and modes")
     run.add_argument("--out", metavar="DIR", type=Path, required=True, help="where to write")
     run.add_argument("--models-file", type=Path, help="another models.toml")
+    run.add_argument("--engine", choices=("local", "ray"), help="where models run; ray: a cluster")
     run.add_argument("--language", choices=get_args(Language), help="of report.md")
     run.set_defaults(command=_run)
 
@@ -165,7 +166,9 @@ def _serve(given: argparse.Namespace) -> int:
 def _run(given: argparse.Namespace) -> int:
     settings = _settings()
     from evalui.models import read_catalog
+    from evalui.models.additions import additions_beside, read_models
     from evalui.report.document import compile_report
+    from evalui.runs.charges import run_charge
     from evalui.runs.inputs import collect, read_datasets, submit
     from evalui.runs.spec import read_spec
     from evalui.runs.store import Store
@@ -174,7 +177,12 @@ def _run(given: argparse.Namespace) -> int:
     logging.getLogger("evalui").addHandler(logging.NullHandler())
     language = given.language or _language(settings)
     spec = read_spec(_text(given.spec))
-    catalog = read_catalog(given.models_file or settings.models)
+    if given.engine:
+        settings = settings.model_copy(update={"engine": given.engine})
+    if given.models_file:
+        catalog = read_catalog(given.models_file)
+    else:
+        catalog = read_models(settings.models, additions_beside(settings.database))
     loaded = read_datasets(spec, base=given.spec.parent)
     store = Store(_folder(given.out) / "evalui.sqlite")
     try:
@@ -185,28 +193,37 @@ def _run(given: argparse.Namespace) -> int:
                 told = f"{found.unknown} answers of {found.model} belong to no question of the run"
                 print(f"evalui: {told}", file=sys.stderr)
         run_id = submit(store, spec, loaded, catalog, collected=collected)
-        _work(store, run_id, lambda: catalog)
-        row = store.run(run_id)
+        _work(store, run_id, catalog, settings)
+        row, charge = store.run(run_id), run_charge(store.database, run_id, catalog)
         baselines = frozenset(name for name, entry in catalog.items() if entry.baseline)
         report = compile_report(row.name, store.results(run_id), baselines=baselines, spec=row.spec)
     finally:
         store.close()
     _write(report, given.out, language)
+    if charge:
+        print(f"evalui: {charge}", file=sys.stderr)
     return _told(report)
 
 
-def _work(store: "Store", run_id: str, catalog: Callable[[], "Mapping[str, ModelEntry]"]) -> None:
+def _work(
+    store: "Store", run_id: str, catalog: "Mapping[str, ModelEntry]", settings: "Settings"
+) -> None:
     """Do the run in this process, with a bar on stderr."""
     from tqdm import tqdm
 
+    from evalui.runs.charges import waits
+    from evalui.runs.cluster import opener
     from evalui.runs.worker import Worker
 
     with tqdm(total=store.run(run_id).total, unit=" trials", file=sys.stderr) as bar:
 
         def move() -> None:
             bar.update(store.run(run_id).done - bar.n)
+            waiting = [wait.why for wait in waits(store.database, run_id).values()]
+            bar.set_postfix_str("".join(waiting[:1]))
 
-        Worker(store, catalog, on_batch=move).work_once(run_id)
+        worker = Worker(store, lambda: catalog, opener=opener(settings), on_batch=move)
+        worker.work_once(run_id)
         move()
     row = store.run(run_id)
     if row.state not in ("done", "failed"):

@@ -12,8 +12,6 @@ from math import sqrt
 from statistics import median
 from typing import TypeVar
 
-from scipy.special import chdtrc
-
 from evalui.types import LETTERS, Interval, Language, Sample
 
 Key = TypeVar("Key")
@@ -107,7 +105,11 @@ def letters_p(samples: Sequence[Sample]) -> float | None:
             differences = (counts[slot] - expected for slot in range(n_options))
             statistic += sum(difference**2 for difference in differences) / expected
             freedom += n_options - 1
-    return float(chdtrc(freedom, statistic)) if freedom else None
+    if not freedom:
+        return None
+    from scipy.special import chdtrc  # a sixth of a second, which reading a file does not need
+
+    return float(chdtrc(freedom, statistic))
 
 
 def language(text: str) -> Language:

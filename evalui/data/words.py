@@ -8,11 +8,10 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
-from evalui.settings import ASSETS
-
-_PUNKT = ASSETS / "nltk" / "punkt_tab_english"
+from evalui.data.chinese_words import ChineseWords
+from evalui.data.english_words import EnglishWords, ends_sentence
 
 
 def chinese(text: str) -> list[str]:
@@ -31,12 +30,12 @@ def _jieba() -> Callable[[str], list[str]]:
         # Some releases of setuptools warn when jieba looks for their `pkg_resources`.
         warnings.simplefilter("ignore")
         import jieba
+        from jieba import finalseg
     words: Any = jieba.Tokenizer()  # jieba has no types
     # jieba would first look for a dictionary under a fixed name in the shared temporary folder,
     # where any user of the machine may have put it, and would log to stderr.
-    words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
-    words.initialized = True
-    return words.lcut
+    counts, seen = words.gen_pfdict(words.get_dict_file())
+    return ChineseWords(counts, seen, guess=cast("Any", finalseg).cut).cut
 
 
 @cache
@@ -51,12 +50,18 @@ def _nltk() -> Callable[[str], list[str]]:
     parameters.collocations = {tuple(line.split("\t")) for line in _lines("collocations.tab")}
     contexts = (line.split("\t") for line in _lines("ortho_context.tab"))
     parameters.ortho_context = defaultdict(int, {word: int(flags) for word, flags in contexts})
-    sentences, words = PunktSentenceTokenizer(parameters), NLTKWordTokenizer()
-    return lambda text: [
-        word for sentence in sentences.tokenize(text) for word in words.tokenize(sentence)
-    ]
+    sentences: Any = PunktSentenceTokenizer(parameters)  # one method is replaced
+    sentences.text_contains_sentbreak = ends_sentence(
+        parameters.abbrev_types,
+        {first for first, _ in parameters.collocations},
+        ask=sentences.text_contains_sentbreak,
+    )
+    return EnglishWords(sentences.tokenize, NLTKWordTokenizer().tokenize).cut
 
 
 def _lines(name: str) -> list[str]:
+    from evalui.settings import ASSETS  # with pydantic, which cutting Chinese does not need
+
     # Not splitlines: words may hold characters that it takes for line ends.
-    return (_PUNKT / name).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    folder = ASSETS / "nltk" / "punkt_tab_english"
+    return (folder / name).read_text(encoding="utf-8").rstrip("\n").split("\n")

@@ -1,6 +1,6 @@
 """Requests become responses."""
 
-from evalui.models import scripted, transformers
+from evalui.models import openai, scripted, transformers, vllm
 from evalui.models.base import BACKENDS, Backend, Metered, Model, ModelEntry
 from evalui.models.catalog import ModelState, describe, open_model, read_catalog
 from evalui.models.scripted import Learner
@@ -15,7 +15,9 @@ __all__ = [
     "ModelState",
     "describe",
     "open_model",
+    "openai",
     "read_catalog",
     "scripted",
     "transformers",
+    "vllm",
 ]

@@ -2,15 +2,17 @@
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast, get_origin, get_type_hints
+from typing import Any, Protocol, cast, get_origin, get_type_hints, runtime_checkable
 
 from evalui.errors import ModelError, UnknownName, sentence
 from evalui.models import weights
 from evalui.models.base import BACKENDS, Limited, Model, ModelEntry
 from evalui.types import Ability
+
+REMOTE = frozenset({"openai"})  # backends whose models run on other people's devices
 
 _KINDS: Mapping[str, type[object]] = {
     key: get_origin(hint) or hint
@@ -31,12 +33,23 @@ class ModelState:
     """What is known of a model without loading it. `problem` "" means nothing is against it.
 
     `lacks` gives reasons for missing abilities, where the backend knows better ones than evalui.
+    `down` are those of its addresses that cannot be used now, and why.
     """
 
     entry: ModelEntry
     abilities: frozenset[Ability]
     problem: str
     lacks: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
+    down: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@runtime_checkable
+class Spread(Protocol):
+    """A backend whose models may have several addresses."""
+
+    def down(self, entry: ModelEntry) -> Mapping[str, str]:
+        """The addresses that cannot be used now, and why, in one sentence each."""
+        ...
 
 
 def read_catalog(path: Path) -> dict[str, ModelEntry]:
@@ -64,34 +77,11 @@ def read_catalog(path: Path) -> dict[str, ModelEntry]:
             file=str(path),
             reason=str(error),
         ) from error
-    return {name: _entry(path, name, table) for name, table in tables.items()}
+    return {name: read_entry(path, name, table) for name, table in tables.items()}
 
 
-def describe(entry: ModelEntry) -> ModelState:
-    """What the screen shows of a model; looks only at files.
-
-    Counts the parameters where the catalog does not tell them and the model lies in a folder.
-    """
-    try:
-        backend = BACKENDS[entry.backend]
-    except UnknownName as error:
-        return ModelState(entry, frozenset(), error.sentence)
-    problem = backend.problem(entry)
-    folder = Path(entry.path)
-    if not problem and not entry.parameters and folder.is_absolute():
-        entry = replace(entry, parameters=weights.parameters(folder))
-    lacks = backend.lacks(entry) if isinstance(backend, Limited) else {}
-    return ModelState(entry, backend.abilities(entry), problem, lacks)
-
-
-def open_model(entry: ModelEntry) -> Model:
-    """Load a model; raises `ModelError` with the reason if it cannot be, `UnknownName` if its
-    backend is unknown.
-    """
-    return BACKENDS[entry.backend].open(entry)
-
-
-def _entry(catalog: Path, name: str, table: Any) -> ModelEntry:
+def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
+    """One table of the file `catalog` as an entry; raises `ModelError` as `read_catalog` does."""
     where = sentence("{file}, model {name!r}", "where-model", file=catalog.name, name=name)
     if not isinstance(table, dict):
         raise ModelError(
@@ -128,8 +118,47 @@ def _entry(catalog: Path, name: str, table: Any) -> ModelEntry:
         )
     _check_prices(where, values)
     for key in ("path", "adapter"):
-        values[key] = _located(catalog, values.get(key, ""))
+        # What a server calls its model is a name, also where it looks like a folder of ours.
+        if key != "path" or values["backend"] not in REMOTE:
+            values[key] = _located(catalog, values.get(key, ""))
     return ModelEntry(name=name, **values)
+
+
+def base_of(entry: ModelEntry, entries: Iterable[ModelEntry]) -> ModelEntry | None:
+    """The model that `entry` was tuned from: the same path without an adapter, None if unknown.
+
+    Among several it is the one that computes as `entry` does.
+    """
+    if not entry.adapter:
+        return None
+    same = [each for each in entries if each.path == entry.path and not each.adapter]
+    alike = [each for each in same if (each.backend, each.dtype) == (entry.backend, entry.dtype)]
+    return next(iter(alike or same), None)
+
+
+def describe(entry: ModelEntry) -> ModelState:
+    """What the screen shows of a model. Loads nothing; an endpoint is asked, which takes seconds.
+
+    Counts the parameters where the catalog does not tell them and the model lies in a folder.
+    """
+    try:
+        backend = BACKENDS[entry.backend]
+    except UnknownName as error:
+        return ModelState(entry, frozenset(), error.sentence)
+    problem = backend.problem(entry)
+    folder = Path(entry.path)
+    if not problem and not entry.parameters and folder.is_absolute():
+        entry = replace(entry, parameters=weights.parameters(folder))
+    lacks: Mapping[Ability, str] = backend.lacks(entry) if isinstance(backend, Limited) else {}
+    down: Mapping[str, str] = backend.down(entry) if isinstance(backend, Spread) else {}
+    return ModelState(entry, backend.abilities(entry), problem, lacks, down)
+
+
+def open_model(entry: ModelEntry) -> Model:
+    """Load a model; raises `ModelError` with the reason if it cannot be, `UnknownName` if its
+    backend is unknown.
+    """
+    return BACKENDS[entry.backend].open(entry)
 
 
 def _check_prices(where: str, values: Mapping[str, Any]) -> None:

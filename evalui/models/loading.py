@@ -11,17 +11,24 @@ from transformers import AutoModelForCausalLM, GenerationConfig
 from transformers.utils.logging import disable_progress_bar
 
 from evalui.errors import ModelError
+from evalui.models.adapters import Place, attach
 
 LOGITS = 2**26  # of one forward pass: 256 MiB in float32
+_MEMORY = 2**30  # bytes on a CPU for the keys and values of texts that are being written
 
 
 @dataclass(frozen=True, slots=True)
 class Causal:
-    """A causal language model, ready to compute. `ends` are the token ids that end a text."""
+    """A causal language model, ready to compute.
+
+    `ends` are the token ids that end a text. `adapter` says where the weights of an adapter are,
+    "" if there is none.
+    """
 
     model: Any  # transformers makes its classes per architecture; they share methods, not a type
     device: torch.device
     ends: frozenset[int]
+    adapter: Place = ""
 
     @property
     def max_length(self) -> int:
@@ -32,6 +39,18 @@ class Causal:
     def place_budget(self) -> int:
         """How many distributions of the next token one forward pass may give."""
         return max(1, LOGITS // int(self._config.vocab_size))
+
+    @property
+    def cells(self) -> int:
+        """How many tokens' keys and values are kept at once: half of a GPU's free memory."""
+        about = self._config
+        heads = getattr(about, "num_key_value_heads", None) or about.num_attention_heads
+        size = getattr(about, "head_dim", None) or about.hidden_size // about.num_attention_heads
+        token = 2 * about.num_hidden_layers * heads * size * self.model.dtype.itemsize
+        room = _MEMORY
+        if self.device.type == "cuda":
+            room = torch.cuda.mem_get_info(self.device)[0] // 2
+        return max(1, room // token)
 
     @property
     def dtype(self) -> str:
@@ -51,58 +70,29 @@ def load(
     threads: int,
     ends: frozenset[int],
     adapter: Path | None = None,
+    merge: bool | None = None,
 ) -> Causal:
-    """The model in `folder`, whose weights are safetensors.
+    """The model in `folder`, whose weights are safetensors, with the LoRA adapter in `adapter`.
 
     `dtype` "auto" is the file's own on a GPU and float32 on a CPU, `device` "auto" the GPU if
     there is one, `threads` 0 leaves the number to torch. `ends` are tokens that end a text
-    beside those the model itself names.
+    beside those the model itself names. `merge`: see `adapters.attach`.
 
     Raises:
         ModelError: it cannot be loaded, whole and as it was saved.
     """
     if threads:
         torch.set_num_threads(threads)
-    disable_progress_bar()  # a worker has no terminal; a command line shows its own
     place = _device(device)
-    if dtype == "auto":
-        kind = "auto" if place.type == "cuda" else torch.float32
-    else:
-        kind = getattr(torch, dtype)
-    try:
-        model, report = cast(Any, AutoModelForCausalLM).from_pretrained(  # typed without report
-            folder,
-            dtype=kind,
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            output_loading_info=True,
-        )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
-        raise ModelError(
-            "{folder} cannot be loaded: {reason}",
-            "model-unloadable",
-            folder=str(folder),
-            reason=str(error),
-        ) from error
-    # transformers fills gaps with random numbers and goes on; the answers would be noise.
-    if gaps := sorted(report["missing_keys"]):
-        raise ModelError(
-            "{folder} lacks {n} weights of its architecture, e.g. {name}.",
-            "model-gaps",
-            folder=str(folder),
-            n=len(gaps),
-            name=gaps[0],
-        )
-    if model.get_output_embeddings() is None:
-        raise ModelError(
-            "{folder} holds no causal language model.", "not-causal", folder=str(folder)
-        )
+    model = _read(folder, _kind(dtype, place))
     ends |= _ends(model.generation_config)
     # A file may carry habits (a repetition penalty, say), which generate() would take up.
     # Nothing but the request decides how a text is written here.
     model.generation_config = GenerationConfig()
-    return Causal(model.eval().to(place), place, ends)
+    where: Place = ""
+    if adapter:
+        model, where = attach(model, adapter, base=str(folder), merge=merge)
+    return Causal(model.eval().to(place), place, ends, where)
 
 
 def free(device: torch.device) -> None:
@@ -136,6 +126,48 @@ def padded(rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
     """Rows of token ids, filled up with zeros on the right."""
     width = max(len(row) for row in rows)
     return torch.tensor([row + (0,) * (width - len(row)) for row in rows])
+
+
+def _read(folder: Path, kind: Any) -> Any:
+    """The model as its files have it, in the precision `kind`, none of its weights missing."""
+    disable_progress_bar()  # a worker has no terminal; a command line shows its own
+    try:
+        model, report = cast(Any, AutoModelForCausalLM).from_pretrained(  # typed without report
+            folder,
+            dtype=kind,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
+        raise ModelError(
+            "{folder} cannot be loaded: {reason}",
+            "model-unloadable",
+            folder=str(folder),
+            reason=str(error),
+        ) from error
+    # transformers fills gaps with random numbers and goes on; the answers would be noise.
+    if gaps := sorted(report["missing_keys"]):
+        raise ModelError(
+            "{folder} lacks {n} weights of its architecture, e.g. {name}.",
+            "model-gaps",
+            folder=str(folder),
+            n=len(gaps),
+            name=gaps[0],
+        )
+    if model.get_output_embeddings() is None:
+        raise ModelError(
+            "{folder} holds no causal language model.", "not-causal", folder=str(folder)
+        )
+    return model
+
+
+def _kind(dtype: str, place: torch.device) -> Any:
+    """The precision as transformers takes it."""
+    if dtype == "auto":
+        return "auto" if place.type == "cuda" else torch.float32
+    return getattr(torch, dtype)
 
 
 def _device(name: str) -> torch.device:

@@ -3,13 +3,18 @@
 Computes with torch. It knows neither texts nor requests.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 
 from evalui.models.batches import Batch
-from evalui.models.loading import Causal, listed, out_of_memory, padded, sound
+from evalui.models.loading import Causal, listed, padded, sound
+
+
+class Full(Exception):
+    """The device has too little memory for a batch; a smaller one may fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +31,16 @@ class Network:
     def __init__(self, causal: Causal) -> None:
         self._model = causal.model
         self._device = causal.device
+        # The fused attention of torch leaves out the cap on scores without a word (Gemma 2).
+        if getattr(self._model.config.get_text_config(), "attn_logit_softcapping", None):
+            self._model.set_attn_implementation("eager")
 
     def read(self, batch: Batch) -> Readout:
         """Look up what the batch asks for in one forward pass.
 
         Raises:
-            ModelError: the device has too little memory, or the network computes NaN.
+            Full: the device has too little memory.
+            ModelError: the network computes NaN.
         """
         rows = torch.tensor([row for row, _ in batch.places], device=self._device)
         columns = torch.tensor([column for _, column in batch.places], device=self._device)
@@ -45,17 +54,28 @@ class Network:
         # its input leaves whatever an architecture does to the logits afterwards in force.
         hook = self._model.get_output_embeddings().register_forward_pre_hook(only_places)
         try:
-            with torch.inference_mode():
+            with torch.inference_mode(), noticing_full():
                 logits: torch.Tensor = self._model(input_ids=ids, use_cache=False).logits
-                return _look_up(logits[0].float(), batch.asked)
-        except torch.OutOfMemoryError as error:
-            raise out_of_memory(ids.numel()) from error
+                return look_up(logits[0].float(), batch.asked)
         finally:
             hook.remove()
 
 
-def _look_up(logits: torch.Tensor, asked: Sequence[tuple[int, int]]) -> Readout:
-    """`logits` is (places, vocabulary) in float32."""
+@contextmanager
+def noticing_full() -> Generator[None]:
+    """Turn what torch raises for want of memory into `Full`."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise Full from error
+    except RuntimeError as error:
+        if "can't allocate memory" not in str(error):  # what the allocator of a CPU says
+            raise
+        raise Full from error
+
+
+def look_up(logits: torch.Tensor, asked: Sequence[tuple[int, int]]) -> Readout:
+    """What is `asked` for as (place, token); `logits` is (places, vocabulary) in float32."""
     total = sound(torch.logsumexp(logits, dim=-1))
     places = torch.tensor([place for place, _ in asked], device=logits.device)
     tokens = torch.tensor([token for _, token in asked], device=logits.device)

@@ -12,6 +12,7 @@ import math
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -118,7 +119,8 @@ class ScriptedModel:
                     request=type(request).__name__,
                 )
             response = self._respond(request)
-            time.sleep(self._delay)
+            if self._delay:
+                time.sleep(self._delay)
             if self._log:
                 _append(Path(self._log), request)
             yield index, response
@@ -251,13 +253,9 @@ def _slots(sample: Sample, prompt: str) -> tuple[int, ...]:
     Raises:
         ModelError: not every option stands behind a letter of its own.
     """
-    # The longest first, so that "1" is not found in "10"; lazily up to four marks between the
-    # letter and its text, so that "A. -5" is not read as "5".
-    texts = "|".join(re.escape(text) for text in sorted(sample.choices, key=len, reverse=True))
     place = prompt.rfind(sample.question) + len(sample.question)
     slots: list[int] = []
-    for letter in LETTERS[: len(sample.choices)]:
-        pattern = re.compile(rf"(?<![A-Za-z]){letter}\W{{0,4}}?({texts})(?=\s|$)")
+    for letter, pattern in zip(LETTERS, _patterns(sample.choices), strict=False):
         if (shown := pattern.search(prompt, place)) is None:
             raise ModelError(
                 "No option {letter} can be made out in the prompt of {sample!r}.",
@@ -268,6 +266,20 @@ def _slots(sample: Sample, prompt: str) -> tuple[int, ...]:
         slots.append(sample.choices.index(shown[1]))
         place = shown.end()
     return tuple(slots)
+
+
+@lru_cache(maxsize=64)  # a question is asked in many orders, one after another
+def _patterns(choices: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """For each letter, where it stands with an option behind it.
+
+    The longest option first, so that "1" is not found in "10"; lazily up to four marks between
+    the letter and its text, so that "A. -5" is not read as "5".
+    """
+    texts = "|".join(re.escape(text) for text in sorted(choices, key=len, reverse=True))
+    return tuple(
+        re.compile(rf"(?<![A-Za-z]){letter}\W{{0,4}}?({texts})(?=\s|$)")
+        for letter in LETTERS[: len(choices)]
+    )
 
 
 def _by_slot(asked: Asked, liking: Sequence[float]) -> list[float]:

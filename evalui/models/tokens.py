@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from evalui.errors import ModelError
+from evalui.models.batches import common
 from evalui.types import Message, Prompt
 
 # What may surround a letter in a one-token spelling of it: blanks, the word-boundary marks of
@@ -122,8 +123,13 @@ def spellings(tokenizer: Tokenizer) -> Mapping[str, tuple[int, ...]]:
     " A", "A", "(A" and full-width "Ａ" spell "A". They are distinct events, so their
     probabilities add up. Case is kept: "a" is the English article.
     """
+    return spellings_among(tokenizer.spell(range(tokenizer.size)))
+
+
+def spellings_among(spelled: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
+    """As `spellings`, of a vocabulary whose tokens are spelled already."""
     found: dict[str, list[int]] = {}
-    for token, text in enumerate(tokenizer.spell(range(tokenizer.size))):
+    for token, text in enumerate(spelled):
         if bare := unicodedata.normalize("NFKC", text).strip(_AROUND):
             found.setdefault(bare, []).append(token)
     return {text: tuple(tokens) for text, tokens in found.items()}
@@ -190,7 +196,7 @@ def _start(tokenizer: Tokenizer) -> tuple[int]:
 def _pair(
     tokenizer: Tokenizer, context: tuple[int, ...], whole: tuple[int, ...], *, limit: int
 ) -> Pair:
-    seam = _common(context, whole)
+    seam = common(context, whole)
     merged = seam < len(context)
     if seam == 0:
         whole, seam = _start(tokenizer) + whole, 1
@@ -213,11 +219,3 @@ def _pair(
             limit=limit,
         )
     return Pair(whole[cut:seam], continuation, merged=merged, truncated=cut > 0)
-
-
-def _common(left: tuple[int, ...], right: tuple[int, ...]) -> int:
-    """The length of the longest common prefix."""
-    for place, (mine, yours) in enumerate(zip(left, right, strict=False)):
-        if mine != yours:
-            return place
-    return min(len(left), len(right))

@@ -12,13 +12,14 @@ from evalui.errors import ModelError, sentence
 from evalui.models import adapters, weights
 from evalui.models.asking import ask
 from evalui.models.base import BACKENDS, Model, ModelEntry
-from evalui.models.batches import chunks, plan
-from evalui.models.tokens import Context, encode_contexts, spellings
+from evalui.models.tokens import Context, Tokenizer, encode_contexts, spellings_among
+from evalui.models.tree_texts import by_lines
 from evalui.models.vocabulary import FolderTokenizer
 from evalui.settings import Settings
 from evalui.types import (
     Ability,
     Generate,
+    Prompt,
     Request,
     Response,
     Text,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from evalui.models.loading import Causal
     from evalui.models.writer import Written
 
-VERSION = "transformers.1"  # part of every fingerprint: raise it when an answer may change
+VERSION = "transformers.2"  # part of every fingerprint: raise it when an answer may change
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 # All of a repository's top folder that is needed to load a model, and nothing that is pickled.
@@ -56,14 +57,12 @@ class TransformersBackend:
                 dtype=entry.dtype,
                 known=known,
             )
-        if entry.adapter and (found := adapters.problem(Path(entry.adapter))):
-            return found
         if not entry.path:
             return sentence("The entry has no path: name a folder or a hub id.", "no-path")
         folder = Path(entry.path)
-        if not folder.is_absolute():
-            return ""  # a hub id
-        if found := weights.problem(folder):
+        if not folder.is_absolute():  # a hub id
+            return adapters.problem_of(entry)
+        if found := weights.problem(folder) or adapters.problem_of(entry):
             return found
         if entry.chat and not weights.has_chat_template(folder):
             return sentence(
@@ -79,7 +78,7 @@ class TransformersBackend:
 
         settings = Settings()
         folder = _folder(entry)
-        if found := weights.problem(folder):
+        if found := weights.problem(folder) or adapters.problem_of(entry):
             raise ModelError(found)
         tokenizer = FolderTokenizer(entry.name, folder)
         causal = load(
@@ -89,6 +88,7 @@ class TransformersBackend:
             threads=settings.threads,
             ends=tokenizer.ends,
             adapter=Path(entry.adapter) if entry.adapter else None,
+            merge=entry.options.get("merge"),
         )
         return TransformersModel(
             entry, folder, tokenizer, causal, token_budget=settings.token_budget
@@ -110,18 +110,19 @@ class TransformersModel:
         import torch
         import transformers
 
-        from evalui.models.network import Network
+        from evalui.models.tree_reader import Reader
         from evalui.models.writer import Writer
 
         self.name = entry.name
         self.abilities = _ABILITIES
         self._tokenizer = tokenizer
-        self._network = Network(causal)
+        self._reader = Reader(causal, token_budget=token_budget)
+        self.notes = (self._reader.note,) if self._reader.note else ()
         self._writer = Writer(causal)
-        self._place_budget = causal.place_budget
         self._device = causal.device
         self._token_budget = token_budget
         self._seed = int(entry.options.get("seed", 0))
+        self._lines: Tokenizer = tokenizer
         self._spellings: dict[str, tuple[int, ...]] = {}
         told = (entry.max_length, causal.max_length, tokenizer.max_length)
         self._limit = min((length for length in told if 0 < length < _NOT_TOLD), default=2048)
@@ -133,6 +134,8 @@ class TransformersModel:
             str(self._limit),
             torch.__version__,
             transformers.__version__,
+            *([causal.adapter] if causal.adapter else []),
+            adapter=Path(entry.adapter) if entry.adapter else None,
         )
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
@@ -144,21 +147,19 @@ class TransformersModel:
         """Free the device."""
         from evalui.models.loading import free
 
-        del self._network, self._writer
+        del self._reader, self._writer
         free(self._device)
 
     def _read(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Answer NextToken and Loglik, which share forward passes."""
         if not self._spellings:
-            self._spellings = dict(spellings(self._tokenizer))
-        asked = ask(self._tokenizer, self._spellings, requests, limit=self._limit)
-        for batch in plan(
-            asked.questions(), token_budget=self._token_budget, place_budget=self._place_budget
-        ):
-            readout = self._network.read(batch)
-            for question, own in batch.answers:
-                key = question.key
-                yield key, asked.response(key, readout.logprobs[own], readout.best[own])
+            spelled = self._tokenizer.spell(range(self._tokenizer.size))
+            self._spellings = dict(spellings_among(spelled))
+            self._lines = by_lines(self._tokenizer, spelled)
+        asked = ask(self._lines, self._spellings, requests, limit=self._limit)
+        for found in self._reader.read(asked.questions()):
+            key = found.question.key
+            yield key, asked.response(key, found.logprobs, found.best)
 
     def _write(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Answer Generate, requests with the same parameters together."""
@@ -183,19 +184,22 @@ class TransformersModel:
                 limit=self._limit,
                 n=like.max_tokens,
             )
-        prompts = [asked[key].prompt for key in keys]
+        alike: dict[Prompt, list[int]] = {}  # what is written follows from the prompt
+        for key in keys:
+            alike.setdefault(asked[key].prompt, []).append(key)
+        prompts = list(alike)
         contexts = encode_contexts(self._tokenizer, prompts, limit=room)
-        lengths = [len(context.ids) + like.max_tokens for context in contexts]
-        for group in chunks(lengths, token_budget=self._token_budget):
-            written = self._writer.write(
-                [contexts[index].ids for index in group],
-                max_tokens=like.max_tokens,
-                temperature=like.temperature,
-                seeds=[self._seed_of(prompts[index]) for index in group],
-                enough=lambda _, ids: self._has_stop(ids, like.stop),
-            )
-            for index, text in zip(group, written, strict=True):
-                yield keys[index], self._text(contexts[index], text, like.stop)
+        for index, written in self._writer.write(
+            [context.ids for context in contexts],
+            max_tokens=like.max_tokens,
+            temperature=like.temperature,
+            seeds=[self._seed_of(prompt) for prompt in prompts],
+            enough=lambda _, ids: self._has_stop(ids, like.stop),
+            token_budget=self._token_budget,
+        ):
+            text = self._text(contexts[index], written, like.stop)
+            for key in alike[prompts[index]]:
+                yield key, text
 
     def _seed_of(self, prompt: object) -> int:
         digest = hashlib.sha256(f"{self._seed}|{prompt!r}".encode()).digest()

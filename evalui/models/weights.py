@@ -6,6 +6,7 @@ Looks at files only; nothing of the model is loaded.
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from evalui.errors import ModelError, sentence
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
+_SETTINGS = ("*.json", "*.jinja", "*.model", "*.txt")
 _LONGEST_HEADER = 100 * 2**20  # bytes; the format's own limit
 _HASHED_WHOLE = 2**30  # bytes of weights; reading more than this takes too long
 
@@ -62,7 +64,7 @@ def has_chat_template(folder: Path) -> bool:
     """Whether the model says how a conversation is written."""
     if any(folder.glob("chat_template.*")) or (folder / "additional_chat_templates").is_dir():
         return True
-    return bool(_read_json(folder / "tokenizer_config.json").get("chat_template"))
+    return bool(read_json(folder / "tokenizer_config.json").get("chat_template"))
 
 
 def parameters(folder: Path) -> int:
@@ -75,21 +77,36 @@ def parameters(folder: Path) -> int:
     return sum(math.prod(tensor["shape"]) for header in headers for tensor in header.values())
 
 
-def fingerprint(folder: Path, *settings: str) -> str:
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in the file, nothing if there is no file.
+
+    Raises:
+        ModelError: the file holds something else.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise ModelError(
+            "{file} is no JSON object: {reason}",
+            "no-json-object",
+            file=str(path),
+            reason=str(error),
+        ) from error
+
+
+def fingerprint(folder: Path, *settings: str, adapter: Path | None = None) -> str:
     """A name for what the model answers: equal only if files and settings are.
 
-    Over 1 GiB the weights go in by name, size and time of change; then the name begins with
-    "stat:" instead of "sha256:".
+    `adapter` is the folder of an adapter put on the model. Over 1 GiB the weights go in by name,
+    size and time of change; then the name begins with "stat:" instead of "sha256:".
     """
-    weights = sorted(folder.glob("*.safetensors"))
+    folders = [folder, adapter] if adapter else [folder]
+    weights = [path for each in folders for path in sorted(each.glob("*.safetensors"))]
     small = sum(path.stat().st_size for path in weights) <= _HASHED_WHOLE
-    others = [
-        path
-        for pattern in ("*.json", "*.jinja", "*.model", "*.txt")
-        for path in folder.glob(pattern)
-    ]
     total = hashlib.sha256()
-    for path in sorted([*others, *(weights if small else ())]):
+    for path in [path for each in folders for path in _hashed(each, weights if small else ())]:
         with path.open("rb") as file:
             total.update(
                 f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode()
@@ -101,8 +118,14 @@ def fingerprint(folder: Path, *settings: str) -> str:
     return f"{'sha256' if small else 'stat'}:{total.hexdigest()}"
 
 
+def _hashed(folder: Path, weights: Sequence[Path]) -> list[Path]:
+    """The files of the folder whose contents decide what the model answers."""
+    told = [path for pattern in _SETTINGS for path in folder.glob(pattern)]
+    return sorted([*told, *(path for path in weights if path.parent == folder)])
+
+
 def _missing_parts(folder: Path) -> list[str]:
-    parts = _read_json(folder / "model.safetensors.index.json").get("weight_map", {})
+    parts = read_json(folder / "model.safetensors.index.json").get("weight_map", {})
     return sorted({name for name in parts.values() if not (folder / name).is_file()})
 
 
@@ -131,18 +154,3 @@ def _header(path: Path) -> dict[str, Any]:
             n=whole,
         )
     return header
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    """The object in the file, nothing if there is no file."""
-    if not path.is_file():
-        return {}
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
-        raise ModelError(
-            "{file} is no JSON object: {reason}",
-            "no-json-object",
-            file=str(path),
-            reason=str(error),
-        ) from error

@@ -6,7 +6,8 @@ NaN as the names its own reader knows, so every number survives the round trip t
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from evalui.errors import Sentence, Value
@@ -34,6 +35,7 @@ def encode_variant(variant: Variant) -> str:
     return ",".join(map(str, variant.permutation))
 
 
+@lru_cache(1 << 12)  # a run has a few orders and many trials, which then share them
 def decode_variant(text: str) -> Variant:
     """The inverse of `encode_variant`."""
     return Variant(tuple(int(content) for content in text.split(",") if content))
@@ -216,5 +218,5 @@ def _prompt(prompt: Prompt) -> str | list[tuple[str, str]]:
     return [(message.role, message.content) for message in prompt]
 
 
-def _json(value: Any | Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+# One for all: `json.dumps` would make an encoder for each trial and each request.
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

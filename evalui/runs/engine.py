@@ -1,26 +1,34 @@
 """One cell, from its plan to its trials: ask the cache, ask the model, grade, write."""
 
+import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from evalui.errors import ModelError
+from evalui.errors import ModelError, Refused, Unreachable
 from evalui.models import Learner, Model
+from evalui.models.base import Metered
 from evalui.modes import MODES
+from evalui.runs import charges
 from evalui.runs.cells import setting_of, work
+from evalui.runs.charges import Wait
+from evalui.runs.patience import Patience
+from evalui.runs.portion import Portion
+from evalui.runs.refusals import Refusals
 from evalui.runs.rows import CellRow, Lease
 from evalui.runs.spec import ModeSpec
 from evalui.runs.store import Store
 from evalui.runs.window import Window
-from evalui.types import Dataset, Response, Sample, Text, Trial, Variant
+from evalui.settings import Settings
+from evalui.types import Dataset, Response, Sample, Text, Trial, Usage, Variant
 
 RECORDED = "recorded"  # stands for the model's fingerprint where none was asked
 FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
-_WINDOW_S = 2.0  # a window should keep the model busy so long
-_FEWEST, _MOST = 32, 4096  # requests of a window; long enough to be sorted by length
 _TIMED = 20  # fewer requests than this tell nothing of a model's speed
 _WHOLE = Variant(())  # an open question has no order
+
+_log = logging.getLogger(__name__)
 
 
 class Interrupted(Exception):
@@ -36,7 +44,10 @@ class _Spent:
 
 
 class CellRun:
-    """One cell at work. `interrupted` is asked between batches, `on_batch` told after each."""
+    """One cell at work.
+
+    `interrupted` is asked between batches, `on_batch` told after each and before each wait.
+    """
 
     def __init__(
         self,
@@ -55,8 +66,12 @@ class CellRun:
         self._trials: list[Trial] = []
         self._responses: list[tuple[bytes, Response]] = []
         self._flushed = time.monotonic()
-        self._size = _FEWEST
+        self._portion = Portion()
         self._spent = _Spent()
+        self._refusals = Refusals()
+        self._patience = patience(store, lease, row, interrupted=interrupted, on_wait=on_batch)
+        self._spent_by: Metered | None = None
+        self._counted = Usage(0, 0)  # what it had spent when tokens were last written
 
     def run(self, model: Model, dataset: Dataset) -> None:
         """Do what is not done yet of the cell.
@@ -65,11 +80,16 @@ class CellRun:
             Cancelled: the owner stopped the run.
             Interrupted: the worker was asked to end.
             LostRun: the run was given to another worker, or deleted.
-            ModelError: the model failed. Everything answered before is written.
+            Unreachable: nobody answered for as long as this server waits.
+            ModelError: the model failed, or turned requests down.
+
+        Everything answered before is written.
         """
         samples = dataset.samples[: self._row.questions]
         if isinstance(model, Learner):
             model.learn(samples)
+        if isinstance(model, Metered):
+            self._spent_by, self._counted = model, model.spent()
         spec = ModeSpec.model_validate_json(self._row.plan)
         contestants = self._store.contestants(self._row) if spec.judging else ()
         mode, setting = MODES[spec.mode], setting_of(spec, dataset.shots, contestants)
@@ -85,13 +105,9 @@ class CellRun:
         while pairs := self._take(pending, each):
             self._answer(model, Window(pairs, mode, setting, model.fingerprint))
             asked += len(pairs)
-        if asked < self._row.total:
-            raise ModelError(
-                "{n} of {total} comparisons are missing, because a contestant gave no answer.",
-                "missing-answers",
-                n=self._row.total - asked,
-                total=self._row.total,
-            )
+            if self._refusals.hopeless:
+                break
+        self._check_whole(model, asked)
         if self._spent.requests >= _TIMED:
             self._store.put_pace(
                 model.name,
@@ -123,12 +139,22 @@ class CellRun:
     def _take(
         self, pending: Iterator[tuple[Sample, Variant]], each: int
     ) -> list[tuple[Sample, Variant]]:
-        return list(islice(pending, max(1, self._size // each)))
+        return list(islice(pending, max(1, self._portion.size // each)))
+
+    def _check_whole(self, model: Model, asked: int) -> None:
+        self._refusals.check(model.name)
+        if asked < self._row.total:
+            raise ModelError(
+                "{n} of {total} comparisons are missing, because a contestant gave no answer.",
+                "missing-answers",
+                n=self._row.total - asked,
+                total=self._row.total,
+            )
 
     def _answer(self, model: Model, window: Window) -> None:
         try:
             # What is answered may call for more: a further turn, a verdict that must be readable.
-            while window.unanswered():
+            while self._open(window):
                 self._recall(window)
                 self._ask(model, window)
         finally:
@@ -141,36 +167,66 @@ class CellRun:
         for key, response in self._store.responses(list(places)).items():
             self._trials += window.accept(places[key], response)
 
+    def _open(self, window: Window) -> list[int]:
+        """The numbers of the requests that are neither answered nor turned down."""
+        open_, refused = window.unanswered(), self._refusals.requests
+        return [ask for ask in open_ if window.requests[ask] not in refused] if refused else open_
+
     def _ask(self, model: Model, window: Window) -> None:
-        asks = window.unanswered()
+        asks = self._open(window)
         if not asks:
-            self._size = min(self._size * 2, _MOST)
+            self._portion.skip()
             return
         began = time.monotonic()
-        for index, response in model.answer([window.requests[ask] for ask in asks]):
-            key = window.keys[asks[index]]
-            if key:
-                self._responses.append((key, response))
-            self._trials += window.accept(asks[index], response)
-            if time.monotonic() - self._flushed > FLUSH_S:
-                self._flush()
-                self._pause()
-        if left := len(set(asks).intersection(window.unanswered())):
+        try:
+            self._listen(model, window, asks)
+        except Unreachable as error:
+            self._flush()
+            # The time that was lost tells nothing of the speed; the caller asks again.
+            self._patience.wait(error)
+            return
+        except Refused as error:
+            self._hear()
+            self._refusals.note(error, [window.requests[ask] for ask in _left(window, asks)])
+        seconds = time.monotonic() - began
+        self._spent.requests += len(asks)
+        self._spent.seconds += seconds
+        self._portion.learn(len(asks), seconds)
+
+    def _listen(self, model: Model, window: Window, asks: Sequence[int]) -> None:
+        answers = model.answer([window.requests[ask] for ask in asks])
+        try:
+            for index, response in answers:
+                self._keep(window, asks[index], response)
+        finally:
+            # Whatever is still on its way is given up now: the model may be closed next.
+            if isinstance(answers, Generator):
+                answers.close()
+        if left := _left(window, asks):
             raise ModelError(
                 "{model} left {n} of {total} requests unanswered.",
                 "unanswered",
                 model=model.name,
-                n=left,
+                n=len(left),
                 total=len(asks),
             )
-        self._resize(len(asks), time.monotonic() - began)
 
-    def _resize(self, requests: int, seconds: float) -> None:
-        self._spent.requests += requests
-        self._spent.seconds += seconds
-        fitting = int(requests / max(1e-3, seconds) * _WINDOW_S)
-        # At most doubled: one window with long or short questions says little of the next.
-        self._size = min(max(fitting, _FEWEST), self._size * 2, _MOST)
+    def _keep(self, window: Window, ask: int, response: Response) -> None:
+        self._hear()
+        self._refusals.asked += 1
+        key = window.keys[ask]
+        if key:
+            self._responses.append((key, response))
+        self._trials += window.accept(ask, response)
+        if time.monotonic() - self._flushed > FLUSH_S:
+            self._flush()
+            self._pause()
+
+    def _hear(self) -> None:
+        """Note that somebody answers."""
+        if self._patience.waiting:
+            self._patience.answered()
+            charges.go_on(self._store.database, self._lease, self._row.id)
 
     def _flush(self) -> None:
         """Write what is answered. It is forgotten first: what cannot be written is not lost but
@@ -179,14 +235,56 @@ class CellRun:
         trials, responses = self._trials, self._responses
         self._trials, self._responses = [], []
         self._flushed = time.monotonic()
+        self._count()
         if trials or responses:
             self._store.write_trials(self._lease, self._row.id, trials, responses)
             self._on_batch()
 
+    def _count(self) -> None:
+        """Write what was spent, before what it was spent on: also lost answers are paid."""
+        if self._spent_by is None:
+            return
+        before, self._counted = self._counted, self._spent_by.spent()
+        read = self._counted.prompt_tokens - before.prompt_tokens
+        written = self._counted.completion_tokens - before.completion_tokens
+        if read or written:
+            usage = Usage(read, written)
+            charges.count(self._store.database, self._lease, self._row.id, usage)
+
     def _pause(self) -> None:
-        self._store.check(self._lease)
-        if self._interrupted():
-            raise Interrupted
+        _look(self._store, self._lease, self._interrupted)
+
+
+def patience(
+    store: Store,
+    lease: Lease,
+    row: CellRow,
+    *,
+    interrupted: Callable[[], bool],
+    on_wait: Callable[[], None],
+) -> Patience:
+    """The patience of this server with the model of a cell, which says why it waits.
+
+    Whoever waits so raises `Cancelled`, `Interrupted` and `LostRun` as `CellRun.run` does.
+    """
+
+    def tell(wait: Wait) -> None:
+        _log.warning("%s on %s waits: %s", row.cell.model, row.cell.dataset, wait.why)
+        charges.wait(store.database, lease, row.id, wait)
+        on_wait()
+
+    return Patience(Settings().patience_s, told=tell, look=lambda: _look(store, lease, interrupted))
+
+
+def _look(store: Store, lease: Lease, interrupted: Callable[[], bool]) -> None:
+    store.check(lease)
+    if interrupted():
+        raise Interrupted
+
+
+def _left(window: Window, asks: Sequence[int]) -> list[int]:
+    """Those of the requests that have no response."""
+    return sorted(set(asks).intersection(window.unanswered()))
 
 
 def _fitted(turns: tuple[str, ...], sample: Sample) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan, work
@@ -11,6 +12,10 @@ _LOOKED_AT = 25  # questions per cell whose prompts are measured
 
 # Requests per second that a model reached in a mode with a number of shots.
 Rates = Mapping[tuple[str, str, int], float]
+# Tokens that a model wrote for each request of a mode, see `charges.written`.
+Written = Mapping[tuple[str, str], float]
+
+_UNKNOWN: Written = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +24,9 @@ class Estimate:
 
     `seconds` is None while a model has not been timed in one of its modes, and its catalog entry
     does not tell its speed. `judged` of the requests go to judges. `dollars` is what the
-    requests not yet answered cost, roughly: every reply as long as it may be, and the answers that
-    a judge will read of middling length. None if no model of the run has a price.
+    requests not yet answered cost, roughly: every reply as long as this model's were so far, or as
+    it may be, and the answers that a judge will read of middling length. None if no model of the
+    run has a price.
     """
 
     requests: int
@@ -36,6 +42,7 @@ def estimate(
     datasets: Mapping[str, Dataset],
     rates: Rates,
     cached: Sequence[int] = (),
+    written: Written = _UNKNOWN,
 ) -> Estimate:
     """The cost of the cells that can run.
 
@@ -54,7 +61,7 @@ def estimate(
         for (plan, hits), each in zip(able, tokens, strict=True)
     ]
     prices = [
-        _dollars(plan, plan.requests - hits, each)
+        _dollars(plan, plan.requests - hits, each, written)
         for (plan, hits), each in zip(able, tokens, strict=True)
         if plan.entry.input_price or plan.entry.output_price
     ]
@@ -90,10 +97,11 @@ def _seconds(plan: CellPlan, requests: int, tokens: float, rates: Rates) -> floa
     return requests / timed[min(timed, key=lambda shots: abs(shots - plan.mode.shots))]
 
 
-def _dollars(plan: CellPlan, requests: int, tokens: float) -> float:
+def _dollars(plan: CellPlan, requests: int, tokens: float, written: Written) -> float:
     entry = plan.entry
-    written = plan.mode.max_tokens if MODES[plan.mode_name].abilities_needed == "generate" else 0
-    return requests * (tokens * entry.input_price + written * entry.output_price) / 1e6
+    longest = plan.mode.max_tokens if MODES[plan.mode_name].abilities_needed == "generate" else 0
+    reply = written.get((entry.name, plan.mode_name), longest)
+    return requests * (tokens * entry.input_price + reply * entry.output_price) / 1e6
 
 
 def _tokens_each(plan: CellPlan, dataset: Dataset) -> float:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from evalui.errors import StoreError
+from evalui.runs.model_trials import requeue_trials
 from evalui.runs.store import Store
 from evalui.runs.worker import worker_name
 
@@ -85,6 +86,7 @@ class Workers:
         try:
             if self._store.requeue_worker(worker_name(pid)):
                 _log.warning("Worker %d died with %d; its run is queued again", pid, code)
+            requeue_trials(self._store.database, worker=worker_name(pid))
         except StoreError as error:
             # The next worker finds the silent run by itself, a little later.
             _log.warning("Worker %d died with %d: %s", pid, code, error)

@@ -131,7 +131,7 @@ def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str)
             )
         connection.execute(
             "UPDATE cell SET state = 'running', started = coalesce(started, ?), finished = NULL,"
-            " written = ?, fingerprint = ?, error = '', traceback = '' WHERE id = ?",
+            " written = ?, fingerprint = ?, error = '', traceback = '', waits = '' WHERE id = ?",
             (now, now, fingerprint, cell_id),
         )
 
@@ -143,7 +143,8 @@ def finish_cell(
     with database.writing() as connection:
         hold(connection, lease)
         connection.execute(
-            "UPDATE cell SET state = ?, finished = ?, error = ?, traceback = ? WHERE id = ?",
+            "UPDATE cell SET state = ?, finished = ?, error = ?, traceback = ?, waits = ''"
+            " WHERE id = ?",
             (
                 "failed" if error else "done",
                 time.time(),
@@ -285,7 +286,7 @@ def _end(connection: Connection, run_id: str, state: str, error: str = "") -> No
 
 def _cancel(connection: Connection, run_id: str) -> None:
     connection.execute(
-        "UPDATE cell SET state = 'cancelled', finished = ?"
+        "UPDATE cell SET state = 'cancelled', finished = ?, waits = ''"
         " WHERE run = ? AND state IN ('waiting', 'running')",
         (time.time(), run_id),
     )
@@ -294,7 +295,7 @@ def _cancel(connection: Connection, run_id: str) -> None:
 
 def _fail(connection: Connection, run_id: str, error: str, traceback: str) -> None:
     connection.execute(
-        "UPDATE cell SET state = 'failed', finished = ?, error = ?, traceback = ?"
+        "UPDATE cell SET state = 'failed', finished = ?, error = ?, traceback = ?, waits = ''"
         " WHERE run = ? AND state IN ('waiting', 'running')",
         (time.time(), encode_sentence(error), traceback, run_id),
     )
@@ -303,7 +304,9 @@ def _fail(connection: Connection, run_id: str, error: str, traceback: str) -> No
 
 def _requeue(connection: Connection, run_id: str) -> None:
     connection.execute(
-        "UPDATE cell SET state = 'waiting' WHERE run = ? AND state = 'running'", (run_id,)
+        "UPDATE cell SET state = 'waiting', waits = ''"
+        " WHERE run = ? AND state IN ('waiting', 'running')",
+        (run_id,),
     )
     # It keeps its place: whoever came first is served first, also after an accident.
     connection.execute("UPDATE run SET state = 'queued' WHERE id = ?", (run_id,))

@@ -11,7 +11,7 @@ from sqlite3 import Row
 from typing import Any
 
 from evalui.errors import UnknownRun
-from evalui.runs import answers, cache, pace, pages, queue, replay, trials, votes
+from evalui.runs import answers, cache, charges, pace, pages, queue, replay, trials, votes
 from evalui.runs import ballots as drawn
 from evalui.runs import datasets as stored
 from evalui.runs.access import LOCAL
@@ -133,7 +133,9 @@ class Store:
         return row["revision"] if row else 0
 
     def left(self, run_id: str) -> float | None:
-        """Seconds until the run is done, None while a cell that waits was never timed."""
+        """Seconds until the run is done; None while nobody answers, or a cell was never timed."""
+        if charges.waits(self.database, run_id):
+            return None
         known = self.rates()
         seconds = [
             _left(cell, known)

@@ -1,4 +1,4 @@
-"""The worker process: takes runs from the queue and does them, one model at a time.
+"""The worker process: takes runs and trials of models from the queue, one model at a time.
 
 All concurrency of evalui is here: several workers may share a store, each holds one run at a
 time, and beside its work beats a heart.
@@ -10,17 +10,31 @@ import os
 import signal
 import socket
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Self
 
-from evalui.errors import Cancelled, EvaluiError, LostRun, StoreError, UnknownName
-from evalui.models import Model, ModelEntry, open_model, read_catalog
-from evalui.runs.engine import CellRun, Interrupted
+from evalui.errors import (
+    Cancelled,
+    EvaluiError,
+    LostRun,
+    StoreError,
+    UnknownName,
+    Unreachable,
+)
+from evalui.models import Model, ModelEntry, open_model
+from evalui.models.additions import additions_beside, read_models
+from evalui.runs import model_trials
+from evalui.runs.cluster import opener
+from evalui.runs.devices import Presence, device_of
+from evalui.runs.engine import CellRun, Interrupted, patience
+from evalui.runs.model_trials import TrialRow
 from evalui.runs.rows import CellRow, Lease, RunRow
 from evalui.runs.spec import ModeSpec
 from evalui.runs.store import Store
@@ -30,6 +44,7 @@ from evalui.types import Dataset
 BEAT_S = 2.0
 SILENT_S = 20.0  # a worker that has not beaten for so long is dead
 IDLE_S = 0.5  # how often an idle worker looks into the queue
+THERE_S = 5.0  # how often an idle worker says that it is there
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +72,25 @@ class Worker:
         self._opener = opener or open_model
         self._stopping = stopping
         self._on_batch = on_batch
+        self.presence = Presence(store.database, self.name)
+
+    def try_once(self) -> bool:
+        """Try the oldest model out that waits for it; False if none does."""
+        # One of our own that still counts as running could not be written at its end.
+        model_trials.requeue_trials(self._store.database, worker=self.name)
+        trial = model_trials.claim_trial(self._store.database, self.name)
+        if trial is None:
+            return False
+        self.presence.at(model=trial.model)
+        try:
+            with Heart(self._store, presence=self.presence):
+                model_trials.finish_trial(self._store.database, self._tried(trial))
+        except KeyboardInterrupt:
+            model_trials.give_back(self._store.database, trial)
+            raise
+        finally:
+            self.presence.at()
+        return True
 
     def work_once(self, run_id: str = "") -> bool:
         """Do the oldest queued run, or the one named; False if there was none to do.
@@ -68,13 +102,30 @@ class Worker:
         if run is None:
             return False
         try:
-            with Heart(self._store, run.lease):
+            self.presence.at(run=run.id)
+            with Heart(self._store, run.lease, presence=self.presence):
                 self._work(run)
         except LostRun as error:
             _log.warning("%s", error)
         except StoreError:
             _log.exception("Run %s cannot be written", run.id)
+        finally:
+            self.presence.at()
         return True
+
+    def _tried(self, trial: TrialRow) -> TrialRow:
+        where = device_of(trial.entry)
+        try:
+            return model_trials.try_model(
+                trial,
+                self._opener,
+                loaded=lambda: self.presence.at(model=trial.model, device=where),
+            )
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 (kept with the trial, for whoever asked for it)
+            _log.exception("%s cannot be tried out", trial.model)
+            return replace(trial, error=_told(error))
 
     def _work(self, run: RunRow) -> None:
         try:
@@ -98,7 +149,7 @@ class Worker:
         waiting = [row for row in self._store.cells(run.id) if row.state == "waiting"]
         # A judge may have the name of somebody whose answers were brought along.
         groups = groupby(waiting, key=lambda row: (row.cell.model, _is_recorded(row)))
-        for (model_name, recorded), rows in groups:
+        for (_, recorded), rows in groups:
             cells = list(rows)
             if recorded:
                 for row in cells:
@@ -106,18 +157,39 @@ class Worker:
                 continue
             try:
                 self._store.check(run.lease)
-                model = self._opener(self._entry(model_name))
-            except (Cancelled, LostRun, StoreError):
+                model = self._open(run.lease, cells[0])
+            except (Cancelled, Interrupted, LostRun, StoreError):
                 raise
             except Exception as error:  # noqa: BLE001 (kept with each cell of the model)
                 for row in cells:
                     self._fail_cell(run.lease, row, error)
                 continue
             try:
-                for row in cells:
-                    self._do_cell(run.lease, row, partial(_answer, model))
+                self._do_all(run.lease, cells, model)
             finally:
                 model.close()
+                self.presence.at(run=run.id)
+
+    def _open(self, lease: Lease, row: CellRow) -> Model:
+        """The model of a cell, waited for if nobody answers; the cell says so."""
+        entry = self._entry(row.cell.model)
+        self.presence.at(model=entry.name, run=lease.run_id)
+        waiting = patience(
+            self._store, lease, row, interrupted=self._stopping, on_wait=self._on_batch
+        )
+        model = waiting.until(lambda: self._opener(entry))
+        self.presence.at(model=entry.name, run=lease.run_id, device=device_of(entry))
+        return model
+
+    def _do_all(self, lease: Lease, cells: Sequence[CellRow], model: Model) -> None:
+        for at, row in enumerate(cells):
+            try:
+                self._do_cell(lease, row, partial(_answer, model))
+            except Unreachable as error:
+                # Nobody answered for as long as we wait; the other cells need not wait as long.
+                for left in cells[at:]:
+                    self._fail_cell(lease, left, error)
+                return
 
     def _do_cell(
         self, lease: Lease, row: CellRow, work: Callable[[CellRun, Dataset], None]
@@ -125,7 +197,7 @@ class Worker:
         job = CellRun(self._store, lease, row, interrupted=self._stopping, on_batch=self._on_batch)
         try:
             work(job, self._store.dataset_of(row.id))
-        except (Cancelled, Interrupted, LostRun, StoreError):
+        except (Cancelled, Interrupted, LostRun, StoreError, Unreachable):
             raise
         except Exception as error:  # noqa: BLE001 (kept with the cell; the others go on)
             self._fail_cell(lease, row, error)
@@ -150,15 +222,23 @@ class Worker:
 
 
 class Heart:
-    """Beats while a run is worked on.
+    """Beats while a run is worked on, or without a lease while a model is tried out.
 
     In a thread of its own, because loading one model, or one batch of a large one, may take
     longer than the time after which a silent worker counts as dead.
     """
 
-    def __init__(self, store: Store, lease: Lease, *, every_s: float = BEAT_S) -> None:
+    def __init__(
+        self,
+        store: Store,
+        lease: Lease | None = None,
+        *,
+        presence: Presence | None = None,
+        every_s: float = BEAT_S,
+    ) -> None:
         self._store = store
         self._lease = lease
+        self._presence = presence
         self._every_s = every_s
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heart", daemon=True)
@@ -183,8 +263,10 @@ class Heart:
 
     def _beat(self) -> None:
         while not self._over.wait(self._every_s):
+            if self._presence:
+                self._presence.alive()
             try:
-                if not self._store.beat(self._lease):
+                if self._lease and not self._store.beat(self._lease):
                     return  # the work itself finds out at its next batch
             except StoreError as error:
                 # The next beat may succeed; until then the silence itself tells the others.
@@ -196,23 +278,45 @@ def worker_name(pid: int) -> str:
     return f"{socket.gethostname()}:{pid}"
 
 
-def serve(store: Store, catalog: Path, *, ending: threading.Event, parent: int = 0) -> None:
-    """Work on whatever is queued until `ending` is set or the process `parent` is gone."""
+def serve(
+    store: Store,
+    catalog: Path,
+    *,
+    ending: threading.Event,
+    parent: int = 0,
+    opener: Callable[[ModelEntry], Model] | None = None,
+) -> None:
+    """Work on whatever is queued until `ending` is set or the process `parent` is gone.
+
+    Models come from `catalog` and from the additions beside the store. Trials of models come
+    first: each takes a moment, and somebody waits before the screen.
+    """
 
     def stopping() -> bool:
         # A server that was killed cannot stop its workers. A new one brings its own.
         return ending.is_set() or bool(parent and os.getppid() != parent)
 
-    worker = Worker(store, lambda: read_catalog(catalog), stopping=stopping)
+    additions = additions_beside(store.database.path)
+    worker = Worker(
+        store, lambda: read_models(catalog, additions), opener=opener, stopping=stopping
+    )
+    if not stopping():
+        worker.presence.at()
+    told = time.monotonic()
     while not stopping():
+        if time.monotonic() - told > THERE_S:
+            worker.presence.alive()
+            told = time.monotonic()
         try:
             store.requeue_stale(SILENT_S)
-            busy = worker.work_once()
+            model_trials.requeue_trials(store.database)
+            busy = worker.try_once() or worker.work_once()
         except StoreError as error:
             _log.warning("%s", error)
             busy = False
         if not busy:
             ending.wait(IDLE_S)
+    worker.presence.gone()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -234,7 +338,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, end)
     store = Store(given.database)
     try:
-        serve(store, given.models_file, ending=ending, parent=given.parent)
+        models_of = opener(settings)
+        serve(store, given.models_file, ending=ending, parent=given.parent, opener=models_of)
     finally:
         store.close()
     return 0

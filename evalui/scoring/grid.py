@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.orders import variants
-from evalui.types import Pattern, Reading, Trial
+from evalui.types import Pattern, Trial
 
 UNREADABLE, TIED, ABSENT = -1, -2, -3
 
@@ -63,41 +63,55 @@ def grids(
     Trials in orders outside the pattern are passed over; of a trial that comes twice the later
     counts.
     """
-    by_options: dict[int, list[Trial]] = {}
+    found: list[Grid] = []
+    rest: Sequence[Trial] = trials
+    while rest:
+        grid, rest = _grid(rest, pattern, reading)
+        found.append(grid)
+    return tuple(sorted(found, key=lambda grid: grid.n_options))
+
+
+def _grid(
+    trials: Sequence[Trial], pattern: Pattern, reading: str | None
+) -> tuple[Grid, list[Trial]]:
+    """The grid of the trials with as many options as the first one, and all other trials.
+
+    One loop, and hardly a function called in it: a run has millions of trials, and every look at
+    one is a look somewhere else in the memory.
+    """
+    n_options = len(trials[0].variant.permutation)
+    orders = variants(n_options, pattern)
+    column_of = {order.permutation: column for column, order in enumerate(orders)}.get
+    row_of: dict[str, int] = {}
+    rows, columns = list[int](), list[int]()
+    credits, choices, targets = list[float](), list[int](), list[int]()
+    naming, others = set[str](), list[Trial]()
+    name, row = None, 0
     for trial in trials:
-        by_options.setdefault(len(trial.variant.permutation), []).append(trial)
-    return tuple(_grid(by_options[n], n, pattern, reading) for n in sorted(by_options))
-
-
-def _grid(trials: list[Trial], n_options: int, pattern: Pattern, reading: str | None) -> Grid:
-    columns = {order.permutation: i for i, order in enumerate(variants(n_options, pattern))}
-    names = list(dict.fromkeys(trial.sample_id for trial in trials))
-    rows = {name: row for row, name in enumerate(names)}
-    shown = [trial for trial in trials if trial.variant.permutation in columns]
-    readings = [trial.readings[reading or trial.headline] for trial in shown]
-    at = (
-        np.array([rows[trial.sample_id] for trial in shown], dtype=np.intp),
-        np.array([columns[trial.variant.permutation] for trial in shown], dtype=np.intp),
-    )
-    shape = len(names), len(columns)
+        column = column_of(trial.variant.permutation)
+        if column is None and len(trial.variant.permutation) != n_options:
+            others.append(trial)
+            continue
+        if trial.sample_id != name:  # the trials of a question mostly stand together
+            name = trial.sample_id
+            row = row_of.setdefault(name, len(row_of))
+        if trial.names_options:
+            naming.add(trial.sample_id)
+        if column is None:
+            continue
+        told = trial.readings[reading or trial.headline]
+        choice = UNREADABLE if told.choice is None else told.choice
+        rows.append(row)
+        columns.append(column)
+        credits.append(told.credit)
+        choices.append(TIED if told.tied else choice)
+        targets.append(trial.target)
+    at = np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
+    shape = len(row_of), len(orders)
     credit = np.zeros(shape)
-    choice = np.full(shape, ABSENT, dtype=np.int16)
+    choice_at = np.full(shape, ABSENT, dtype=np.int16)
     target = np.full(shape, ABSENT, dtype=np.int16)
-    credit[at] = [found.credit for found in readings]
-    choice[at] = [_code(found) for found in readings]
-    target[at] = [trial.target for trial in shown]
-    naming = {trial.sample_id for trial in trials if trial.names_options}
-    return Grid(
-        n_options=n_options,
-        ids=np.array(names, dtype=np.object_),
-        credit=credit,
-        choice=choice,
-        target=target,
-        naming=np.array([name in naming for name in names], dtype=np.bool_),
-    )
-
-
-def _code(found: Reading) -> int:
-    if found.tied:
-        return TIED
-    return UNREADABLE if found.choice is None else found.choice
+    credit[at], choice_at[at], target[at] = credits, choices, targets
+    names = np.array([name in naming for name in row_of], dtype=np.bool_)
+    ids = np.array(list(row_of), dtype=np.object_)
+    return Grid(n_options, ids, credit, choice_at, target, names), others

@@ -129,9 +129,14 @@ def _bleu(reply: Sequence[str], reference: Sequence[str]) -> tuple[float, ...]:
 
 
 def _precision(reply: Sequence[str], reference: Sequence[str], n: int) -> float:
-    ours, theirs = Counter(_ngrams(reply, n)), Counter(_ngrams(reference, n))
-    hits = sum(min(count, theirs[ngram]) for ngram, count in ours.items() if ngram in theirs)
-    return hits / max(1, len(reply) - n + 1)
+    ours, find = Counter(_ngrams(reply, n)), Counter(_ngrams(reference, n)).get
+    # No min() and no generator: they would take as long as the counting.
+    hits = [
+        count if count < theirs else theirs
+        for ngram, count in ours.items()
+        if (theirs := find(ngram))
+    ]
+    return sum(hits) / max(1, len(reply) - n + 1)
 
 
 def _ngrams(words: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:

@@ -13,8 +13,10 @@ from collections.abc import Sequence
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_INSIDE_WORD = re.compile(rf"(?<=[^\W\d_{_CHINESE}])[.'’](?=[^\W\d_{_CHINESE}])")
+# The mark stands first, and what comes before it is looked at then: so the search goes from mark
+# to mark and not from character to character.
+_THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
+_INSIDE_WORD = re.compile(rf"[.'’](?<=[^\W\d_{_CHINESE}].)(?=[^\W\d_{_CHINESE}])")
 _WORD = re.compile(
     rf"[{_CHINESE}]|(?:(?<!\w)[-−](?=\.?\d))?(?:(?<![\w.])\.(?=\d))?"
     rf"(?:[^\W_{_CHINESE}]|(?<=\d)\.(?=\d))+"

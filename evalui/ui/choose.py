@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from evalui.models.catalog import ModelState
+from evalui.models.catalog import REMOTE, ModelState, base_of
 from evalui.modes import MODES
 from evalui.modes.templates import TEMPLATES, Template
 from evalui.runs.estimate import Estimate
@@ -24,10 +24,27 @@ def models_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
     """One option per model of the catalog, with what it can do and why it cannot be chosen."""
     chosen, modes = many(form, "models"), many(form, "modes")
     states = [state for state in states if not state.entry.judges_only]
-    options = [_model(t, state, state.entry.name in chosen, modes) for state in states]
+    options = [
+        join(
+            _model(t, state, state.entry.name in chosen, modes),
+            _with_base(t, state, states, chosen),
+        )
+        for state in states
+    ]
     count = sum(state.entry.name in chosen and not state.problem for state in states)
     return titled(
         t("models.title"), *options, aside=t("choose.of", n=count, total=len(states)), cls="models"
+    )
+
+
+def preselected(t: Text, names: Sequence[str]) -> Html:
+    """Models chosen by an address, kept in the form until there is a file to ask them about."""
+    return div(
+        note("ok", t("preselected.chosen", names=t("list.comma").join(names))),
+        *(el("input", type="hidden", name="models", value=n, data_many=True) for n in names),
+        # An empty list of kinds: those of the first file are new, so its usual modes are chosen.
+        el("input", type="checkbox", name="kinds", data_many=True, style="display:none"),
+        cls="preselected",
     )
 
 
@@ -162,14 +179,11 @@ def cost_card(
 def _model(t: Text, state: ModelState, chosen: bool, modes: Sequence[str]) -> Html:
     entry = state.entry
     size = t("models.parameters", n=f"{entry.parameters / 1e6:.3g}") if entry.parameters else ""
-    kind = t("models.baseline") if entry.baseline else t("models.local")
+    place = "backend.openai" if entry.backend in REMOTE else "models.local"
+    kind = t("models.baseline") if entry.baseline else t(place)
     about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
     lacking = [mode for mode in modes if MODES[mode].abilities_needed not in state.abilities]
-    why = t.told(state.problem) or (
-        t("models.skips", modes=t("list.comma").join(t(f"mode.{mode}") for mode in lacking))
-        if lacking and chosen
-        else ""
-    )
+    why = t.told(state.problem) or (_skipped(t, state, lacking) if lacking and chosen else "")
     return el(
         "label",
         _box(
@@ -191,6 +205,28 @@ def _model(t: Text, state: ModelState, chosen: bool, modes: Sequence[str]) -> Ht
         ),
         cls="opt",
     )
+
+
+def _skipped(t: Text, state: ModelState, lacking: Sequence[str]) -> str:
+    """The modes that a model cannot do, with its own reasons where it gives any."""
+    modes = t("list.comma").join(t(f"mode.{mode}") for mode in lacking)
+    told = (state.lacks.get(MODES[mode].abilities_needed, "") for mode in lacking)
+    why = t("list.semicolon").join(dict.fromkeys(t.told(reason) for reason in told if reason))
+    return t("catalog.skips", modes=modes, why=why) if why else t("models.skips", modes=modes)
+
+
+def _with_base(
+    t: Text, state: ModelState, states: Sequence[ModelState], chosen: Collection[str]
+) -> Html | None:
+    """Below a tuned model that is chosen: its base, to be compared with it in the same run."""
+    base = base_of(state.entry, [other.entry for other in states if not other.problem])
+    if base is None or state.problem or state.entry.name not in chosen:
+        return None
+    if base.name in chosen:
+        return div(t("preselected.with_base_on", name=base.name), cls="meta with-base")
+    word = t("preselected.with_base", name=base.name)
+    box = _box("models", base.name, word, on=False, off=False)
+    return div(el("label", box, word, cls="tick"), cls="with-base")
 
 
 def _mode(t: Text, name: str, chosen: bool, able: set[Ability]) -> Html:

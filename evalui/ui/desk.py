@@ -14,9 +14,10 @@ from evalui.data.health import Health
 from evalui.data.health_open import OpenHealth
 from evalui.errors import DataError, EvaluiError, FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import ModelState, describe, read_catalog
+from evalui.models.catalog import ModelState
 from evalui.report.document import Report, compile_report, with_votes
 from evalui.report.export import write
+from evalui.runs import charges
 from evalui.runs.access import LOCAL, may_see
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import AnswersSpec, Collected
@@ -30,6 +31,7 @@ from evalui.settings import ASSETS, Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui.answers_card import AnswersFile, EarlierRun
 from evalui.ui.draft import Draft, Given
+from evalui.ui.models_shelf import Shelf
 from evalui.ui.text import text
 from evalui.ui.uploads import Uploads
 
@@ -62,6 +64,7 @@ class Desk:
         self.settings = settings
         self.store = store
         self.owner = owner
+        self.shelf = Shelf(settings, store)
         self.uploads = Uploads(settings.uploads, settings.max_upload_mb * 2**20)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = lru_cache(maxsize=_KEPT)(self._read)
@@ -159,12 +162,12 @@ class Desk:
     # Models and runs
 
     def catalog(self) -> dict[str, ModelEntry]:
-        """The models of the server, read anew, so that the administrator need not restart it."""
-        return read_catalog(self.settings.models)
+        """The models of the server, those added on the page last."""
+        return self.shelf.catalog()
 
     def states(self) -> list[ModelState]:
         """Each model with what it can do here."""
-        return [describe(entry) for entry in self.catalog().values()]
+        return self.shelf.states()
 
     def baselines(self) -> frozenset[str]:
         """The scripted models, which are drawn grey and never ranked."""
@@ -203,7 +206,13 @@ class Desk:
         limits = Limits(bytes=self.uploads.limit)
         collected = collect(self.store, spec, datasets, limits=limits, owner=self.owner)
         plans = plan_run(spec, datasets, self.catalog(), collected)
-        cost = estimate(plans, datasets, self.store.rates(), self.store.cached(plans, datasets))
+        cost = estimate(
+            plans,
+            datasets,
+            self.store.rates(),
+            self.store.cached(plans, datasets),
+            written=charges.written(self.store.database),
+        )
         return Intent(spec, loaded, plans, cost, collected)
 
     def start(self, draft: Draft) -> str:

@@ -1,4 +1,4 @@
-"""The page of one language: top bar, six tabs, and what its address asks for."""
+"""The page of one language: top bar, seven tabs, and what its address asks for."""
 
 from typing import Any, cast
 
@@ -9,17 +9,19 @@ from evalui.errors import EvaluiError
 from evalui.types import Language
 from evalui.ui.annotate import Annotate
 from evalui.ui.arena import Arena
+from evalui.ui.choose import preselected
 from evalui.ui.compare import Compare
 from evalui.ui.desk import Desk
 from evalui.ui.evaluate import Evaluate
-from evalui.ui.html import Html, div, el, span
+from evalui.ui.html import Html, div, el, join, span
 from evalui.ui.icons import LOGO
+from evalui.ui.models import Models
 from evalui.ui.pane import QUIET, SKIP, Form, pane
 from evalui.ui.results import Results
 from evalui.ui.runs import Runs
 from evalui.ui.text import text
 
-_TABS = ("evaluate", "runs", "results", "arena", "annotate", "compare")
+_TABS = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models")
 _CACHE_S = 3600  # how long Gradio keeps its own copies of plots
 
 
@@ -35,6 +37,7 @@ class Page:
         self.arena = Arena(desk, self.t)
         self.annotate = Annotate(desk, self.t)
         self.compare = Compare(desk, self.t)
+        self.models = Models(desk, self.t)
 
     def build(self) -> gr.Blocks:
         """Lay out the page and wire it."""
@@ -56,13 +59,16 @@ class Page:
                     self.annotate.build()
                 with gr.Tab(t("tab.compare"), id="compare", elem_id="tab-compare") as compare_tab:
                     self.compare.build()
+                with gr.Tab(t("tab.models"), id="models", elem_id="tab-models") as models_tab:
+                    self.models.build()
             shown, chosen, seen, timer = runs
             runs_tab.select(self.runs.open, [chosen], [shown, seen, timer], **QUIET)
             compared = self.compare
             compare_tab.select(compared.open, compared.inputs, compared.outputs, **QUIET)
+            models_tab.select(self.models.open, None, self.models.outputs, **QUIET)
             rooms = [
                 part
-                for room in (self.results, self.arena, self.annotate, self.compare)
+                for room in (self.results, self.arena, self.annotate, self.compare, self.models)
                 for part in room.outputs
             ]
             demo.load(self.enter, None, [tabs, evaluate, *runs, *rooms], **QUIET)
@@ -73,7 +79,7 @@ class Page:
         query = cast(QueryParams, request.query_params)
         form: Form = dict(query.items())
         run_id, again = str(form.get("run", "")), str(form.get("again", ""))
-        evaluate = self.evaluate.again(again) if again else SKIP
+        evaluate = self._evaluate(again, query.getlist("models"))
         # Whoever votes is told no names, not even on the tabs beside.
         votes = form.get("tab") == "annotate"
         told = "" if votes else run_id
@@ -91,7 +97,15 @@ class Page:
             *self.arena.enter(told, form),
             *self.annotate.enter(run_id, form),
             *(self.compare.closed() if votes else self.compare.enter(told, form)),
+            *self.models.enter(form),
         )
+
+    def _evaluate(self, again: str, models: list[str]) -> Any:
+        """The Evaluate page for a run to repeat, or with models chosen; else as it is."""
+        if again:
+            return self.evaluate.again(again)
+        known = [name for name in models if name in self.desk.catalog()] if models else []
+        return join(preselected(self.t, known), self.evaluate.show({})) if known else SKIP
 
     def top_bar(self) -> Html:
         """Logo, language and theme."""

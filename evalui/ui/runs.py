@@ -4,18 +4,21 @@ The page shows what the store says; it is asked again each second while somethin
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import gradio as gr
 
 from evalui.errors import EvaluiError
+from evalui.runs.charges import Charge, cell_charges, run_charges, waits
 from evalui.runs.rows import RunRow
 from evalui.ui.desk import Desk
 from evalui.ui.figures import duration, moment
 from evalui.ui.html import Child, Html, div, el, join, span
 from evalui.ui.matrix import matrix
 from evalui.ui.pane import QUIET, SKIP, Act, on, pane, read_act
+from evalui.ui.runs_charges import charge_words, charges_of_run, waiting_cells
 from evalui.ui.text import Text
 from evalui.ui.widgets import (
     bar,
@@ -169,11 +172,10 @@ class Runs:
         place = self.desk.store.position(row.id)
         left = self.desk.store.left(row.id)
         time = t("runs.left", time=duration(t, left)) if left is not None else t("cost.unknown")
-        word = t("runs.stopping") if row.cancelling else t(f"runstate.{row.state}")
         cells: list[Child] = [
             "–" if place is None else place + 1,
             el("b", row.name),
-            status(_KINDS[row.state], word),
+            self._state(row),
             t("runs.of", done=f"{row.done:,}", total=f"{row.total:,}"),
             time,
             div(
@@ -184,9 +186,22 @@ class Runs:
         ]
         return el("tr", *(el("td", cell) for cell in cells), cls="sel" if shown else None)
 
-    def _run(self, row: RunRow) -> Html:
+    def _state(self, row: RunRow) -> Html:
         t = self.t
-        cells = self.desk.store.cells(row.id)
+        if row.cancelling:
+            return status(_KINDS[row.state], t("runs.stopping"))
+        if waits(self.desk.store.database, row.id):
+            return status("warn", t("charges.waiting"))
+        return status(_KINDS[row.state], t(f"runstate.{row.state}"))
+
+    def _run(self, row: RunRow) -> Html:
+        t, database = self.t, self.desk.store.database
+        waiting = waits(database, row.id)
+        # A cell whose model nobody answers for is not running, and has no pace.
+        cells = [
+            replace(cell, state="waiting") if cell.id in waiting else cell
+            for cell in self.desk.store.cells(row.id)
+        ]
         live = row.state in _LIVE
         stop = (
             button(t("runs.stop"), "stop", data_run=row.id) if live and not row.cancelling else None
@@ -203,7 +218,9 @@ class Runs:
             div(note("bad", t.told(row.error)), cls="whole")
             if row.error and row.state == "failed"
             else None,
+            waiting_cells(t, cells, waiting),
             matrix(t, cells, self.desk.baselines()),
+            charges_of_run(t, cells, cell_charges(database, row.id, self.desk.catalog())),
             aside=join(
                 span(f"{started} · {progress}", cls="meta"), stop, read if row.done else None
             ),
@@ -213,13 +230,16 @@ class Runs:
         t = self.t
         if not rows:
             return titled(t("runs.finished"), el("p", t("runs.finished_none"), cls="dim"))
-        lines: list[Sequence[Child]] = [self._ended(row, row.id == asking) for row in rows[:_SHOWN]]
+        charges = run_charges(self.desk.store.database, self.desk.owner, self.desk.catalog())
+        lines = [self._ended(row, charges, asking=row.id == asking) for row in rows[:_SHOWN]]
         heads = [t(f"runs.{name}") for name in ("when", "run", "state", "result")]
         return titled(
             t("runs.finished"), table([*heads, span(t("runs.actions"), cls="hidden")], lines)
         )
 
-    def _ended(self, row: RunRow, asking: bool) -> list[Child]:
+    def _ended(
+        self, row: RunRow, charges: Mapping[str, Charge], *, asking: bool
+    ) -> Sequence[Child]:
         t = self.t
         key = {"done": "runs.answers", "failed": "runs.kept", "cancelled": "runs.kept"}[row.state]
         result = t(key, done=f"{row.done:,}", total=f"{row.total:,}")
@@ -227,7 +247,11 @@ class Runs:
             span(moment(t, row.finished or row.created), cls="dim"),
             el("b", row.name),
             status(_KINDS[row.state], t(f"runstate.{row.state}")),
-            join(result, div(t.told(row.error), cls="meta") if row.error else None),
+            join(
+                result,
+                div(charge_words(t, charges[row.id]), cls="meta") if row.id in charges else None,
+                div(t.told(row.error), cls="meta") if row.error else None,
+            ),
             self._links(row, asking),
         ]
 

@@ -17,6 +17,7 @@ _SHEETS = (
     "css/arena.css",
     "css/annotate.css",
     "css/compare.css",
+    "css/models.css",
     "css/gradio.css",
 )
 _SCRIPTS = ("js/wire.js", "js/cells.js", "js/annotate.js")

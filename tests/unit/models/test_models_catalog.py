@@ -4,6 +4,7 @@ import pytest
 
 from evalui.errors import ModelError, UnknownName
 from evalui.models import ModelEntry, describe, open_model, read_catalog
+from evalui.models.catalog import base_of
 from evalui.settings import ASSETS
 
 
@@ -143,3 +144,23 @@ def test_the_shipped_catalog_offers_the_demo_models_and_the_baselines():
 def test_a_model_answers_unless_its_role_is_to_judge():
     assert not ModelEntry("m", "transformers").judges_only
     assert ModelEntry("m", "transformers", options={"role": "judge"}).judges_only
+
+
+def test_the_name_a_server_gives_its_model_is_never_a_folder_of_ours(tmp_path: Path):
+    (tmp_path / "gpt").mkdir()
+    text = (
+        '[far]\nbackend = "openai"\npath = "gpt"\n[near]\nbackend = "transformers"\npath = "gpt"\n'
+    )
+    read = read_catalog(catalog(tmp_path, text))
+    assert (read["far"].path, read["near"].path) == ("gpt", str(tmp_path / "gpt"))
+
+
+def test_a_tuned_model_knows_its_base():
+    base = ModelEntry("base", "transformers", path="/m")
+    coarse = ModelEntry("coarse", "transformers", path="/m", dtype="bfloat16")
+    other = ModelEntry("other", "transformers", path="/n")
+    tuned = ModelEntry("tuned", "transformers", path="/m", adapter="/a", dtype="bfloat16")
+    assert base_of(tuned, [base, other, tuned]) is base
+    assert base_of(tuned, [base, coarse, tuned]) is coarse
+    assert base_of(tuned, [other, tuned]) is None
+    assert base_of(base, [base, tuned]) is None

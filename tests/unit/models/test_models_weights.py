@@ -105,3 +105,26 @@ def test_large_weights_go_by_size_and_time_and_the_fingerprint_says_so(folder: P
     assert before.startswith("stat:")
     os.utime(folder / "model.safetensors", (1, 1))
     assert weights.fingerprint(folder) != before
+
+
+@pytest.mark.parametrize("name", ["adapter_config.json", "adapter_model.safetensors"])
+def test_the_fingerprint_changes_with_each_file_of_an_adapter(
+    folder: Path, tmp_path: Path, name: str
+):
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    (adapter / "adapter_config.json").write_text("{}")
+    (adapter / "adapter_model.safetensors").write_bytes(b"1")
+    before = weights.fingerprint(folder, adapter=adapter)
+    (adapter / name).write_bytes(b"2")
+    after = weights.fingerprint(folder, adapter=adapter)
+    assert len({before, after, weights.fingerprint(folder)}) == 3
+
+
+def test_a_large_base_lets_its_adapter_go_by_size_and_time_too(folder: Path, tmp_path: Path):
+    os.truncate(folder / "model.safetensors", 2**30 + 1)
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"1")
+    before = weights.fingerprint(folder, adapter=tmp_path)
+    os.utime(tmp_path / "adapter_model.safetensors", (1, 1))
+    assert before.startswith("stat:")
+    assert weights.fingerprint(folder, adapter=tmp_path) != before

@@ -81,3 +81,13 @@ def test_a_price_makes_a_cost() -> None:
     assert told.dollars == pytest.approx(told.tokens * 2.0 / 1e6)
     written = judged(output_price=10.0)
     assert written.dollars == pytest.approx((4 * 512 + 8 * 1024) * 10.0 / 1e6)
+
+
+def test_a_model_is_expected_to_write_as_much_as_it_did() -> None:
+    (plan,) = plans_of(spec(mode="generation"))
+    plan = replace(plan, entry=replace(plan.entry, output_price=10.0))
+    longest = plan.mode.max_tokens
+    assert estimate([plan], DATASETS, {}).dollars == pytest.approx(6 * longest * 10.0 / 1e6)
+    known = {("perfect", "generation"): 7.5, ("always-A", "generation"): 1.0}
+    told = estimate([plan], DATASETS, {}, written=known)
+    assert told.dollars == pytest.approx(6 * 7.5 * 10.0 / 1e6)

@@ -7,6 +7,9 @@ import pytest
 from runs_examples import CATALOG, add_run, dataset, spec
 
 from evalui.models import ModelEntry
+from evalui.models.additions import additions_beside
+from evalui.runs.devices import Presence, workers
+from evalui.runs.model_trials import queue_trial, trials_of
 from evalui.runs.rows import Lease
 from evalui.runs.store import Store
 from evalui.runs.worker import Heart, Worker, main, serve
@@ -122,6 +125,51 @@ def test_a_worker_serves_until_it_is_told_to_end(store: Store, tmp_path: Path) -
     serving.join(10)
     assert store.run(run_id).state == "done"
     assert not serving.is_alive()
+
+
+def test_a_worker_serves_models_that_were_added_on_the_page(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "models.toml").write_text("")
+    additions_beside(store.database.path).write_text(
+        '[perfect]\nbackend = "scripted"\noptions = {rule = "perfect"}\n'
+    )
+    ending, seen = threading.Event(), list[str]()
+    serving = threading.Thread(
+        target=serve, args=(store, tmp_path / "models.toml"), kwargs={"ending": ending}
+    )
+    run_id = add_run(store)
+    queue_trial(store.database, CATALOG["perfect"], "local")
+    serving.start()
+    deadline = time.monotonic() + 20
+    while store.run(run_id).state != "done" and time.monotonic() < deadline:
+        seen += [row.name for row in workers(store.database)]
+        time.sleep(0.05)
+    ending.set()
+    serving.join(10)
+    assert store.run(run_id).state == "done"
+    assert trials_of(store.database, "local")["perfect"].state == "done"
+    assert seen
+    assert workers(store.database) == []
+
+
+def test_a_worker_tells_which_model_of_which_run_it_has(store: Store) -> None:
+    run_id, seen = add_run(store, spec(pattern="circular")), set[tuple[str, str, str]]()
+
+    def look() -> None:
+        seen.update((row.run, row.model, row.device) for row in workers(store.database))
+
+    Worker(store, lambda: CATALOG, on_batch=look).work_once()
+    assert seen == {(run_id, "perfect", "rule")}
+    (row,) = workers(store.database)
+    assert not row.busy
+
+
+def test_the_heart_tells_that_the_worker_is_there(store: Store) -> None:
+    presence = Presence(store.database, "worker-1")
+    presence.at(model="m")
+    before = workers(store.database)[0].seen
+    with Heart(store, presence=presence, every_s=0.02):
+        time.sleep(0.2)
+    assert workers(store.database)[0].seen - before > 0.05
 
 
 def test_a_worker_whose_server_is_gone_ends(store: Store, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from starlette.datastructures import QueryParams
 from ui_examples import HOSTILE, built
 
 from evalui.report.pairs import Pair
@@ -423,13 +424,15 @@ def test_the_page_closes_the_tab_for_whoever_votes(
     desk: Desk, both: tuple[str, str], ids: dict[str, str]
 ):
     page = built(lambda: _laid_out(desk))
-    query = {"tab": "annotate", "run": both[0], "cells": f"{ids['perfect']},{ids['biased']}"}
+    cells = f"{ids['perfect']},{ids['biased']}"
+    query = QueryParams({"tab": "annotate", "run": both[0], "cells": cells})
 
     class Request:
         query_params = query
 
     outputs = page.enter(Request())  # pyright: ignore[reportArgumentType] # all it reads of one
-    mine = outputs[-len(page.compare.outputs) :]
+    end = len(outputs) - len(page.models.outputs)
+    mine = outputs[end - len(page.compare.outputs) : end]
     assert "Names stay hidden" in told(mine)
     assert "perfect" not in told(mine)
 

@@ -1,0 +1,126 @@
+"""Runs on disk: planning what is asked and keeping what is answered, and a whole run."""
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.contest import Session, alone
+from benchmarks.questions import questions
+from benchmarks.rows import Goal, Row
+from evalui.data import load
+from evalui.data.base import Loaded
+from evalui.models import read_catalog
+from evalui.modes import MODES, Mode, Setting
+from evalui.runs.inputs import submit
+from evalui.runs.spec import RunSpec
+from evalui.runs.store import Store
+from evalui.runs.window import Window
+from evalui.runs.worker import Worker
+from evalui.scoring.orders import variants
+from evalui.settings import ASSETS
+from evalui.types import Dataset, LabelProbs, Pattern, Response, Sample, Trial, Variant
+
+GROUP = "storing"
+_FULL = 100_000  # trials
+_BATCH = 4096
+_NAME = "bench"
+Pairs = Sequence[tuple[Sample, Variant]]
+Kept = tuple[list[Trial], list[tuple[bytes, Response]]]
+
+
+def rows(session: Session) -> Iterator[Row]:
+    """MCP in four orders: planned and stored; then asked and graded as well."""
+    for trials in session.scaled(_FULL):
+        samples = questions(trials // 4)
+        pairs = [(sample, order) for sample in samples for order in variants(4, "circular")]
+        batches = [pairs[start : start + _BATCH] for start in range(0, len(pairs), _BATCH)]
+        answered = _answered(batches)
+        yield alone(
+            GROUP,
+            "plan and store",
+            len(pairs),
+            "trials",
+            _in_a_store(
+                samples, "circular", lambda store, b=batches, a=answered: _keep(store, b, a)
+            ),
+            session,
+            goal=Goal("rate", 20_000) if trials == _FULL else None,
+            found="submitting, planning every request, writing trials and responses",
+        )
+    # A scripted model looks for the question it is asked among all it knows: few are fair to it.
+    demo = load([ASSETS / "samples" / "demo"]).dataset.samples
+    for count in session.scaled(len(demo)):
+        yield alone(
+            GROUP,
+            "whole run of a scripted model",
+            count * 24,
+            "trials",
+            _in_a_store(demo[:count], "all_possible", _work),
+            session,
+            found="planned, asked, graded, stored",
+        )
+
+
+def _in_a_store(
+    samples: Sequence[Sample], pattern: Pattern, action: Callable[[Store], None]
+) -> Callable[[], None]:
+    """The action on a new store in which a run of these questions is queued; all of it timed."""
+    dataset = Dataset(_NAME, "multiple_choice", tuple(samples), sha256="0" * 64)
+    spec = RunSpec.model_validate(
+        {"datasets": [_NAME], "models": ["noisy"], "mode": "multiple_choice", "pattern": pattern}
+    )
+
+    def act() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = Store(Path(folder) / "store.sqlite")
+            submit(
+                store,
+                spec,
+                {_NAME: Loaded(dataset, (), len(samples), ())},
+                read_catalog(ASSETS / "models.toml"),
+            )
+            action(store)
+            store.close()
+
+    return act
+
+
+def _mode() -> tuple[Mode, Setting]:
+    return MODES["multiple_choice"], Setting(shots={})
+
+
+def _keep(store: Store, batches: Sequence[Pairs], answered: Sequence[Kept]) -> None:
+    run = store.claim("bench")
+    assert run, "it was queued just now"
+    (cell,) = store.cells(run.id)
+    store.start_cell(run.lease, cell.id, "bench")
+    mode, setting = _mode()
+    for pairs, (trials, responses) in zip(batches, answered, strict=True):
+        Window(pairs, mode, setting, "bench")
+        store.write_trials(run.lease, cell.id, trials, responses)
+    assert store.cells(run.id)[0].done == sum(len(pairs) for pairs in batches)
+
+
+def _answered(batches: Sequence[Pairs]) -> list[Kept]:
+    """The trials and responses that a model would have brought about."""
+    rng = random.Random(0)
+    mode, setting = _mode()
+    kept: list[Kept] = []
+    for pairs in batches:
+        window = Window(pairs, mode, setting, "bench")
+        trials: list[Trial] = []
+        responses: list[tuple[bytes, Response]] = []
+        for ask in window.unanswered():
+            logprobs = tuple(-3 * rng.random() for _ in range(4))
+            response = LabelProbs(logprobs, mass=0.9, top_token="A")
+            trials += window.accept(ask, response)
+            if key := window.keys[ask]:
+                responses.append((key, response))
+        kept.append((trials, responses))
+    return kept
+
+
+def _work(store: Store) -> None:
+    catalog = read_catalog(ASSETS / "models.toml")
+    Worker(store, lambda: catalog).work_once()

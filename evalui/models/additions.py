@@ -1,0 +1,242 @@
+"""Models added on the page: a file of their own beside the database.
+
+The administrator's models.toml is only ever read. The server, its workers and the command line
+read both files, this one last.
+"""
+
+import json
+import os
+import re
+import tempfile
+import threading
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from evalui.errors import ModelError, StoreError
+from evalui.models.base import BACKENDS, ModelEntry
+from evalui.models.catalog import read_catalog, read_entry
+
+Place = Literal["folder", "hub", "endpoint"]
+
+_FILE = "models-added.toml"
+_HEAD = "# Models added on the Models page. evalui writes this file anew with each change.\n"
+_NAME = re.compile(r"[^\W_][\w.+-]{0,63}")
+_HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_LONGEST = 500  # characters of one field
+# Two forms sent at the same moment read and write one file: without it one model would be lost.
+_WRITING = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A model as its form describes it; `address` and `key_variable` are an endpoint's.
+
+    `path` is a folder, a hub id, or the model's name at the endpoint. `key_variable` names the
+    environment variable that holds the key: keys never stand in files.
+    """
+
+    name: str
+    path: str
+    place: Place = "folder"
+    backend: str = "transformers"
+    dtype: str = "auto"
+    chat: bool = False
+    adapter: str = ""
+    address: str = ""
+    key_variable: str = ""
+
+
+def additions_beside(database: Path) -> Path:
+    """The file of added models of the server with this database."""
+    return database.parent / _FILE
+
+
+def read_models(catalog: Path, additions: Path) -> dict[str, ModelEntry]:
+    """The models of both files by name; no additions are as good as an empty file.
+
+    Raises:
+        ModelError: as `read_catalog`, or both files have a model of one name.
+    """
+    models = read_catalog(catalog)
+    added = read_added(additions)
+    if twice := [name for name in added if name in models]:
+        raise ModelError(
+            "{name} is in {catalog} and was added on the Models page as well. Remove one of them.",
+            "model-twice",
+            name=twice[0],
+            catalog=catalog.name,
+        )
+    return models | added
+
+
+def read_added(additions: Path) -> dict[str, ModelEntry]:
+    """The added models by name; raises as `read_catalog`."""
+    return read_catalog(additions) if additions.is_file() else {}
+
+
+def add(additions: Path, wanted: Wanted, *, catalog: Path) -> ModelEntry:
+    """Check a model and append it; what it became.
+
+    Raises:
+        ModelError: a field is wrong, the name is taken, or the files cannot be loaded.
+        StoreError: the file cannot be written.
+    """
+    table = _table(wanted)
+    entry = read_entry(additions, wanted.name, table)
+    if wanted.place != "endpoint" and (found := BACKENDS[entry.backend].problem(entry)):
+        raise ModelError(found)  # an endpoint may be away for now: its state will say so
+    with _WRITING:
+        if wanted.name in read_models(catalog, additions):
+            raise ModelError(
+                "There is a model {name!r} already. Choose another name.",
+                "model-name-taken",
+                name=wanted.name,
+            )
+        _write(additions, _tables(additions) | {wanted.name: table})
+    return entry
+
+
+def remove(additions: Path, name: str) -> None:
+    """Take an added model out again; its files stay. Raises `ModelError` if it was not added."""
+    with _WRITING:
+        tables = _tables(additions)
+        if name not in tables:
+            raise ModelError(
+                "{name!r} was not added on this page, so it cannot be removed here.",
+                "model-not-added",
+                name=name,
+            )
+        del tables[name]
+        _write(additions, tables)
+
+
+def _table(wanted: Wanted) -> dict[str, Any]:
+    """The fields of models.toml, each checked by itself."""
+    _check_texts(wanted)
+    if not _NAME.fullmatch(wanted.name):
+        raise ModelError(
+            "The name may have up to 64 letters, digits, dots, hyphens and underscores, "
+            "and begins with a letter or digit.",
+            "model-bad-name",
+        )
+    if wanted.place == "endpoint":
+        return _endpoint(wanted)
+    path = _folder(wanted.path) if wanted.place == "folder" else _hub(wanted.path)
+    table: dict[str, Any] = {"backend": wanted.backend, "path": path, "dtype": wanted.dtype}
+    if wanted.chat:
+        table["chat"] = True
+    if wanted.adapter:
+        table["adapter"] = _folder(wanted.adapter)
+    return table
+
+
+def _check_texts(wanted: Wanted) -> None:
+    texts = (wanted.path, wanted.adapter, wanted.address, wanted.key_variable)
+    if any(len(text) > _LONGEST or not text.isprintable() for text in texts):
+        raise ModelError(
+            "A field is longer than {n} characters, or holds something that cannot be read.",
+            "model-bad-field",
+            n=_LONGEST,
+        )
+
+
+def _folder(path: str) -> str:
+    folder = Path(path).expanduser() if path.startswith("~/") else Path(path)
+    if not folder.is_absolute():
+        raise ModelError(
+            "{path!r} is no whole path: begin at the top, as in /data/models/mine.",
+            "path-not-absolute",
+            path=path,
+        )
+    return str(folder.resolve())
+
+
+def _hub(path: str) -> str:
+    if not _HUB.fullmatch(path) or ".." in path:
+        raise ModelError(
+            "{path!r} is no hub id: expected owner/name, as in Qwen/Qwen2.5-0.5B.",
+            "no-hub-id",
+            path=path,
+        )
+    return path
+
+
+def _endpoint(wanted: Wanted) -> dict[str, Any]:
+    _check_address(wanted.address)
+    if not wanted.path:
+        raise ModelError(
+            "Name the model as its server calls it, as in gpt-4o-mini.", "endpoint-no-model"
+        )
+    if wanted.key_variable and not _VARIABLE.fullmatch(wanted.key_variable):
+        raise ModelError(
+            "{name!r} is no name of an environment variable. "
+            "Give the name, as in OPENAI_API_KEY, never the key itself.",
+            "no-variable",
+            name=wanted.key_variable,
+        )
+    options = {"base_url": wanted.address}
+    if wanted.key_variable:
+        options["api_key_env"] = wanted.key_variable
+    return {"backend": "openai", "path": wanted.path, "chat": wanted.chat, "options": options}
+
+
+def _check_address(address: str) -> None:
+    try:
+        parts = urlsplit(address)
+        known = bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        known, parts = False, urlsplit("")
+    if not known or parts.scheme not in ("http", "https") or parts.username is not None:
+        raise ModelError(
+            "{address!r} is no address of an endpoint: expected http:// or https:// with a host "
+            "and no password, as in http://127.0.0.1:8000/v1.",
+            "no-address",
+            address=address,
+        )
+
+
+def _tables(additions: Path) -> dict[str, Any]:
+    """The file as it is; `read_models` has said before whether it can be read."""
+    read_added(additions)
+    return tomllib.loads(additions.read_text(encoding="utf-8")) if additions.is_file() else {}
+
+
+def _write(additions: Path, tables: Mapping[str, Any]) -> None:
+    """Replace the file in one step, so that a worker never reads half of it."""
+    text = _HEAD + "".join(f"\n[{_toml(name)}]\n{_lines(tables[name])}" for name in tables)
+    try:
+        additions.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        number, name = tempfile.mkstemp(dir=additions.parent, prefix=_FILE)
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).replace(additions)
+    except OSError as error:
+        raise StoreError(
+            "{file} cannot be written: {reason}.",
+            "additions-unwritable",
+            file=str(additions),
+            reason=str(error.strerror),
+        ) from error
+
+
+def _lines(table: Mapping[str, Any]) -> str:
+    return "".join(f"{_toml(key)} = {_toml(value)}\n" for key, value in table.items())
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML writes it, tables in one line; a JSON text is a TOML text.
+
+    Nothing else is in the file: it is ours, and its texts are printable.
+    """
+    if isinstance(value, dict):
+        pairs: dict[str, Any] = value  # pyright: ignore[reportUnknownVariableType] # TOML's keys
+        return "{" + ", ".join(f"{_toml(key)} = {_toml(each)}" for key, each in pairs.items()) + "}"
+    if isinstance(value, list):
+        items: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
+        return "[" + ", ".join(map(_toml, items)) + "]"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,115 @@
+"""What a server was found to do, and which abilities follow from that."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from evalui.errors import sentence
+from evalui.models.endpoint_settings import Api
+from evalui.types import Ability
+
+_ENOUGH = 2  # a list of one token says nothing of the others
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What one server really did when it was asked.
+
+    `chat_top` and `listed` are how many of the most probable tokens it lists in chat and in
+    completions, 0 if none. `echo`: it scores the tokens of a prompt in OpenAI's old manner, if it
+    may write `echo_tokens` of its own;
+    `prompt_logprobs`: in vLLM's. `ids`: it takes prompts as token ids and spells tokens as ids;
+    `picks`: it scores any tokens it is told as the next one. `tokenizes`: it turns texts into
+    ids. `limit_field` is its word for the longest reply. `max_length` (0: not told), `root` and
+    `told` are what it says of the model.
+    """
+
+    chat: bool = False
+    completions: bool = False
+    chat_top: int = 0
+    listed: int = 0
+    echo: bool = False
+    echo_tokens: int = 0
+    prompt_logprobs: bool = False
+    ids: bool = False
+    picks: bool = False
+    tokenizes: bool = False
+    limit_field: str = "max_tokens"
+    max_length: int = 0
+    root: str = ""
+    told: str = ""
+    lacks: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What it can answer, by whichever way."""
+        found: set[Ability] = set()
+        if self.chat or self.completions:
+            found.add("generate")
+        if self.scores_ids or self.chat_top >= _ENOUGH or self.listed >= _ENOUGH:
+            found.add("next_token")
+        if self.scores_ids or self.echo:
+            found.add("loglik")
+        return frozenset(found)
+
+    @property
+    def scores_ids(self) -> bool:
+        """Whether it scores any token ids after any others, which answers everything exactly."""
+        return self.ids and self.prompt_logprobs and self.tokenizes
+
+    @property
+    def way(self) -> str:
+        """How it is asked, in one word per kind of request; another way may change the figures."""
+        next_token = "ids" if self.scores_ids else f"top{self.listed}/{self.chat_top}"
+        loglik = "ids" if self.scores_ids else "echo" if self.echo else "-"
+        return f"{next_token}|{loglik}|{self.chat:d}{self.completions:d}"
+
+
+def common(found: Sequence[Findings]) -> Findings:
+    """What all of several servers can do."""
+    assert found, "somebody was found"
+    lacks = {ability: why for each in found for ability, why in each.lacks.items()}
+    told: dict[str, Any] = {"lacks": lacks, "limit_field": found[0].limit_field}
+    for name in ("root", "told"):
+        told[name] = "|".join(sorted({getattr(each, name) for each in found}))
+    lengths = [each.max_length for each in found if each.max_length]
+    told["max_length"] = min(lengths, default=0)
+    for each in fields(Findings):
+        if each.name not in told:
+            told[each.name] = min(getattr(one, each.name) for one in found)
+    return Findings(**told)
+
+
+def restricted(found: Findings, api: Api, *, tokenizer: bool) -> Findings:
+    """What is left when only one of the interfaces may be used.
+
+    `tokenizer`: the model's tokenizer lies here, so the server need not have one.
+    """
+    return Findings(
+        **{
+            each.name: _kept(each.name, api)(getattr(found, each.name))
+            for each in fields(Findings)
+            if each.name != "tokenizes"
+        },
+        tokenizes=(found.tokenizes or tokenizer) and api != "chat",
+    )
+
+
+def _kept(name: str, api: Api) -> Callable[[Any], Any]:
+    of_chat, of_completions = ("chat", "chat_top"), ("completions", "listed", "echo", "ids")
+    dropped = {"chat": of_completions, "completions": of_chat, "auto": ()}[api]
+    return lambda value: type(value)() if name in dropped else value
+
+
+def why_not(ability: Ability, reason: str) -> str:
+    """The reason for a missing ability, where the probe found no better one."""
+    return (
+        reason
+        or {
+            "next_token": sentence("it tells no probabilities of tokens", "endpoint-no-top"),
+            "loglik": sentence(
+                "it tells no probabilities of a prompt's tokens", "endpoint-no-echo"
+            ),
+            "generate": sentence("it answers neither chat nor completions", "endpoint-no-reply"),
+        }[ability]
+    )

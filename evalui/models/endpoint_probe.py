@@ -1,0 +1,287 @@
+"""What a server can really do, found out by asking: a setting that is ignored is answered with
+HTTP 200 all the same.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from evalui.errors import ModelError, sentence
+from evalui.models.endpoint_echo import seam_by_text
+from evalui.models.endpoint_findings import Findings
+from evalui.models.endpoint_http import (
+    TIMED_OUT,
+    Declined,
+    Faltered,
+    Json,
+    Server,
+    as_list,
+    as_object,
+    whole,
+)
+from evalui.models.endpoint_replies import (
+    choices,
+    read_echo,
+    read_prompt,
+    read_top,
+    told_model,
+    why_unbelievable,
+)
+from evalui.types import Ability
+
+_TEXT = "Question: Which of these is the largest?\nAnswer:"
+_TURNS = [{"role": "user", "content": "Name a letter."}]
+_TOPS = (20, 10, 5, 2)  # what servers allow: OpenAI's chat and vLLM 20, OpenAI's completions 5
+_IDS = tuple(range(100, 112))  # every vocabulary has these
+_PICKED = (100, 103)
+_AGAIN = 3  # times that a list is asked for anew which somebody else's request may have spoilt
+_NO_ROUTE = (404, 405)
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """One attempt: the server's answer, or the reason why there is none."""
+
+    answer: Json
+    reason: str = ""
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """Whether one interface answers at all, and how long a list of tokens it gives."""
+
+    works: bool = False
+    top: int = 0
+    reason: str = ""
+    told: str = ""
+    limit_field: str = "max_tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """What the server says of its models; `names` () if it says nothing."""
+
+    names: tuple[str, ...] = ()
+    root: str = ""
+    max_length: int = 0
+
+
+def probe(server: Server, model: str) -> Findings:
+    """What the server can do for the model.
+
+    Raises:
+        Faltered: it cannot be asked now.
+        ModelError: it lets nobody in with this key, or cannot serve the model.
+    """
+    asked = _Probe(server, model)
+    # At once: somebody may wait for it.
+    with ThreadPoolExecutor(max_workers=4) as several:
+        models = several.submit(asked.models)
+        chatting = several.submit(asked.chat)
+        completing = several.submit(asked.completions)
+        echoing = several.submit(asked.echo)
+    served, chat, completions = models.result(), chatting.result(), completing.result()
+    if not (chat.works or completions.works):
+        raise _useless(server, model, served, completions.reason or chat.reason)
+    found = replace(
+        # Last, since it spoils lists asked for at the same time, see `why_unbelievable`.
+        asked.ids() if completions.works else Findings(),
+        chat=chat.works,
+        completions=completions.works,
+        chat_top=chat.top,
+        listed=completions.top,
+        limit_field=chat.limit_field,
+        max_length=served.max_length,
+        root=served.root,
+        told=completions.told or chat.told,
+    )
+    why_no_echo, echo_tokens = echoing.result()
+    found = replace(found, echo=not why_no_echo, echo_tokens=echo_tokens)
+    reasons: dict[Ability, str] = {
+        "next_token": completions.reason or chat.reason,
+        "loglik": why_no_echo,
+    }
+    missing = {key: why for key, why in reasons.items() if why and key not in found.abilities}
+    return replace(found, lacks=missing)
+
+
+class _Probe:
+    """The single questions; each is asked in a thread of its own."""
+
+    def __init__(self, server: Server, model: str) -> None:
+        self._server = server
+        self._model = model
+
+    def models(self) -> _Served:
+        """What /models lists; nothing if it fails, as with servers that load on demand."""
+        try:
+            answer = self._server.get("models")
+        except (Declined, Faltered) as error:
+            if isinstance(error, Faltered) and _is_passing(error):
+                raise
+            return _Served()
+        listed = [as_object(each) for each in as_list(answer.get("data"))]
+        own = next((each for each in listed if each.get("id") == self._model), as_object(None))
+        return _Served(
+            tuple(str(each.get("id", "")) for each in listed),
+            str(own.get("root") or ""),
+            whole(own.get("max_model_len")),
+        )
+
+    def chat(self) -> _Listing:
+        """Whether it converses, and lists tokens while it does."""
+        for field in ("max_tokens", "max_completion_tokens"):
+            body: Json = {"messages": _TURNS, field: 1}
+            extras = [{"logprobs": True, "top_logprobs": top} for top in _TOPS]
+            found = self._listing("chat/completions", body, extras)
+            # Newer models of OpenAI want the other name, and say so.
+            if found.works or "max_completion_tokens" not in found.reason:
+                break
+        return replace(found, limit_field=field)
+
+    def completions(self) -> _Listing:
+        """Whether it goes on with a text, and lists tokens while it does."""
+        body: Json = {"prompt": _TEXT, "max_tokens": 1}
+        return self._listing("completions", body, [{"logprobs": top} for top in _TOPS])
+
+    def echo(self) -> tuple[str, int]:
+        """Why it does not score the tokens of a prompt by `echo`, "" if it does; and how many
+        tokens of its own it must be let write.
+        """
+        reason = ""
+        for tokens in (0, 1):
+            body: Json = {"prompt": _TEXT, "max_tokens": tokens, "echo": True, "logprobs": 1}
+            tried = self._try("completions", body)
+            reason = tried.reason or _why_not_echoed(tried.answer)
+            if not tried.reason:
+                return reason, tokens
+        return reason, 0
+
+    def ids(self) -> Findings:
+        """Whether it takes token ids, scores them, and turns texts into them."""
+        body: Json = {
+            "prompt": list(_IDS),
+            "max_tokens": 1,
+            "logprobs": 1,
+            "prompt_logprobs": 0,
+            "return_tokens_as_token_ids": True,
+        }
+        for extra in ({"logprob_token_ids": list(_PICKED)}, {}):
+            tried = self._try("completions", body | extra)
+            if not tried.reason:
+                break
+        texts = self._try("/tokenize", {"prompt": "a b", "add_special_tokens": False})
+        back = self._try("/detokenize", {"tokens": list(_PICKED)})
+        try:
+            (choice,) = choices(tried.answer)
+            places = read_prompt(choice, _IDS)
+            listed = read_top(choice)
+        except Faltered:
+            return Findings()
+        known = {each.id for each in listed}
+        # A server that takes the list for a text counts other tokens.
+        read = whole(as_object(tried.answer.get("usage")).get("prompt_tokens"))
+        return Findings(
+            ids=read == len(_IDS) and any(each.id is not None for each in listed),
+            prompt_logprobs=bool(places) and all(p.logprob is not None for p in places[1:]),
+            picks=known.issuperset(_PICKED),
+            tokenizes=bool(as_list(texts.answer.get("tokens")))
+            and isinstance(back.answer.get("prompt"), str),
+        )
+
+    def _listing(self, path: str, body: Json, extras: Sequence[Json]) -> _Listing:
+        first = ""
+        for extra in (*extras, {}):
+            tried = self._believable(path, body | {"temperature": 0.0} | extra)
+            first = first or tried.reason
+            if tried.status in _NO_ROUTE:
+                break
+            if not tried.reason:
+                return _listed(tried.answer, extra, first)
+        return _Listing(reason=first)
+
+    def _believable(self, path: str, body: Json) -> _Try:
+        """An answer whose list of tokens can be true, if there is one in a few attempts."""
+        tried = self._try(path, body)
+        for _ in range(_AGAIN):
+            if not _is_spoilt(tried):
+                break
+            tried = self._try(path, body)
+        return tried
+
+    def _try(self, path: str, body: Json) -> _Try:
+        try:
+            return _Try(self._server.post(path, {"model": self._model, **body}))
+        except Declined as error:
+            return _Try({}, error.reason, error.status)
+        except Faltered as error:
+            if _is_passing(error):
+                raise
+            return _Try({}, error.reason, error.status)
+
+
+def _is_passing(error: Faltered) -> bool:
+    """Whether the error tells nothing of what the server can do."""
+    return error.blame == "server" or error.status == TIMED_OUT
+
+
+def _why_not_echoed(answer: Json) -> str:
+    try:
+        (choice,) = choices(answer)
+        places = read_echo(choice)
+    except Faltered as error:
+        return error.reason
+    unscored = sum(place.logprob is None for place in places)
+    if len(places) < len(_TEXT.split()) or unscored > 1:
+        return sentence("it ignores echo and answers without the prompt", "endpoint-ignores-echo")
+    if seam_by_text(places, "", _TEXT) is None:
+        return sentence("it sends another prompt back than it got", "endpoint-other-echo")
+    return ""
+
+
+def _is_spoilt(tried: _Try) -> bool:
+    try:
+        return any(why_unbelievable(read_top(choice)) for choice in choices(tried.answer))
+    except Faltered:
+        return False
+
+
+def _listed(answer: Json, extra: Json, first: str) -> _Listing:
+    """What an answer shows; `first` is why earlier attempts, with longer lists, failed."""
+    try:
+        (choice,) = choices(answer)
+    except Faltered as error:
+        return _Listing(reason=error.reason)
+    why = _why_unlisted(choice) if extra else first
+    top = int(extra.get("top_logprobs") or extra.get("logprobs") or 0)
+    return _Listing(works=True, top=0 if why else top, reason=why, told=told_model(answer))
+
+
+def _why_unlisted(choice: Json) -> str:
+    try:
+        listed = read_top(choice)
+    except Faltered as error:
+        return error.reason
+    if not listed:
+        return sentence("it ignores logprobs and answers without them", "endpoint-ignores-logprobs")
+    if len(listed) == 1:
+        return sentence("it lists only one token, whatever is asked", "endpoint-one-token")
+    return why_unbelievable(listed)
+
+
+def _useless(server: Server, model: str, served: _Served, reason: str) -> ModelError:
+    if served.names and model not in served.names:
+        return ModelError(
+            "{url} has no model {model!r}. It has: {known}.",
+            "endpoint-unknown-model",
+            url=server.url,
+            model=model,
+            known=", ".join(served.names[:20]),
+        )
+    return ModelError(
+        "{url} answers neither chat nor completions: {reason}.",
+        "endpoint-no-reply-at-all",
+        url=server.url,
+        reason=reason,
+    )

@@ -1,0 +1,246 @@
+"""The process that runs vLLM: asks come in through one pipe, answers leave through another.
+
+Any interpreter that has vLLM can run this file, so it imports nothing of evalui. A message is its
+length in 4 bytes, the highest first, and that many bytes of JSON. An ask is one of three:
+
+    look   how probable are some token ids after these tokens, and which is the most probable
+    score  how probable is each of these tokens from `start` on, and is it the most probable
+    write  go on after these tokens
+"""
+
+import importlib
+import importlib.metadata
+import json
+import os
+import queue
+import signal
+import struct
+import sys
+import threading
+from pathlib import Path
+from typing import Any, BinaryIO
+
+_CPU_BLOCK = 32  # tokens that share a place in the cache; the default of 128 shares too little
+
+
+def send(pipe: BinaryIO, message: Any) -> None:
+    """Write one message."""
+    body = json.dumps(message).encode()
+    pipe.write(struct.pack(">I", len(body)) + body)
+    pipe.flush()
+
+
+def receive(pipe: BinaryIO) -> Any:
+    """Read one message; None if the other side is gone."""
+    head = pipe.read(4)
+    if len(head) < 4:
+        return None
+    (length,) = struct.unpack(">I", head)
+    body = pipe.read(length)
+    return json.loads(body) if len(body) == length else None
+
+
+class Engine:
+    """vLLM, asked and answering in messages."""
+
+    def __init__(self, opening: dict[str, Any]) -> None:
+        on_cpu = _built_for_cpu()
+        arguments = dict(opening["engine"])
+        if on_cpu:
+            arguments.setdefault("block_size", _CPU_BLOCK)
+            if arguments["dtype"] == "auto":
+                arguments["dtype"] = "float32"
+            if "gpu_memory_utilization" not in arguments:
+                os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
+            if arguments["enforce_eager"]:
+                # Even then vLLM compiles a helper or two, which takes longer than it saves.
+                os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
+        self._vllm: Any = importlib.import_module("vllm")
+        made = self._vllm.EngineArgs(**arguments)
+        self._engine: Any = self._vllm.LLMEngine.from_engine_args(made)
+        self._adapter: Any = None
+        if opening["adapter"]:
+            request: Any = importlib.import_module("vllm.lora.request")
+            self._adapter = request.LoRARequest("adapter", 1, opening["adapter"])
+            self._engine.add_lora(self._adapter)
+        parameters: Any = importlib.import_module("vllm.sampling_params")
+        self._final: Any = parameters.RequestOutputKind.FINAL_ONLY
+        errors: Any = importlib.import_module("vllm.exceptions")
+        client: type[Exception] = getattr(errors, "VLLMClientError", ValueError)
+        self._refusals: tuple[type[Exception], ...] = (ValueError, client)
+        self._asks: dict[str, dict[str, Any]] = {}
+        self._refused: list[dict[str, Any]] = []
+
+    def about(self) -> dict[str, Any]:
+        """What was opened."""
+        platforms: Any = importlib.import_module("vllm.platforms")
+        model = self._engine.model_config
+        return {
+            "version": self._vllm.__version__,
+            "device": platforms.current_platform.device_type,
+            "dtype": str(model.dtype).removeprefix("torch."),
+            "max_length": model.max_model_len,
+        }
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is left to answer."""
+        return bool(self._asks or self._refused)
+
+    def take(self, round_: int, asks: list[dict[str, Any]]) -> None:
+        """Begin with these asks and drop what is left of those before."""
+        self._engine.abort_request(list(self._asks))
+        self._asks.clear()
+        self._refused.clear()
+        for place, ask in enumerate(asks):
+            self._add(f"{round_}.{place}", {"place": place, "cached": True, **ask})
+
+    def step(self) -> list[dict[str, Any]]:
+        """The answers that the next step of the network completes."""
+        answers, self._refused = self._refused, []
+        for output in self._engine.step() if self._asks else ():
+            ask = self._asks.pop(output.request_id, None) if output.finished else None
+            if ask is None:
+                continue
+            answer = _ANSWERS[ask["kind"]](ask, output)
+            if answer is None:
+                self._add(f"{output.request_id}.whole", {**ask, "cached": False})
+            else:
+                answers.append({"place": ask["place"], **answer})
+        return answers
+
+    def _add(self, name: str, ask: dict[str, Any]) -> None:
+        try:
+            self._engine.add_request(
+                name,
+                {"type": "token", "prompt_token_ids": ask["tokens"]},
+                self._vllm.SamplingParams(
+                    output_kind=self._final, flat_logprobs=True, **_PARAMETERS[ask["kind"]](ask)
+                ),
+                lora_request=self._adapter,
+            )
+        except self._refusals as error:  # this ask alone cannot be answered
+            self._refused.append({"place": ask["place"], "refused": str(error)})
+        else:
+            self._asks[name] = ask
+
+
+def _look(ask: dict[str, Any]) -> dict[str, Any]:
+    # The log-probabilities are those of the network itself, over the whole vocabulary
+    # (`logprobs_mode` is "raw_logprobs"); at temperature 0 the token written is the best one.
+    return {
+        "max_tokens": 1,
+        "temperature": 0.0,
+        "detokenize": False,
+        "logprob_token_ids": ask["ids"] or None,
+    }
+
+
+def _looked(ask: dict[str, Any], output: Any) -> dict[str, Any]:
+    written = output.outputs[0]
+    # In front stands the token that was written, behind may stand padding.
+    after = len(ask["ids"]) + 1
+    found: list[float] = written.logprobs.logprobs[1:after] if ask["ids"] else []
+    return {"best": written.token_ids[0], "logprobs": found}
+
+
+def _score(ask: dict[str, Any]) -> dict[str, Any]:
+    # vLLM leaves the prefix cache alone where it is asked for the probabilities of a prompt,
+    # since it tells nothing of tokens it need not compute. Here only the end matters.
+    return {
+        "max_tokens": 1,
+        "temperature": 0.0,
+        "detokenize": False,
+        "prompt_logprobs": 0,
+        "skip_reading_prefix_cache": not ask["cached"],
+    }
+
+
+def _scored(ask: dict[str, Any], output: Any) -> dict[str, Any] | None:
+    """None if the cache reached past `start`, so that something of the end was not computed."""
+    end = ask["tokens"][ask["start"] :]
+    found = output.prompt_logprobs
+    # Token n is told by the network's output at token n - 1.
+    missed = (output.num_cached_tokens or 0) >= ask["start"]
+    if missed or found.token_ids[-len(end) :] != end:
+        assert ask["cached"], "vLLM gave no log-probabilities of a prompt"
+        return None
+    return {
+        "logprobs": found.logprobs[-len(end) :],
+        "first": [rank == 1 for rank in found.ranks[-len(end) :]],
+    }
+
+
+def _write(ask: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "max_tokens": ask["max_tokens"],
+        "temperature": ask["temperature"],
+        "seed": ask["seed"] if ask["temperature"] > 0 else None,
+        "stop": ask["stop"],
+        "stop_token_ids": ask["ends"],
+        "logprobs": 0,  # of what is written, to notice a network that computes NaN
+    }
+
+
+def _written(ask: dict[str, Any], output: Any) -> dict[str, Any]:
+    del ask
+    text = output.outputs[0]
+    ids = list(text.token_ids)
+    ended = text.finish_reason == "stop"
+    by_token = ended and not isinstance(text.stop_reason, str)
+    return {
+        "ids": ids[:-1] if by_token else ids,
+        "ended": ended,
+        "logprob": text.cumulative_logprob,
+    }
+
+
+_PARAMETERS = {"look": _look, "score": _score, "write": _write}
+_ANSWERS = {"look": _looked, "score": _scored, "write": _written}
+
+
+def _built_for_cpu() -> bool:
+    names = {each.name.lower() for each in importlib.metadata.distributions() if each.name}
+    return "vllm-cpu" in names or ("vllm" in names and "cpu" in importlib.metadata.version("vllm"))
+
+
+def _listen(pipe: BinaryIO, inbox: "queue.Queue[dict[str, Any]]") -> None:
+    """Pass on what comes in; when the other side is gone, so is this process with all its own."""
+    while (message := receive(pipe)) is not None:
+        inbox.put(message)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _serve(engine: Engine, inbox: "queue.Queue[dict[str, Any]]", pipe: BinaryIO) -> None:
+    round_ = 0
+    while True:
+        while not engine.busy or not inbox.empty():
+            message = inbox.get()
+            round_ = message["round"]
+            engine.take(round_, message["asks"])
+        if answers := engine.step():
+            send(pipe, {"round": round_, "answers": answers})
+
+
+def main(incoming: int, outgoing: int) -> None:
+    """Open the model that the first message names, then answer until the other side is gone."""
+    # A file that is run has its folder searched for modules, and a sibling is called vllm.
+    here = Path(__file__).resolve().parent
+    sys.path[:] = [place for place in sys.path if Path(place).resolve() != here]
+    for pipe in (incoming, outgoing):  # what vLLM starts itself must not keep them open
+        os.set_inheritable(pipe, False)
+    with os.fdopen(incoming, "rb") as source, os.fdopen(outgoing, "wb") as sink:
+        opening = receive(source)
+        inbox: queue.Queue[dict[str, Any]] = queue.Queue()
+        threading.Thread(target=_listen, args=(source, inbox), daemon=True).start()
+        try:
+            engine = Engine(opening)
+            send(sink, {"ready": engine.about()})
+            _serve(engine, inbox, sink)
+        except Exception as error:  # whatever it is, the user is told
+            send(sink, {"failed": f"{type(error).__name__}: {error}"})
+            raise
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,150 @@
+"""What a cell has cost in tokens and dollars, and why one waits for its model.
+
+Tokens are kept with the cell; dollars never are: they follow from the prices of today's catalog.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from sqlite3 import Row
+
+from evalui.models.base import ModelEntry
+from evalui.runs.codec import decode_sentence, encode_sentence
+from evalui.runs.database import Database
+from evalui.runs.queue import hold
+from evalui.runs.rows import Lease
+from evalui.types import Usage
+
+Catalog = Mapping[str, ModelEntry]
+
+_COUNTED = """
+    SELECT {what} AS whose, model, sum(input_tokens) AS read, sum(output_tokens) AS written
+    FROM cell WHERE {where} AND (input_tokens > 0 OR output_tokens > 0)
+    GROUP BY whose, model ORDER BY min(place)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """Tokens read and written, and US dollars; None where no model has a price."""
+
+    read: int
+    written: int
+    dollars: float | None = None
+
+    def __add__(self, other: "Charge") -> "Charge":
+        """Both together; a part without a price adds none."""
+        known = [each.dollars for each in (self, other) if each.dollars is not None]
+        return Charge(
+            self.read + other.read, self.written + other.written, sum(known) if known else None
+        )
+
+    def __str__(self) -> str:
+        """For the command line, which speaks English."""
+        told = f"{self.read:,} tokens read, {self.written:,} written"
+        return told if self.dollars is None else f"{told}, ${self.dollars:,.4f} at today's prices"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why nobody answers a cell, since when, and when it is tried again (seconds since 1970)."""
+
+    why: str
+    since: float
+    again: float
+
+
+def count(database: Database, lease: Lease, cell_id: int, usage: Usage) -> None:
+    """Add tokens to those of the cell.
+
+    Raises:
+        LostRun: the run was given to another worker, or deleted; nothing is written.
+    """
+    with database.writing() as connection:
+        hold(connection, lease)
+        connection.execute(
+            "UPDATE cell SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?"
+            " WHERE id = ?",
+            (usage.prompt_tokens, usage.completion_tokens, cell_id),
+        )
+
+
+def cell_charges(database: Database, run_id: str, catalog: Catalog) -> dict[int, Charge]:
+    """What each cell of a run has cost, by its id; a model whose tokens nobody counts is absent."""
+    rows = database.rows(_COUNTED.format(what="id", where="run = ?"), (run_id,))
+    return {row["whose"]: _charge(row, catalog) for row in rows}
+
+
+def run_charge(database: Database, run_id: str, catalog: Catalog) -> Charge | None:
+    """What a run has cost so far, None if no token was counted."""
+    return total(cell_charges(database, run_id, catalog).values())
+
+
+def run_charges(database: Database, owner: str, catalog: Catalog) -> dict[str, Charge]:
+    """What each run of an owner has cost, by its id; runs without counted tokens are absent."""
+    where = "run IN (SELECT id FROM run WHERE owner = ?)"
+    found: dict[str, Charge] = {}
+    for row in database.rows(_COUNTED.format(what="run", where=where), (owner,)):
+        charge = _charge(row, catalog)
+        found[row["whose"]] = found[row["whose"]] + charge if row["whose"] in found else charge
+    return found
+
+
+def written(database: Database) -> dict[tuple[str, str], float]:
+    """Tokens written for each request that was planned, by model and mode, for `estimate`.
+
+    What was asked beyond the plan counts: a judge's second request after an unreadable reply.
+    """
+    rows = database.rows(
+        "SELECT model, mode, sum(output_tokens) / sum(1.0 * requests * done / total) AS mean"
+        " FROM cell WHERE output_tokens > 0 AND requests * done > 0 GROUP BY model, mode"
+    )
+    return {(row["model"], row["mode"]): row["mean"] for row in rows}
+
+
+def total(charges: Iterable[Charge]) -> Charge | None:
+    """All charges together, None if there are none."""
+    known = list(charges)
+    return sum(known[1:], start=known[0]) if known else None
+
+
+def wait(database: Database, lease: Lease, cell_id: int, told: Wait) -> None:
+    """Say that the cell waits; raises `LostRun` as `count` does."""
+    with database.writing() as connection:
+        hold(connection, lease)
+        connection.execute(
+            "UPDATE cell SET waits = ? WHERE id = ?",
+            (json.dumps([told.since, told.again, encode_sentence(told.why)]), cell_id),
+        )
+
+
+def go_on(database: Database, lease: Lease, cell_id: int) -> None:
+    """Say that somebody answers again; raises `LostRun` as `count` does.
+
+    The clock of the cell starts anew: waiting is neither its time nor its pace.
+    """
+    with database.writing() as connection:
+        hold(connection, lease)
+        connection.execute(
+            "UPDATE cell SET waits = '', written = ? WHERE id = ?", (time.time(), cell_id)
+        )
+
+
+def waits(database: Database, run_id: str) -> dict[int, Wait]:
+    """The cells of a run that wait for their model, by id."""
+    rows = database.rows("SELECT id, waits FROM cell WHERE run = ? AND waits != ''", (run_id,))
+    return {row["id"]: _wait(row["waits"]) for row in rows}
+
+
+def _wait(text: str) -> Wait:
+    since, again, why = json.loads(text)
+    return Wait(decode_sentence(why), since, again)
+
+
+def _charge(row: Row, catalog: Catalog) -> Charge:
+    entry = catalog.get(row["model"])
+    if entry is None or not (entry.input_price or entry.output_price):
+        return Charge(row["read"], row["written"])
+    dollars = (row["read"] * entry.input_price + row["written"] * entry.output_price) / 1e6
+    return Charge(row["read"], row["written"], dollars)

@@ -1,0 +1,219 @@
+"""The Models tab: what there is, what each model can do, and what this server has room for.
+
+The page shows what the server says; it is asked again while something of it can change.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+import gradio as gr
+
+from evalui.errors import EvaluiError
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import ModelState, base_of
+from evalui.runs.model_trials import TrialRow
+from evalui.ui.desk import Desk
+from evalui.ui.html import Html, div, el
+from evalui.ui.models_add import add_card, read_wanted
+from evalui.ui.models_devices import devices_card
+from evalui.ui.models_list import Around, Listed, catalog_cards
+from evalui.ui.models_shelf import Hardware, Seat
+from evalui.ui.pane import QUIET, SKIP, Act, Form, on, pane, read_act
+from evalui.ui.text import Text
+from evalui.ui.widgets import button, note, page_head
+
+_EVERY_S = 1.0
+
+
+class Said(NamedTuple):
+    """What the last click left to show, kept in the browser as text.
+
+    `problem` came of it, `asking` is the model whose removal waits for a second one.
+    """
+
+    problem: str = ""
+    asking: str = ""
+
+    def text(self) -> str:
+        """The value of the hidden field."""
+        return json.dumps(self)
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The inverse; a page that was never clicked holds an empty field."""
+        return cls(*json.loads(text)) if text else cls()
+
+
+class Models:
+    """The tab in one language."""
+
+    def __init__(self, desk: Desk, t: Text) -> None:
+        self.desk = desk
+        self.t = t
+        self.outputs: list[Any] = []
+
+    def build(self) -> None:
+        """Lay out the page, and the form below it that no poll touches."""
+        with gr.Column(elem_classes="page"):
+            whole = pane("models-pane")
+            form = pane("models-add")
+        said = gr.Textbox(visible=False)
+        stamp = gr.Textbox(visible=False)
+        timer = gr.Timer(_EVERY_S, active=False)
+        self.outputs = [whole, form, said, stamp, timer]
+        for source in (whole, form):
+            on(source, self.answer, outputs=self.outputs)
+        # A poll that began before a click may end after it, so it never writes what was said.
+        timer.tick(self.tick, [said, stamp], [whole, stamp, timer], trigger_mode="once", **QUIET)
+
+    def enter(self, form: Form) -> tuple[Any, ...]:
+        """All outputs for an address; another tab's costs nothing."""
+        return self.open() if form.get("tab") == "models" else (SKIP,) * len(self.outputs)
+
+    def open(self) -> tuple[Any, ...]:
+        """All outputs when the tab is pressed."""
+        return self._page(Said(), self._form({}))
+
+    def answer(self, event: gr.EventData) -> tuple[Any, ...]:
+        """The page after a click: a test, a model added or removed, or another kind of place."""
+        act = read_act(event)
+        if act.do == "add":
+            return self._added(act)
+        if act.do == "set":
+            return self._only_form(self._form(act.form))
+        try:
+            self._done(act)
+            problem = ""
+        except EvaluiError as error:
+            problem = self.t.told(error.sentence)
+        asking = act.one("model") if act.do == "ask" else ""
+        return self._page(Said(problem, asking), SKIP)
+
+    def tick(self, said: str, stamp: str) -> tuple[Any, ...]:
+        """The page if it is another than that of `stamp`, else nothing at all.
+
+        It is asked for once more after each change, so that what came too late is put right.
+        """
+        page, live = self.show(Said.read(said))
+        now = _stamp(page)
+        if now == stamp:
+            return SKIP, SKIP, SKIP if live else gr.Timer(active=False)
+        return page, now, gr.Timer(active=True)
+
+    def show(self, said: Said = Said()) -> tuple[Html, bool]:  # noqa: B008 (it cannot change)
+        """The page, and whether something of it may change by itself."""
+        shelf, t = self.desk.shelf, self.t
+        seats, hardware = shelf.seats(self.desk.owner), shelf.hardware()
+        problem, states, rescue = said.problem, {}, None
+        try:
+            states = shelf.glance()
+        except EvaluiError as error:
+            problem, rescue = t.told(error.sentence), self._rescue()
+        models = self._listed(states, seats, hardware)
+        page = div(
+            page_head(t("catalog.head"), t("catalog.promise")),
+            div(note("bad", problem), role="alert") if problem else None,
+            rescue,
+            devices_card(t, hardware, seats),
+            catalog_cards(t, models, Around(self._waits(seats), shelf.may_edit, said.asking)),
+            cls="stack models-page",
+        )
+        return page, self._live(models, seats)
+
+    def _rescue(self) -> Html | None:
+        """The added models, to be removed where the two files contradict each other."""
+        if not self.desk.shelf.may_edit:
+            return None
+        try:
+            names = sorted(self.desk.shelf.added())
+        except EvaluiError:
+            return None  # the problem told is that of this file
+        words = (button(self.t("catalog.rescue", name=n), "remove", data_model=n) for n in names)
+        return div(*words, cls="ways") if names else None
+
+    def _page(self, said: Said, form: Any) -> tuple[Any, ...]:
+        page, live = self.show(said)
+        return page, form, said.text(), _stamp(page), gr.Timer(active=live)
+
+    def _only_form(self, form: Html) -> tuple[Any, ...]:
+        return SKIP, form, SKIP, SKIP, SKIP
+
+    def _form(self, form: Form, *, problem: str = "", done: str = "") -> Html:
+        if self.desk.shelf.may_edit:
+            return add_card(self.t, form, problem=problem, done=done)
+        return el("p", self.t("add.not_yours"), cls="meta")
+
+    def _added(self, act: Act) -> tuple[Any, ...]:
+        try:
+            entry = self.desk.shelf.add(read_wanted(act.form))
+        except EvaluiError as error:
+            problem = self.t.told(error.sentence)
+            return self._only_form(self._form(act.form, problem=problem))
+        place: Form = {"add_place": act.one("add_place")}
+        return self._page(Said(), self._form(place, done=self.t("add.done", name=entry.name)))
+
+    def _done(self, act: Act) -> None:
+        name = act.one("model")
+        if act.do == "test":
+            self.desk.shelf.try_model(name, self.desk.owner)
+        elif act.do == "remove":
+            self.desk.shelf.remove(name)
+
+    def _listed(
+        self,
+        states: Mapping[str, ModelState | None],
+        seats: Sequence[Seat],
+        hardware: Hardware,
+    ) -> list[Listed]:
+        shelf, catalog = self.desk.shelf, {}
+        if states:
+            catalog = shelf.catalog()
+        trials, speeds = shelf.trials(self.desk.owner), shelf.speeds()
+        added = shelf.added() if states else frozenset[str]()
+        at = {seat.row.model: seat for seat in seats if seat.seen and seat.row.model}
+        return [
+            Listed(
+                entry=catalog[name],
+                state=state,
+                trial=_of(trials.get(name), catalog[name]),
+                footprint=shelf.footprint(state) if state else None,
+                free=hardware.free(catalog[name]),
+                speeds=speeds.get(name, {}),
+                seat=at.get(name),
+                base=base_of(catalog[name], catalog.values()),
+                added=name in added,
+            )
+            for name, state in states.items()
+            if name in catalog
+        ]
+
+    def _waits(self, seats: Sequence[Seat]) -> str:
+        """What a queued trial waits for."""
+        t = self.t
+        if not seats:
+            return t("tried.nobody")
+        if not all(seat.row.busy for seat in seats):
+            return t("tried.soon")
+        if runs := [seat.run_name for seat in seats if seat.run_name]:
+            return t("tried.behind", run=runs[0])
+        mine = any(seat.seen and not seat.row.run for seat in seats)
+        return t("tried.behind_test" if mine else "tried.behind_others")
+
+    def _live(self, models: Sequence[Listed], seats: Sequence[Seat]) -> bool:
+        return (
+            any(model.state is None or (model.trial and model.trial.live) for model in models)
+            or any(seat.row.busy for seat in seats)
+            or (not seats and self.desk.settings.workers > 0)  # they come with the server
+            or self.desk.ahead() > 0
+        )
+
+
+def _of(trial: TrialRow | None, entry: ModelEntry) -> TrialRow | None:
+    """The trial, unless it tells of a model that the catalog has changed since."""
+    return trial if trial and (trial.live or trial.entry == entry) else None
+
+
+def _stamp(page: Html) -> str:
+    return hashlib.sha256(page.encode()).hexdigest()[:16]

@@ -1,0 +1,131 @@
+"""The Models page's form for a model that is not in the catalog, for those who may add one."""
+
+from collections.abc import Mapping
+from typing import get_args
+
+from evalui.models.additions import Place, Wanted
+from evalui.models.base import BACKENDS
+from evalui.models.transformers import DTYPES
+from evalui.ui.draft import Form, one
+from evalui.ui.html import Html, div, el
+from evalui.ui.text import Text
+from evalui.ui.widgets import button, field, note, select, titled
+
+_PLACES: Mapping[str, Place] = {name: name for name in get_args(Place)}
+_LOCAL = ("transformers", "vllm")  # backends that compute on this server
+
+
+def add_card(t: Text, form: Form, *, problem: str = "", done: str = "") -> Html:
+    """The form, only with the fields that matter for where the model is."""
+    place = _PLACES.get(one(form, "add_place"), "folder")
+    told = note("bad", problem) if problem else note("ok", done) if done else None
+    return titled(
+        t("add.title"),
+        el("p", t("add.about"), cls="dim"),
+        div(_places(t, place), cls="gap"),
+        div(
+            *(_endpoint(t, form) if place == "endpoint" else _local(t, form, place)),
+            cls="fields gap",
+        ),
+        div(told, role="alert", cls="gap") if told else None,
+        div(button(t("add.go"), "add", cls="pri", data_once=True), cls="gap"),
+        cls="add-model",
+    )
+
+
+def read_wanted(form: Form) -> Wanted:
+    """The form's fields; whether they are right is checked where the model is added."""
+    place = _PLACES.get(one(form, "add_place"), "folder")
+    backend = one(form, "add_backend")
+    return Wanted(
+        name=one(form, "add_name").strip(),
+        path=one(form, "add_path").strip(),
+        place=place,
+        backend=backend if backend in _backends() else _LOCAL[0],
+        dtype=one(form, "add_dtype") or "auto",
+        chat=one(form, "add_chat") == "yes",
+        adapter=one(form, "add_adapter").strip(),
+        address=one(form, "add_address").strip(),
+        key_variable=one(form, "add_key").strip(),
+    )
+
+
+def _backends() -> list[str]:
+    return [name for name in _LOCAL if name in BACKENDS]
+
+
+def _places(t: Text, chosen: Place) -> Html:
+    return div(
+        *(
+            el(
+                "label",
+                el(
+                    "input",
+                    type="radio",
+                    name="add_place",
+                    value=place,
+                    checked=place == chosen,
+                    aria_label=t(f"add.{place}"),
+                ),
+                div(el("h3", t(f"add.{place}")), div(t(f"add.{place}_about"), cls="meta")),
+                cls="opt",
+            )
+            for place in _PLACES
+        ),
+        cls="places",
+        role="radiogroup",
+        aria_label=t("add.where"),
+    )
+
+
+def _local(t: Text, form: Form, place: Place) -> list[Html]:
+    fields = [
+        _text(t, form, "name", hint=True),
+        _text(t, form, "path", word=f"add.{place}_path", example=f"add.{place}_example"),
+        _text(t, form, "adapter", hint=True),
+        field(
+            t("add.dtype"),
+            select(
+                "add_dtype",
+                {name: t("add.dtype_auto") if name == "auto" else name for name in DTYPES},
+                one(form, "add_dtype"),
+            ),
+        ),
+        _chat(t, form),
+    ]
+    if len(backends := _backends()) > 1:
+        words = {name: t(f"backend.{name}") for name in backends}
+        fields.append(
+            field(t("add.backend"), select("add_backend", words, one(form, "add_backend")))
+        )
+    return fields
+
+
+def _endpoint(t: Text, form: Form) -> list[Html]:
+    return [
+        _text(t, form, "name", hint=True),
+        _text(t, form, "address", example="add.address_example"),
+        _text(t, form, "path", word="add.endpoint_path", example="add.endpoint_example"),
+        _text(t, form, "key", hint=True, example="add.key_example"),
+        _chat(t, form),
+    ]
+
+
+def _chat(t: Text, form: Form) -> Html:
+    words = {"": t("set.chat_no"), "yes": t("set.chat_yes")}
+    return field(t("set.chat"), select("add_chat", words, one(form, "add_chat")))
+
+
+def _text(
+    t: Text, form: Form, name: str, *, word: str = "", example: str = "", hint: bool = False
+) -> Html:
+    control = el(
+        "input",
+        type="text",
+        name=f"add_{name}",
+        value=one(form, f"add_{name}"),
+        placeholder=t(example) if example else None,
+        autocomplete="off",
+        spellcheck="false",
+    )
+    return field(t(word or f"add.{name}"), control, hint=t(f"add.{name}_hint") if hint else None)

@@ -1,0 +1,91 @@
+"""The Models page's picture of the server: its memory, and what each worker is at."""
+
+from collections.abc import Sequence
+
+from evalui.runs.devices import Memory
+from evalui.ui.html import Child, Html, div, el, join, span
+from evalui.ui.models_shelf import Hardware, Seat
+from evalui.ui.text import Text
+from evalui.ui.widgets import bar, note, status, table, titled
+
+
+def devices_card(t: Text, hardware: Hardware, seats: Sequence[Seat]) -> Html:
+    """Memory at the left, workers at the right."""
+    memories = [
+        _memory(t, t("device.memory"), hardware.machine),
+        *(
+            _memory(t, t("device.gpu", n=number, name=gpu.name), gpu)
+            for number, gpu in enumerate(hardware.gpus)
+        ),
+    ]
+    return titled(
+        t("device.title"),
+        div(
+            div(
+                *memories,
+                None if hardware.gpus else div(t("device.no_gpu"), cls="meta gap-s"),
+                cls="memories",
+            ),
+            div(_workers(t, seats), cls="f2"),
+            cls="row devices",
+        ),
+        aside=_summary(t, seats),
+    )
+
+
+def amount(n_bytes: int) -> str:
+    """Bytes as people compare them: "12 MB", "5.4 GB", "141 GB"."""
+    if n_bytes < 1e9:
+        return f"{n_bytes / 1e6:.3g} MB"
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes < 1e11 else f"{n_bytes / 1e9:.0f} GB"
+
+
+def worker_words(t: Text, seat: Seat) -> str:
+    """ "worker 4711": the machine's name tells nothing where there is one machine."""
+    return t("device.worker", name=seat.row.name.rpartition(":")[2])
+
+
+def _summary(t: Text, seats: Sequence[Seat]) -> str:
+    if not seats:
+        return ""
+    busy = sum(seat.row.busy for seat in seats)
+    return t("device.busy", busy=busy, idle=len(seats) - busy)
+
+
+def _memory(t: Text, name: str, memory: Memory) -> Html:
+    used = t("device.used", used=amount(memory.used), total=amount(memory.total))
+    if memory.busy is not None:
+        used += " · " + t("device.computing", share=f"{100 * memory.busy:.0f}")
+    share = memory.used / memory.total if memory.total else 0.0
+    return div(
+        div(el("b", name), span(used, cls="dim"), cls="two"),
+        bar(share, label=f"{name}, {used}"),
+        cls="memory",
+    )
+
+
+def _workers(t: Text, seats: Sequence[Seat]) -> Html:
+    if not seats:
+        return note("warn", t("device.no_worker"))
+    heads = [t(f"device.{name}") for name in ("who", "state", "model", "work", "place", "holds")]
+    rows = [_worker(t, seat) for seat in seats]
+    return table(heads, rows, right=(5,), cls="workers")
+
+
+def _worker(t: Text, seat: Seat) -> list[Child]:
+    row = seat.row
+    name = span(row.name.rpartition(":")[2], cls="mono")
+    holds = amount(row.bytes)
+    if not row.busy:
+        return [name, status("na", t("device.idle")), "–", "–", "–", holds]
+    state = status("go", t("device.works"))
+    if not seat.seen:
+        return [name, state, "–", t("device.others"), "–", holds]
+    run = el("a", seat.run_name, href=f"?run={row.run}&tab=runs") if row.run else t("device.tries")
+    place = t(f"device.{row.device}") if f"device.{row.device}" in t else row.device
+    model = join(row.model or "–", None if row.holds or not row.model else _loading(t))
+    return [name, state, model, run, place or "–", holds]
+
+
+def _loading(t: Text) -> Html:
+    return div(t("runs.loading"), cls="meta")

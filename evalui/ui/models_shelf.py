@@ -1,0 +1,186 @@
+"""The models of the server as the pages work with them: catalog, states, trials and devices."""
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evalui.errors import EvaluiError, ModelError, UnknownName, sentence
+from evalui.models.additions import (
+    Wanted,
+    add,
+    additions_beside,
+    read_added,
+    read_models,
+    remove,
+)
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import ModelState
+from evalui.models.footprint import Footprint, footprint
+from evalui.runs import devices, model_trials
+from evalui.runs.access import may_see
+from evalui.runs.devices import Memory, WorkerRow
+from evalui.runs.model_trials import TrialRow
+from evalui.runs.store import Store
+from evalui.settings import Settings
+from evalui.ui.models_states import States
+
+_WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
+_GLANCE_S = 0.3  # the same of the page that asks again by itself
+_BEING_ASKED = sentence(
+    "It has not told yet what it can do. Look again in a few seconds.", "being-asked"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A worker as one person may see it: of other people's work (not `seen`) only that it is busy.
+
+    `run_name` is "" if it is at no run of theirs.
+    """
+
+    row: WorkerRow
+    seen: bool
+    run_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """The memory of the machine and of its GPUs."""
+
+    machine: Memory
+    gpus: tuple[Memory, ...]
+
+    def free(self, entry: ModelEntry) -> int:
+        """Bytes free where the model would be loaded: the emptiest GPU, if it goes to one."""
+        if self.gpus and entry.device != "cpu":
+            return max(gpu.free for gpu in self.gpus)
+        return self.machine.free
+
+
+class Shelf:
+    """One per server; safe to share between threads."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._settings = settings
+        self._database = store.database
+        self._store = store
+        self._states = States()
+        self._additions = additions_beside(settings.database)
+
+    def catalog(self) -> dict[str, ModelEntry]:
+        """All models by name, read anew, so that the administrator need not restart the server."""
+        return read_models(self._settings.models, self._additions)
+
+    def states(self) -> list[ModelState]:
+        """Each model with what it can do here."""
+        entries = list(self.catalog().values())
+        known = self._states.of(entries, wait_s=_WAIT_S)
+        return [
+            state or ModelState(entry, frozenset(), _BEING_ASKED)
+            for entry, state in zip(entries, known, strict=True)
+        ]
+
+    def glance(self) -> dict[str, ModelState | None]:
+        """As `states` by name, but at once: None of a model that is being asked."""
+        entries = self.catalog()
+        return dict(
+            zip(entries, self._states.of(list(entries.values()), wait_s=_GLANCE_S), strict=True)
+        )
+
+    def added(self) -> frozenset[str]:
+        """The names of the models added on the page."""
+        return frozenset(read_added(self._additions))
+
+    # Adding and removing
+
+    @property
+    def may_edit(self) -> bool:
+        """Whether the page may change the catalog: told by the administrator, else only where
+        nobody but this machine can reach the page.
+        """
+        told, host = self._settings.edit_models, self._settings.host
+        if told is not None:
+            return told
+        return _is_loopback(host) and not self._settings.allowed_hosts
+
+    def add(self, wanted: Wanted) -> ModelEntry:
+        """Add a model; raises `ModelError` if it is wrong or nobody may."""
+        self._check_may_edit()
+        return add(self._additions, wanted, catalog=self._settings.models)
+
+    def remove(self, name: str) -> None:
+        """Take an added model out again; raises `ModelError` if it was not added here."""
+        self._check_may_edit()
+        remove(self._additions, name)
+
+    def _check_may_edit(self) -> None:
+        if not self.may_edit:
+            raise ModelError(
+                "Models are added and removed by the administrator of this server.",
+                "models-not-yours",
+            )
+
+    # Trials
+
+    def try_model(self, name: str, owner: str) -> None:
+        """Queue a trial of a model; raises `UnknownName` if there is none of that name."""
+        catalog = self.catalog()
+        if name not in catalog:
+            raise UnknownName(
+                "Unknown model {name!r}. Known: {known}.",
+                "unknown-model",
+                name=name,
+                known=", ".join(sorted(catalog)),
+            )
+        model_trials.queue_trial(self._database, catalog[name], owner)
+
+    def trials(self, owner: str) -> dict[str, TrialRow]:
+        """The last trial of each model that this person asked for."""
+        return model_trials.trials_of(self._database, owner)
+
+    # Devices
+
+    def hardware(self) -> Hardware:
+        """The memory of this machine, now."""
+        return Hardware(devices.machine(), devices.gpus())
+
+    def seats(self, owner: str) -> list[Seat]:
+        """The workers, as this person may see them."""
+        return [self._seat(row, owner) for row in devices.workers(self._database)]
+
+    def footprint(self, state: ModelState) -> Footprint | None:
+        """What a model will take, None if that is not known."""
+        entry = state.entry
+        if entry.backend == "scripted" or state.problem:
+            return None
+        gpu = devices.has_gpu() and entry.device != "cpu"
+        budget = self._settings.token_budget
+        return footprint(entry, parameters=entry.parameters, token_budget=budget, gpu=gpu)
+
+    def speeds(self) -> Mapping[str, Mapping[str, float]]:
+        """Requests per second as last measured, by model and mode; without worked examples."""
+        found: dict[str, dict[str, float]] = {}
+        for (model, mode, shots), rate in self._store.rates().items():
+            if not shots:
+                found.setdefault(model, {})[mode] = rate
+        return found
+
+    def _seat(self, row: WorkerRow, owner: str) -> Seat:
+        if row.run:
+            try:
+                run = self._store.run(row.run)
+            except EvaluiError:  # deleted just now
+                return Seat(row, seen=False)
+            seen = may_see(run.owner, owner)
+            return Seat(row, seen, run.name if seen else "")
+        trial = model_trials.trial_at(self._database, row.name)
+        return Seat(row, trial is None or may_see(trial.owner, owner))
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False

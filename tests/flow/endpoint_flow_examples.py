@@ -1,0 +1,121 @@
+"""Servers that are killed and come back, and an office whose model lies at them."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+from flow_examples import Office, dataset
+
+from evalui.models import read_catalog
+from evalui.runs import charges
+from evalui.runs.charges import Wait
+from evalui.runs.plan import plan_run
+from evalui.runs.spec import RunSpec
+from evalui.runs.worker import Worker
+
+PROGRAM = Path(__file__).with_name("endpoint_server.py")
+ASKED = 60
+TRIALS = 4 * ASKED
+
+
+class Place:
+    """One server; it keeps its address when it is started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = 0
+        self.process: subprocess.Popen[str] | None = None
+        folder.mkdir()
+        self.be()
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def be(self, *, status: int = 200, refuse: str = "", delay: float = 0.004) -> None:
+        """Change its mood, for every request from now on."""
+        mood = self.folder / "mood.new"
+        mood.write_text(json.dumps({"status": status, "refuse": refuse, "delay": delay}))
+        mood.replace(self.folder / "mood.json")
+
+    def start(self) -> None:
+        command = [sys.executable, "-I", str(PROGRAM), str(self.port), str(self.folder)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        self.port = int(self.process.stdout.readline())
+
+    def kill(self) -> None:
+        assert self.process
+        assert self.process.stdout
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def answered(self) -> list[str]:
+        """The questions of the run that it has answered."""
+        log = self.folder / "log"
+        prompts = map(json.loads, log.read_text().splitlines()) if log.exists() else ()
+        return [prompt for prompt in prompts if " plus " in prompt]
+
+
+class Branch(Office):
+    """An office with the model `remote`, which lies at one or several servers."""
+
+    def __init__(self, folder: Path, servers: int = 1) -> None:
+        super().__init__(folder)
+        self.places = [Place(folder / f"server-{number}") for number in range(servers)]
+        urls = json.dumps([place.url for place in self.places])
+        self.models.write_text(
+            '[remote]\nbackend = "openai"\npath = "tiny"\ninput_price = 10.0\n'
+            "output_price = 20.0\nchat = true\n[remote.options]\n"
+            f'base_urls = {urls}\napi = "chat"\nconcurrency = 4\nretries = 1\ntimeout_s = 5\n'
+        )
+
+    def queue_questions(self) -> str:
+        spec = RunSpec.model_validate(
+            {
+                "datasets": ["sums.csv"],
+                "models": ["remote"],
+                "mode": "generation",
+                "pattern": "circular",
+            }
+        )
+        data = dataset(ASKED)
+        plans = plan_run(spec, {"sums.csv": data}, read_catalog(self.models))
+        self.store.add_dataset(data)
+        return self.store.create_run(spec, plans)
+
+    def answered_by_all(self) -> Counter[str]:
+        """How often each question of the run was answered."""
+        return Counter(prompt for place in self.places for prompt in place.answered())
+
+    def waiting(self, run_id: str) -> Wait | None:
+        """Why the only cell waits, None if it does not."""
+        return next(iter(charges.waits(self.store.database, run_id).values()), None)
+
+    def close(self) -> None:
+        super().close()
+        for place in self.places:
+            place.kill()
+
+
+class Shift:
+    """A worker in a thread, so that the test can do something meanwhile."""
+
+    def __init__(self, branch: Branch) -> None:
+        catalog = read_catalog(branch.models)
+        self.ending = threading.Event()
+        worker = Worker(branch.store, lambda: catalog, name="here", stopping=self.ending.is_set)
+        self._thread = threading.Thread(target=worker.work_once)
+
+    def __enter__(self) -> "Shift":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join(60)
+        assert not self._thread.is_alive()

@@ -1,0 +1,106 @@
+"""A small server of the chat protocol, with scripted answers; a program, so it can be killed.
+
+`python endpoint_server.py PORT FOLDER`: prints its port once it listens. Before each request it
+reads FOLDER/mood.json: `status` is what it answers with (200 unless told otherwise), `refuse` a
+text in prompts that it turns down, `delay` the seconds an answer takes. FOLDER/log has a line for
+every question it has answered, written after the answer was sent.
+"""
+
+import hashlib
+import json
+import random
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+TOKENS = (40, 6)  # read and written for each question
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    folder = Path()
+
+    def do_GET(self) -> None:
+        if self.path.endswith("/models"):
+            self.reply(200, {"object": "list", "data": [{"id": "tiny", "object": "model"}]})
+        else:
+            self.reply(404, {"error": {"message": "no such page"}})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if not self.path.endswith("/chat/completions"):
+            self.reply(404, {"error": {"message": "no such page"}})
+            return
+        mood = json.loads((self.folder / "mood.json").read_text())
+        prompt = body["messages"][-1]["content"]
+        time.sleep(mood["delay"])
+        if mood["status"] != 200:
+            self.reply(mood["status"], {"error": {"message": "overloaded"}})
+        elif mood["refuse"] and mood["refuse"] in prompt:
+            self.reply(400, {"error": {"message": "the prompt is too long"}})
+        else:
+            self.reply(200, answer(prompt))
+            self.note(prompt)
+
+    def reply(self, status: int, body: dict[str, Any]) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    def note(self, prompt: str) -> None:
+        # One write of one short line is not mixed with another's.
+        with (self.folder / "log").open("a", encoding="utf-8") as log:
+            log.write(json.dumps(prompt) + "\n")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass  # a client that was stopped
+
+
+def answer(prompt: str) -> dict[str, Any]:
+    letter = "ABCD"[hashlib.sha256(prompt.encode()).digest()[0] % 4]
+    said = {"role": "assistant", "content": f"The answer is ({letter})."}
+    read, written = TOKENS
+    return {
+        "id": "a",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": "tiny",
+        "choices": [{"index": 0, "message": said, "finish_reason": "stop", "logprobs": None}],
+        "usage": {
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
+        },
+    }
+
+
+def listening(port: int) -> Server:
+    """A server at the port; 0 chooses one that no outgoing connection is given meanwhile."""
+    for _ in range(100):
+        try:
+            return Server(("127.0.0.1", port or random.randrange(20_000, 32_000)), Handler)
+        except OSError:
+            time.sleep(0.05)
+    raise SystemExit(f"port {port} is taken")
+
+
+if __name__ == "__main__":
+    Handler.folder = Path(sys.argv[2])
+    server = listening(int(sys.argv[1]))
+    sys.stdout.write(f"{server.server_port}\n")
+    sys.stdout.flush()
+    server.serve_forever()

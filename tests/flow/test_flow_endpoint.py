@@ -1,0 +1,174 @@
+"""A model at servers that are killed, overloaded or choosy, in the middle of a run."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from endpoint_flow_examples import TRIALS, Branch, Shift
+from flow_examples import wait_until
+
+from evalui.models import read_catalog
+from evalui.runs import charges, patience
+from evalui.runs.charges import Charge
+from evalui.types import Trial
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def branch(tmp_path: Path) -> Iterator[Branch]:
+    opened = Branch(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Iterator[Branch]:
+    """The same with three servers."""
+    opened = Branch(tmp_path, servers=3)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Trial, ...]]:
+    """The trials of the same run when nothing happens to it."""
+    opened = Branch(tmp_path_factory.mktemp("undisturbed") / "branch")
+    run_id = opened.queue_questions()
+    opened.work_here()
+    trials = opened.trials(run_id)
+    opened.close()
+    assert [len(cell) for cell in trials] == [TRIALS]
+    return trials
+
+
+@pytest.fixture(autouse=True)
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "FIRST_S", 0.2)
+    monkeypatch.setattr(patience, "LONGEST_S", 0.5)
+
+
+def test_one_of_three_servers_is_killed_and_nothing_is_lost_or_doubled(
+    chain: Branch, expected: list[tuple[Trial, ...]]
+) -> None:
+    run_id = chain.queue_questions()
+    with Shift(chain):
+        wait_until(lambda: len(chain.places[0].answered()) >= 10)
+        chain.places[0].kill()
+    assert chain.store.run(run_id).state == "done"
+    assert chain.trials(run_id) == expected
+    assert set(chain.answered_by_all().values()) == {1}
+    assert min(len(place.answered()) for place in chain.places) >= 10
+    chain.places[0].start()
+
+
+def test_a_run_waits_for_servers_that_are_down_and_goes_on_where_it_was(
+    branch: Branch, expected: list[tuple[Trial, ...]]
+) -> None:
+    run_id = branch.queue_questions()
+    (place,) = branch.places
+    with Shift(branch):
+        wait_until(lambda: len(place.answered()) >= 50)
+        place.kill()
+        wait_until(lambda: branch.waiting(run_id) is not None)
+        told = branch.waiting(run_id)
+        before = len(place.answered())
+        kept = branch.store.run(run_id).done
+        place.start()
+    assert told
+    assert told.why.startswith("remote cannot be asked now: ")
+    assert kept >= before - 1  # the last answer may have been sent and not been noted down
+    assert branch.waiting(run_id) is None
+    assert branch.store.run(run_id).state == "done"
+    assert branch.trials(run_id) == expected
+    assert set(branch.answered_by_all().values()) == {1}
+
+
+def test_an_overloaded_server_costs_time_and_no_answers(
+    branch: Branch, expected: list[tuple[Trial, ...]]
+) -> None:
+    run_id = branch.queue_questions()
+    (place,) = branch.places
+    with Shift(branch):
+        wait_until(lambda: len(place.answered()) >= 50)
+        place.be(status=503)
+        wait_until(lambda: branch.waiting(run_id) is not None)
+        place.be()
+    assert branch.trials(run_id) == expected
+    assert set(branch.answered_by_all().values()) == {1}
+
+
+def test_a_waiting_run_is_cancelled_at_once_and_can_be_resumed(
+    branch: Branch, expected: list[tuple[Trial, ...]]
+) -> None:
+    run_id = branch.queue_questions()
+    (place,) = branch.places
+    with Shift(branch):
+        wait_until(lambda: len(place.answered()) >= 50)
+        place.be(status=503)
+        wait_until(lambda: branch.waiting(run_id) is not None)
+        branch.store.cancel(run_id)
+        wait_until(lambda: branch.store.run(run_id).state == "cancelled", 5)
+    kept = branch.store.run(run_id).done
+    assert 50 <= kept < TRIALS
+    place.be()
+    branch.store.resume(run_id)
+    assert branch.work_here()
+    assert branch.trials(run_id) == expected
+    assert set(branch.answered_by_all().values()) == {1}
+
+
+def test_a_server_that_turns_requests_down_fails_the_cell_and_keeps_the_rest(
+    branch: Branch, expected: list[tuple[Trial, ...]]
+) -> None:
+    run_id = branch.queue_questions()
+    (place,) = branch.places
+    place.be(refuse="What is 7 plus 7?", delay=0)
+    assert branch.work_here()
+    (cell,) = branch.store.cells(run_id)
+    assert cell.state == "failed"
+    assert cell.error.startswith(f"remote turned down 4 of {TRIALS} requests. The first time: ")
+    assert "the prompt is too long" in cell.error
+    assert cell.done == TRIALS - 4
+    place.be(delay=0)
+    branch.store.resume(run_id)
+    before = len(place.answered())
+    assert branch.work_here()
+    assert branch.trials(run_id) == expected
+    assert all("What is 7 plus 7?" in prompt for prompt in place.answered()[before:])
+    assert set(branch.answered_by_all().values()) == {1}
+
+
+def test_a_worker_asked_to_end_while_it_waits_gives_the_run_back(branch: Branch) -> None:
+    run_id = branch.queue_questions()
+    (place,) = branch.places
+    place.be(delay=0.02)
+    worker = branch.start_worker()
+    wait_until(lambda: len(place.answered()) >= 20)
+    place.be(status=503)
+    wait_until(lambda: branch.waiting(run_id) is not None)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(10) == 0
+    run = branch.store.run(run_id)
+    assert run.state == "queued"
+    assert run.done >= 20
+    assert branch.waiting(run_id) is None
+    place.be()
+    assert branch.work_here()
+    assert branch.store.run(run_id).done == TRIALS
+    assert set(branch.answered_by_all().values()) == {1}
+
+
+def test_every_token_is_counted_once_over_all_lives_of_a_run(branch: Branch) -> None:
+    run_id = branch.queue_questions()
+    (place,) = branch.places
+    place.be(refuse="What is 7 plus 7?", delay=0)
+    assert branch.work_here()
+    place.be(delay=0)
+    branch.store.resume(run_id)
+    assert branch.work_here()
+    catalog = read_catalog(branch.models)
+    # 240 answers of 40 and 6 tokens, at $10 and $20 for a million
+    expected = Charge(TRIALS * 40, TRIALS * 6, pytest.approx(TRIALS * (400 + 120) / 1e6))  # pyright: ignore[reportArgumentType] # stands for a float
+    assert charges.run_charge(branch.store.database, run_id, catalog) == expected

@@ -1,0 +1,202 @@
+"""A small OpenAI-compatible server for tests, which misbehaves on demand.
+
+It has no network inside: a token is a word with its leading blank, and what comes next is fixed.
+"""
+
+import json
+import math
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Json = dict[str, Any]
+
+MODEL = "toy"
+NEXT = {" B": 0.5, " A": 0.2, "B": 0.1, " C": 0.05, " D": 0.04, " the": 0.03}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One thing that goes wrong. `cut`: the connection ends in the middle of the body."""
+
+    status: int = 200
+    body: object = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    cut: bool = False
+
+
+@dataclass
+class Behaviour:
+    """What the server can do. `alter` changes an answer before it is sent."""
+
+    chat: bool = True
+    completions: bool = True
+    logprobs: bool = True
+    echo: bool = True
+    most: int = 20  # top_logprobs
+    key: str = ""
+    alter: Callable[[Json], object] = lambda answer: answer
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # a client waits a second when its connection is not queued
+
+
+class ToyServer:
+    """`with ToyServer() as server:`; `script` are replies to the next requests, in order."""
+
+    def __init__(self, behaviour: Behaviour | None = None) -> None:
+        self.behaviour = behaviour or Behaviour()
+        self.script: deque[Reply] = deque()
+        self.always: Reply | None = None
+        self.asked: list[tuple[str, Json, dict[str, str]]] = []
+        self.gone = False
+        self._lock = threading.Lock()
+        self._server = _Listener(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def __enter__(self) -> "ToyServer":
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Be gone, as a killed process is: with what it was at work on."""
+        self.gone = True
+        self._server.shutdown()
+        self._server.server_close()
+
+    def posts(self, path: str = "v1/completions") -> list[Json]:
+        """The bodies sent to a path that ends so."""
+        return [body for where, body, _ in self.asked if where.endswith(path)]
+
+    def respond(self, path: str, body: Json, headers: dict[str, str]) -> Reply:
+        with self._lock:
+            self.asked.append((path, body, headers))
+            planned = self.script.popleft() if self.script else self.always
+        if planned is not None:
+            return planned
+        key = self.behaviour.key
+        if key and headers.get("authorization") != f"Bearer {key}":
+            told = f"Incorrect API key: {headers.get('authorization', '')}"
+            return Reply(401, {"error": {"message": told}})
+        made = _answer(self.behaviour, path, body)
+        if made.status != 200:
+            return made
+        return Reply(200, self.behaviour.alter(made.body))  # type: ignore[arg-type]
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        toy = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # head and body are two writes: 40 ms otherwise
+
+            def do_GET(self) -> None:
+                self._send(toy.respond(self.path, {}, self._lower()))
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                reply = toy.respond(self.path, body, self._lower())
+                time.sleep(reply.delay)
+                if toy.gone:
+                    self.close_connection = True
+                    return
+                self._send(reply)
+
+            def _lower(self) -> dict[str, str]:
+                return {name.lower(): value for name, value in self.headers.items()}
+
+            def _send(self, reply: Reply) -> None:
+                as_text = isinstance(reply.body, str)
+                sent = (reply.body if as_text else json.dumps(reply.body)).encode()  # type: ignore[union-attr]
+                try:
+                    self.send_response(reply.status)
+                    kind = "text/html" if as_text else "application/json"
+                    self.send_header("content-type", kind)
+                    self.send_header("content-length", str(len(sent)))
+                    for name, value in reply.headers.items():
+                        self.send_header(name, value)
+                    self.end_headers()
+                    self.wfile.write(sent[: len(sent) // 2] if reply.cut else sent)
+                except OSError:
+                    self.close_connection = True  # whoever asked is gone
+                if reply.cut:
+                    self.close_connection = True
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        return Handler
+
+
+def words(text: str) -> list[str]:
+    """The tokens of a text: each word with the blank before it, each mark by itself."""
+    return re.findall(r"\s?\w+|\s|[^\w\s]", text)
+
+
+def logprob(token: str) -> float:
+    """What the server thinks of a token, wherever it stands."""
+    return -len(token) / 4
+
+
+def _answer(can: Behaviour, path: str, body: Json) -> Reply:
+    if path.endswith("/models"):
+        return Reply(200, {"data": [{"id": MODEL, "root": "/models/toy"}]})
+    if body.get("model") != MODEL:
+        return Reply(404, {"error": {"message": f"The model {body.get('model')} does not exist"}})
+    if path.endswith("/chat/completions") and can.chat:
+        return _chat(can, body)
+    if path.endswith("/v1/completions") and can.completions:
+        return _completion(can, body)
+    return Reply(404, {"detail": "Not Found"})
+
+
+def _chat(can: Behaviour, body: Json) -> Reply:
+    top = body.get("top_logprobs", 0)
+    if can.logprobs and top > can.most:
+        return Reply(400, {"error": {"message": f"top_logprobs must be at most {can.most}"}})
+    choice: Json = {
+        "index": 0,
+        "message": {"role": "assistant", "content": f"You said: {body['messages'][-1]['content']}"},
+        "finish_reason": "stop",
+    }
+    if can.logprobs and body.get("logprobs"):
+        listed = [{"token": token, "logprob": math.log(p)} for token, p in NEXT.items()]
+        choice["logprobs"] = {"content": [listed[0] | {"top_logprobs": listed[:top]}]}
+    return Reply(200, _told([choice], read=len(words(str(body["messages"])))))
+
+
+def _completion(can: Behaviour, body: Json) -> Reply:
+    prompt = body["prompt"]
+    if not isinstance(prompt, str):
+        return Reply(400, {"error": {"message": "prompt must be a string"}})
+    choice: Json = {"index": 0, "text": f" {prompt[-8:]}", "finish_reason": "length"}
+    if can.logprobs and body.get("logprobs"):
+        if body["logprobs"] > can.most:
+            return Reply(400, {"error": {"message": f"logprobs must be at most {can.most}"}})
+        tops = {token: math.log(p) for token, p in list(NEXT.items())[: body["logprobs"]]}
+        choice["logprobs"] = {"tokens": [" B"], "token_logprobs": [-1.0], "top_logprobs": [tops]}
+    if can.echo and body.get("echo"):
+        tokens = words(prompt)
+        scores: list[float | None] = [None, *map(logprob, tokens[1:])]
+        choice["logprobs"] = {"tokens": tokens, "token_logprobs": scores}
+        choice["text"] = prompt
+    return Reply(200, _told([choice], read=len(words(prompt))))
+
+
+def _told(choices: list[Json], *, read: int) -> Json:
+    usage = {"prompt_tokens": read, "completion_tokens": 2}
+    return {"model": MODEL, "choices": choices, "usage": usage}

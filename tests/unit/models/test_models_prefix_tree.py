@@ -1,0 +1,171 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalui.models.batches import Question, Tokens, common, scored
+from evalui.models.prefix_tree import Pack, chain, plan_tree
+
+TOKENS = st.lists(st.integers(1, 3), min_size=1, max_size=8).map(tuple)
+# Examples are long, so that there are trunks to be found, on top of one another too.
+SHOTS = (tuple(range(100, 140)), tuple(range(100, 180)), tuple(range(200, 230)), ())
+CONTEXTS = st.tuples(st.sampled_from(SHOTS), TOKENS).map(lambda parts: parts[0] + parts[1])
+
+
+def packs(
+    questions: list[Question], tokens: int = 10_000, places: int = 10_000, **kept: list[Tokens]
+) -> list[Pack]:
+    return list(plan_tree(questions, token_budget=tokens, place_budget=places, **kept))
+
+
+def subject(shots: Tokens, questions: int = 20, length: int = 40) -> list[Question]:
+    """Questions with four options each after the same examples, each with ids of its own."""
+    found: list[Question] = []
+    for number in range(questions):
+        stem = tuple(1000 + 100 * number + place for place in range(length))
+        found += [
+            scored(hash((shots, number, option)), shots + stem, (5 + option, 9))
+            for option in range(4)
+        ]
+    return found
+
+
+def paths(pack: Pack) -> list[Tokens]:
+    """For each node the tokens from the root to it, found by what the nodes below it see."""
+    return [
+        pack.trunk + tuple(pack.tokens[k] for k in range(q + 1) if q < pack.ends[k])
+        for q in range(len(pack.tokens))
+    ]
+
+
+def test_options_of_a_question_share_its_tokens():
+    (pack,) = packs([scored(key, (1, 2, 3), (token, 9, 8)) for key, token in enumerate((5, 6))])
+    assert pack.tokens == (1, 2, 3, 5, 9, 6, 9)
+    assert pack.positions == (0, 1, 2, 3, 4, 3, 4)
+    assert pack.ends == (7, 7, 7, 5, 5, 7, 7)
+
+
+def test_equal_questions_are_computed_once_and_answered_twice():
+    (pack,) = packs([scored(key, (1, 2), (3,)) for key in (7, 8)])
+    assert pack.tokens == (1, 2)
+    assert pack.places == (1,)
+    assert [question.key for question, _ in pack.answers] == [7, 8]
+
+
+def test_examples_before_many_questions_are_a_trunk():
+    shots = tuple(range(300))
+    for pack in packs(subject(shots)):
+        assert pack.trunk == shots
+        assert len(pack.tokens) == 20 * (40 + 4)
+        assert pack.positions[:2] == (300, 301)
+
+
+def test_each_subject_has_a_trunk_of_its_own():
+    trunks = {pack.trunk for pack in packs(subject((1,) * 50) + subject((2,) * 60))}
+    assert trunks == {(1,) * 50, (2,) * 60}
+
+
+def test_a_trunk_may_stand_on_another():
+    head = tuple(range(400, 440))
+    trunks = {pack.trunk for pack in packs(subject(head) + subject((*head, *range(30)), length=50))}
+    assert trunks == {head, (*head, *range(30))}
+
+
+def test_a_question_alone_has_no_trunk_but_uses_one_that_is_kept():
+    shots = tuple(range(300))
+    alone = subject(shots, 1)
+    assert [pack.trunk for pack in packs(alone)] == [()]
+    assert [pack.trunk for pack in packs(alone, kept=[(*shots, 77)])] == [shots]
+
+
+def test_a_few_common_words_more_are_no_new_trunk():
+    """All questions of this window happen to begin alike; their examples are kept already."""
+    shots = tuple(range(300))
+    (pack,) = packs(subject((*shots, 7, 8, 9)), kept=[shots])
+    assert pack.trunk == shots
+
+
+def test_what_is_asked_for_is_never_in_a_trunk():
+    shots = tuple(range(300))
+    early = Question(-1, shots, ((250, (1,)),))
+    for pack in packs([early, *subject(shots)], kept=[shots]):
+        if any(question.key == -1 for question, _ in pack.answers):
+            assert len(pack.trunk) < 250
+
+
+def test_the_largest_tries_come_first():
+    questions = [scored(key, (key,) * length, (2,)) for key, length in enumerate((20, 90, 30, 80))]
+    assert [len(pack.tokens) for pack in packs(questions, tokens=100)] == [90, 80, 50]
+
+
+def test_no_questions_need_no_pack():
+    assert packs([]) == []
+
+
+def test_a_chain_continues_a_trunk():
+    pack = chain((4, 5, 6, 7), 2)
+    assert (pack.trunk, pack.tokens, pack.positions) == ((4, 5), (6, 7), (2, 3))
+
+
+@pytest.mark.parametrize("length", [1, 128, 129, 1000])
+def test_pieces_of_a_long_text_see_all_before_them(length: int):
+    pack = chain(tuple(range(length)), 0)
+    assert [piece.path for piece in pack.pieces] == [
+        tuple(range(piece.begin)) for piece in pack.pieces
+    ]
+    assert max(piece.end - piece.begin for piece in pack.pieces) <= 256
+
+
+@given(
+    st.lists(st.tuples(CONTEXTS, TOKENS), max_size=25),
+    st.lists(CONTEXTS, max_size=3),
+    st.integers(1, 200),
+    st.integers(1, 40),
+)
+def test_every_place_is_read_after_exactly_the_tokens_asked_for(
+    pairs: list[tuple[Tokens, Tokens]], kept: list[Tokens], tokens: int, places: int
+):
+    questions = [scored(key, *pair) for key, pair in enumerate(pairs)]
+    seen: list[int] = []
+    for pack in packs(questions, tokens, places, kept=kept):
+        way = paths(pack)
+        assert len(set(way)) == len(way), "each node once"
+        assert [len(path) - 1 for path in way] == list(pack.positions)
+        alone = len({question.tokens for question, _ in pack.answers}) == 1
+        assert alone or (len(pack.tokens) <= tokens and len(pack.places) <= places)
+        for question, own in pack.answers:
+            seen.append(question.key)
+            context, continuation = pairs[question.key]
+            assert tuple(token for _, token in pack.asked[own]) == continuation
+            for at, (place, _) in enumerate(pack.asked[own]):
+                assert way[pack.places[place]] == context + continuation[:at]
+    assert sorted(seen) == list(range(len(pairs)))
+
+
+@given(st.lists(st.tuples(CONTEXTS, TOKENS), min_size=1, max_size=25))
+def test_pieces_hold_every_node_once_and_all_it_sees(pairs: list[tuple[Tokens, Tokens]]):
+    for pack in packs([scored(key, *pair) for key, pair in enumerate(pairs)]):
+        assert [node for each in pack.pieces for node in range(each.begin, each.end)] == list(
+            range(len(pack.tokens))
+        )
+        for piece in pack.pieces:
+            held = {*piece.path, *range(piece.begin, piece.end)}
+            for node in range(piece.begin, piece.end):
+                assert {k for k in range(node + 1) if node < pack.ends[k]} <= held
+
+
+@given(st.lists(st.tuples(CONTEXTS, TOKENS), min_size=1, max_size=25))
+def test_a_trunk_is_computed_once_for_all_that_hangs_on_it(pairs: list[tuple[Tokens, Tokens]]):
+    """With room for all, no token after the same tokens is in two packs of one trunk."""
+    found = packs([scored(key, *pair) for key, pair in enumerate(pairs)])
+    trunks = [pack.trunk for pack in found]
+    assert len(set(trunks)) == len(trunks)
+
+
+@given(TOKENS, TOKENS)
+def test_common_is_the_length_of_the_longest_common_prefix(left: Tokens, right: Tokens):
+    length = common(left, right)
+    assert left[:length] == right[:length]
+    assert left[: length + 1] != right[: length + 1] or length == min(len(left), len(right))
+    assert all(a <= b for a, b in pairwise((0, length, len(left))))

@@ -1,0 +1,121 @@
+"""Tokens of cells and runs, their price today, and cells that wait."""
+
+import pytest
+from runs_examples import add_run, spec, trial
+
+from evalui.errors import LostRun, sentence
+from evalui.models import ModelEntry
+from evalui.runs import charges
+from evalui.runs.access import LOCAL
+from evalui.runs.charges import Charge, Wait
+from evalui.runs.rows import Lease
+from evalui.runs.store import Store
+from evalui.types import Usage
+
+PRICED = {"perfect": ModelEntry("perfect", "openai", input_price=2.5, output_price=10.0)}
+FREE = {"perfect": ModelEntry("perfect", "openai")}
+WHY = sentence("{url} does not answer.", "no-answer", url="http://a")
+
+
+def test_tokens_add_up_over_the_lives_of_a_cell(store: Store, lease: Lease) -> None:
+    charges.count(store.database, lease, 1, Usage(1_000_000, 200_000))
+    store.release(lease)
+    again = store.claim("worker-2")
+    assert again
+    store.start_cell(again.lease, 1, "f")
+    charges.count(store.database, again.lease, 1, Usage(200_000, 100_000))
+    # 1.2 M at $2.50 and 0.3 M at $10 for a million
+    assert charges.run_charge(store.database, lease.run_id, PRICED) == Charge(
+        1_200_000, 300_000, 6.0
+    )
+
+
+@pytest.mark.parametrize("catalog", [FREE, {}], ids=["no price", "no longer there"])
+def test_a_model_without_a_price_has_tokens_and_no_dollars(
+    store: Store, lease: Lease, catalog: dict[str, ModelEntry]
+) -> None:
+    charges.count(store.database, lease, 1, Usage(10, 2))
+    assert charges.cell_charges(store.database, lease.run_id, catalog) == {1: Charge(10, 2)}
+
+
+def test_what_nobody_counts_costs_nothing_that_is_told(store: Store, lease: Lease) -> None:
+    assert charges.cell_charges(store.database, lease.run_id, PRICED) == {}
+    assert charges.run_charge(store.database, lease.run_id, PRICED) is None
+    assert charges.run_charges(store.database, LOCAL, PRICED) == {}
+
+
+def test_a_run_costs_what_its_cells_cost(store: Store) -> None:
+    run_id = add_run(store, spec(models=["perfect", "always-A"]))
+    claimed = store.claim("worker-1")
+    assert claimed
+    charges.count(store.database, claimed.lease, 1, Usage(1_000_000, 0))
+    charges.count(store.database, claimed.lease, 2, Usage(7, 5))
+    assert charges.cell_charges(store.database, run_id, PRICED) == {
+        1: Charge(1_000_000, 0, 2.5),
+        2: Charge(7, 5),
+    }
+    whole = Charge(1_000_007, 5, 2.5)
+    assert charges.run_charge(store.database, run_id, PRICED) == whole
+    assert charges.run_charges(store.database, LOCAL, PRICED) == {run_id: whole}
+    assert charges.run_charges(store.database, "bob", PRICED) == {}
+
+
+def test_who_has_lost_the_run_counts_nothing(store: Store, lease: Lease) -> None:
+    store.requeue_worker("worker-1")
+    with pytest.raises(LostRun):
+        charges.count(store.database, lease, 1, Usage(10, 2))
+    with pytest.raises(LostRun):
+        charges.wait(store.database, lease, 1, Wait(WHY, 1.0, 2.0))
+    assert charges.run_charge(store.database, lease.run_id, FREE) is None
+
+
+def test_a_wait_is_read_as_it_was_told(store: Store, lease: Lease) -> None:
+    told = Wait(WHY, 1_700_000_000.25, 1_700_000_060.5)
+    before = store.revision(lease.run_id)
+    charges.wait(store.database, lease, 1, told)
+    (read,) = charges.waits(store.database, lease.run_id).values()
+    assert read == told
+    assert read.why.key == "error.no-answer"  # pyright: ignore[reportAttributeAccessIssue] # a Sentence
+    assert store.revision(lease.run_id) > before
+
+
+def test_nobody_knows_how_long_a_run_takes_whose_model_is_gone(store: Store, lease: Lease) -> None:
+    store.put_pace("perfect", "multiple_choice", 0, fingerprint="f", rate=12.0)
+    assert store.left(lease.run_id) == 2.0
+    charges.wait(store.database, lease, 1, Wait(WHY, 1.0, 2.0))
+    assert store.left(lease.run_id) is None
+    charges.go_on(store.database, lease, 1)
+    assert store.left(lease.run_id) == 2.0
+
+
+@pytest.mark.parametrize("end", ["start", "finish", "stop", "fail", "release", "lose"])
+def test_a_wait_ends_with_whatever_ends_the_work(store: Store, lease: Lease, end: str) -> None:
+    charges.wait(store.database, lease, 1, Wait(WHY, 1.0, 2.0))
+    match end:
+        case "start":
+            store.start_cell(lease, 1, "f")
+        case "finish":
+            store.finish_cell(lease, 1, "It broke.")
+        case "stop":
+            store.stop(lease)
+        case "fail":
+            store.fail(lease, "It broke.")
+        case "release":
+            store.release(lease)
+        case _:
+            store.requeue_worker("worker-1")
+    assert charges.waits(store.database, lease.run_id) == {}
+
+
+def test_a_charge_is_told_on_the_command_line() -> None:
+    assert str(Charge(1_234_567, 300)) == "1,234,567 tokens read, 300 written"
+    assert str(Charge(10, 3, 0.42)) == "10 tokens read, 3 written, $0.4200 at today's prices"
+
+
+def test_how_much_a_model_writes_is_told_for_each_planned_request(
+    store: Store, lease: Lease
+) -> None:
+    assert charges.written(store.database) == {}
+    store.write_trials(lease, 1, [trial(1), trial(2)])  # of 24, one request each
+    charges.count(store.database, lease, 1, Usage(100, 60))
+    assert charges.written(store.database) == {("perfect", "multiple_choice"): 30.0}

@@ -1,0 +1,501 @@
+"""The Models page: the catalog with its states, tests of models, the devices, and the form."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import gradio as gr
+import pytest
+from ui_examples import HOSTILE, MODELS, built
+
+from evalui.models.additions import additions_beside
+from evalui.models.base import BACKENDS, ModelEntry
+from evalui.models.catalog import ModelState
+from evalui.runs.devices import Memory, Presence
+from evalui.runs.model_trials import Tried, claim_trial, finish_trial
+from evalui.runs.worker import Worker
+from evalui.settings import ASSETS
+from evalui.ui import models_shelf
+from evalui.ui.choose import models_card
+from evalui.ui.desk import Desk
+from evalui.ui.draft import read_draft
+from evalui.ui.evaluate import Evaluate
+from evalui.ui.models import Models, Said
+from evalui.ui.page import Page
+from evalui.ui.pane import SKIP, Form
+from evalui.ui.text import text
+
+MakeAct = Callable[..., gr.EventData]
+LATE = str(ASSETS / "models" / "demo-late")
+FOLDER: Form = {"add_place": "folder", "add_name": "late", "add_path": LATE, "add_dtype": "auto"}
+
+
+@pytest.fixture(autouse=True)
+def devices(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A machine whose memory the tests know."""
+    known = SimpleNamespace(machine=Memory("", 16 * 10**9, 4 * 10**9), gpus=())
+    monkeypatch.setattr(models_shelf.devices, "machine", lambda: known.machine)
+    monkeypatch.setattr(models_shelf.devices, "gpus", lambda: known.gpus)
+    return known
+
+
+@pytest.fixture
+def tab(desk: Desk) -> Models:
+    return Models(desk, text("en"))
+
+
+def write(desk: Desk, more: str) -> None:
+    desk.settings.models.write_text(MODELS + more, encoding="utf-8")
+
+
+def page(tab: Models) -> str:
+    return tab.show()[0]
+
+
+def row(tab: Models, name: str) -> str:
+    return page(tab).partition(f"<h3>{name}</h3>")[2].partition("</li>")[0]
+
+
+def local(desk: Desk, **fields: str) -> None:
+    told = "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items())
+    write(desk, f'\n[late]\nbackend = "transformers"\npath = "{LATE}"\n{told}')
+
+
+class Far:
+    """A backend that is asked over a network and takes its time."""
+
+    def abilities(self, entry: ModelEntry) -> frozenset[str]:
+        del entry
+        return frozenset({"generate"})
+
+    def problem(self, entry: ModelEntry) -> str:
+        del entry
+        return ""
+
+    def lacks(self, entry: ModelEntry) -> dict[str, str]:
+        del entry
+        return {"loglik": "it drops echo", "next_token": "it tells no top_logprobs"}
+
+
+@pytest.fixture
+def far(monkeypatch: pytest.MonkeyPatch, desk: Desk) -> None:
+    monkeypatch.setitem(BACKENDS._things, "far", Far())  # pyright: ignore[reportPrivateUsage]
+    write(desk, '\n[gpt]\nbackend = "far"\npath = "gpt"\ninput_price = 0.15\noutput_price = 0.6\n')
+
+
+# The catalog
+
+
+def test_a_model_that_cannot_be_loaded_says_why(tab: Models):
+    told = row(tab, "gone")
+    assert "Cannot be used" in told
+    assert "There is no folder" in told
+    assert "Test this model" not in told
+
+
+def test_a_missing_ability_is_marked_with_its_reason(tab: Models):
+    told = row(tab, "always-A")
+    assert '<span class="chip no">texts</span>' in told
+    assert "No texts: it gives no probability of a text." in told
+
+
+@pytest.mark.usefixtures("far")
+def test_a_backend_tells_better_reasons(tab: Models):
+    assert "No texts: it drops echo." in row(tab, "gpt")
+
+
+def test_a_model_in_a_folder_tells_its_size_and_whether_it_fits(
+    tab: Models, desk: Desk, devices: SimpleNamespace
+):
+    local(desk)
+    assert "1.02 M parameters" in row(tab, "late")
+    assert "about 12.5 MB, fits" in row(tab, "late")
+    assert "weights 4.07 MB in float32, 8.39 MB for 4,096 tokens" in row(tab, "late")
+    devices.machine = Memory("", 16 * 10**9, 10**7)
+    assert "about 12.5 MB, only 10 MB free" in row(tab, "late")
+
+
+def test_a_gpu_takes_the_files_own_format(tab: Models, desk: Desk, devices: SimpleNamespace):
+    local(desk)
+    devices.gpus = (Memory("H", 10**11, 10**10, 0.5), Memory("H", 10**11, 2 * 10**10))
+    assert "weights 2.04 MB in bfloat16" in row(tab, "late")
+    assert "90.0 GB of 100 GB used · computing 50 %" in page(tab)
+
+
+def test_a_hub_id_is_fetched_later(tab: Models, desk: Desk):
+    write(desk, '\n[hub]\nbackend = "transformers"\npath = "owner/name"\n')
+    assert "Fetched when it is first used." in row(tab, "hub")
+
+
+@pytest.mark.usefixtures("far")
+def test_prices_and_measured_speed_are_shown(tab: Models, desk: Desk):
+    desk.store.put_pace("gpt", "generation", 0, fingerprint="f", rate=12.34)
+    told = row(tab, "gpt")
+    assert "US$ 0.15 per million tokens read, 0.60 written" in told
+    assert "12.3 per s (reply)" in told
+
+
+def test_a_tuned_model_leads_to_a_comparison_with_its_base(tab: Models, desk: Desk):
+    write(
+        desk,
+        '\n[base]\nbackend = "scripted"\npath = "/m"\noptions = { rule = "noisy" }\n'
+        '[tuned]\nbackend = "scripted"\npath = "/m"\nadapter = "/a"\n'
+        'options = { rule = "perfect" }\n'
+        '[alone]\nbackend = "scripted"\npath = "/n"\nadapter = "/a"\n'
+        'options = { rule = "perfect" }\n',
+    )
+    assert 'href="?tab=evaluate&amp;models=base&amp;models=tuned"' in row(tab, "tuned")
+    assert "Compare with base" not in row(tab, "alone")
+
+
+def test_a_tuned_model_without_its_base_says_so(tab: Models, desk: Desk):
+    local(desk, adapter="/no/such")
+    assert "Its base is not in the catalog." in row(tab, "late")
+
+
+def test_an_empty_catalog_tells_the_next_step(tab: Models, desk: Desk):
+    desk.settings.models.write_text("", encoding="utf-8")
+    assert "Add one below, or name it in models.toml." in page(tab)
+
+
+def test_a_broken_catalog_is_told_and_the_page_stands(tab: Models, desk: Desk):
+    desk.settings.models.write_text("[", encoding="utf-8")
+    assert "is not valid TOML" in page(tab)
+    assert "This server" in page(tab)
+
+
+def test_names_and_paths_never_become_markup(tab: Models, desk: Desk):
+    name = json.dumps(HOSTILE)
+    write(desk, f'\n[{name}]\nbackend = "transformers"\npath = {name}\nnotes = {name}\n')
+    assert "<img" not in page(tab)
+    assert "&lt;img" in page(tab)
+
+
+def test_a_chinese_page_speaks_chinese(desk: Desk):
+    told = page(Models(desk, text("zh")))
+    assert "不可用" in told
+    assert "没有文本：它不给出文本的概率。" in told
+
+
+# Devices
+
+
+def test_without_a_worker_the_page_says_what_to_do(tab: Models):
+    assert "Start one with: evalui worker" in page(tab)
+
+
+def test_a_worker_shows_its_run_and_its_model(
+    tab: Models, desk: Desk, form_for: Callable[..., Form]
+):
+    run_id = desk.start(read_draft(form_for(name="Midterm")))
+    Presence(desk.store.database, "host:4711").at(model="biased", run=run_id, device="rule")
+    assert f'<a href="?run={run_id}&amp;tab=runs">Midterm</a>' in page(tab)
+    assert "In use now" in row(tab, "biased")
+    assert "1 busy, 0 idle" in page(tab)
+
+
+def test_a_model_on_a_device_is_loaded_now(tab: Models, desk: Desk):
+    local(desk)
+    presence = Presence(desk.store.database, "host:4711")
+    presence.at(model="late")
+    assert "Loading" in row(tab, "late")
+    presence.at(model="late", device="cpu")
+    assert "Loaded now" in row(tab, "late")
+    assert "worker 4711" in row(tab, "late")
+
+
+def test_the_run_of_somebody_else_is_busy_and_nothing_more(
+    tab: Models, desk: Desk, form_for: Callable[..., Form]
+):
+    run_id = desk.start(read_draft(form_for(name="Secret")))
+    Presence(desk.store.database, "host:4711").at(model="biased", run=run_id, device="rule")
+    desk.owner = "bob"
+    told = page(tab)
+    assert "Secret" not in told
+    assert "somebody else&#x27;s run" in told
+    assert "In use now" not in told
+
+
+def test_the_test_of_somebody_else_is_busy_and_nothing_more(tab: Models, desk: Desk):
+    desk.shelf.try_model("biased", "local")
+    claim_trial(desk.store.database, "host:4711")
+    Presence(desk.store.database, "host:4711").at(model="biased", device="rule")
+    assert "In use now" in row(tab, "biased")
+    desk.owner = "bob"
+    assert "In use now" not in row(tab, "biased")
+
+
+# Tests of models
+
+
+@pytest.mark.slow  # the first reply to be graded loads what grades replies
+def test_a_test_is_queued_and_shows_its_outcome(tab: Models, desk: Desk, act: MakeAct):
+    shown, form, said, stamp, timer = tab.answer(act("test", model="biased"))
+    assert "Test is queued" in shown
+    assert form == SKIP
+    assert timer.active
+    Worker(desk.store, desk.catalog).try_once()
+    shown, now, _ = tab.tick(said, stamp)
+    assert now != stamp
+    assert "<b>Paris</b>" in shown
+    assert "requests per s" in shown
+    assert "Asked: Which city is the capital of France?" in shown
+
+
+def test_a_queued_test_says_what_it_waits_for(
+    tab: Models, desk: Desk, form_for: Callable[..., Form]
+):
+    desk.shelf.try_model("biased", "local")
+    assert "No worker is running to take it." in row(tab, "biased")
+    presence = Presence(desk.store.database, "host:1")
+    presence.at()
+    assert "A worker takes it in a moment." in row(tab, "biased")
+    presence.at(model="always-A", device="rule")
+    assert "It waits for another test to end." in row(tab, "biased")
+    presence.at(run=desk.start(read_draft(form_for(name="Midterm"))))
+    assert "It waits for the run Midterm to end." in row(tab, "biased")
+    desk.owner = "bob"
+    desk.shelf.try_model("biased", "bob")
+    assert "It waits for somebody else&#x27;s run to end." in row(tab, "biased")
+
+
+def test_a_failed_test_says_why(tab: Models, desk: Desk):
+    write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
+    desk.shelf.try_model("odd", "local")
+    Worker(desk.store, desk.catalog).try_once()
+    assert "failed." in row(tab, "odd")
+    assert "&#x27;odd&#x27; is unknown" in row(tab, "odd").partition("tried")[2]
+
+
+def test_what_a_model_writes_never_becomes_markup(tab: Models, desk: Desk):
+    desk.shelf.try_model("biased", "local")
+    trial = claim_trial(desk.store.database, "w")
+    assert trial
+    said = Tried("generate", "question_answer", answer=HOSTILE, tokens=20, seconds=0.5, requests=1)
+    mute = Tried("next_token", "multiple_choice", problem="<b>no</b>")
+    object.__setattr__(trial, "load_s", 0.25)
+    object.__setattr__(trial, "tried", (said, mute))
+    finish_trial(desk.store.database, trial)
+    told = row(tab, "biased")
+    assert "<img" not in told
+    assert "&lt;b&gt;no&lt;/b&gt;" in told
+    assert "40 tokens per s (20 tokens)" in told
+    assert "ready in 0.2 s" in told
+
+
+def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(tab: Models, desk: Desk):
+    write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
+    desk.shelf.try_model("odd", "local")
+    Worker(desk.store, desk.catalog).try_once()
+    assert "tried" in row(tab, "odd")
+    write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "noisy" }\n')
+    assert "tried" not in row(tab, "odd")
+
+
+def test_a_model_nobody_has_cannot_be_tested(tab: Models, act: MakeAct):
+    shown, *_ = tab.answer(act("test", model="nobody"))
+    assert "Unknown model" in shown
+
+
+def test_a_tick_without_news_changes_nothing(tab: Models, desk: Desk):
+    desk.shelf.try_model("biased", "local")
+    Presence(desk.store.database, "host:1").at(model="x", device="cpu")
+    *_, said, stamp, timer = tab.open()
+    assert timer.active
+    assert tab.tick(said, stamp) == (SKIP, SKIP, SKIP)
+
+
+def test_a_poll_that_comes_too_late_is_put_right(tab: Models, desk: Desk, act: MakeAct):
+    desk.settings.workers = 0
+    desk.shelf.add(models_shelf.Wanted("late", LATE))
+    _, _, before, _, _ = tab.open()
+    late_page, late_stamp, _ = tab.tick(before, "")  # it began before the click ...
+    asked, _, said, _, timer = tab.answer(act("ask", model="late"))
+    assert timer.active is False
+    assert "Remove from the catalog" not in late_page  # ... and ends after it
+    page, stamp, timer = tab.tick(said, late_stamp)
+    assert page == asked
+    assert timer.active
+    assert tab.tick(said, stamp)[2].active is False
+
+
+def test_the_page_stops_asking_when_nothing_can_change(tab: Models, desk: Desk):
+    desk.settings.workers = 0
+    assert tab.open()[4].active is False
+    desk.settings.workers = 1
+    assert tab.open()[4].active is True  # the server's own worker is on its way
+
+
+# Adding and removing
+
+
+def test_a_model_is_added_tested_and_removed(tab: Models, desk: Desk, act: MakeAct):
+    shown, form, *_ = tab.answer(act("add", FOLDER))
+    assert "late is in the catalog." in form
+    assert "added here" in shown
+    assert desk.catalog()["late"].path == LATE
+    shown, *_ = tab.answer(act("ask", model="late"))
+    assert "Remove from the catalog" in shown
+    assert "late" in desk.catalog()
+    tab.answer(act("remove", model="late"))
+    assert "late" not in desk.catalog()
+
+
+def test_a_wrong_field_is_told_and_the_form_keeps_the_rest(tab: Models, act: MakeAct):
+    shown, form, *_ = tab.answer(act("add", FOLDER | {"add_path": "/no/where"}))
+    assert shown == SKIP
+    assert "There is no folder /no/where." in form
+    assert 'value="late"' in form
+
+
+def test_another_place_shows_other_fields(tab: Models, act: MakeAct):
+    _, form, *_ = tab.answer(act("set", FOLDER | {"add_place": "endpoint"}))
+    assert "add_address" in form
+    assert "add_adapter" not in form
+    assert 'value="late"' in form
+
+
+def test_an_endpoint_is_added(tab: Models, desk: Desk, act: MakeAct):
+    form = {
+        "add_place": "endpoint",
+        "add_name": "far",
+        "add_path": "gpt",
+        "add_address": "http://127.0.0.1:9/v1",
+        "add_key": "FAR_KEY",
+        "add_chat": "yes",
+    }
+    tab.answer(act("add", form))
+    entry = desk.catalog()["far"]
+    assert (entry.backend, entry.chat) == ("openai", True)
+    assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_KEY"}
+
+
+@pytest.mark.parametrize(
+    ("told", "host", "names", "may"),
+    [
+        (None, "127.0.0.1", [], True),
+        (None, "localhost", [], True),
+        (None, "::1", [], True),
+        (None, "0.0.0.0", [], False),
+        (None, "eval.example.org", [], False),
+        (None, "127.0.0.1", ["eval.example.org"], False),  # reached through a proxy
+        (True, "0.0.0.0", [], True),
+        (False, "127.0.0.1", [], False),
+    ],
+)
+def test_who_may_add_models(desk: Desk, told: bool | None, host: str, names: list[str], may: bool):
+    desk.settings.edit_models, desk.settings.host = told, host
+    desk.settings.allowed_hosts = names
+    assert desk.shelf.may_edit is may
+
+
+def test_who_may_not_has_no_form_and_is_refused(tab: Models, desk: Desk, act: MakeAct):
+    desk.shelf.add(models_shelf.Wanted("late", LATE))
+    desk.settings.edit_models = False
+    shown, form, *_ = tab.open()
+    assert "add_name" not in form
+    assert "added and removed by the administrator" in form
+    assert 'data-do="ask"' not in shown
+    _, form, *_ = tab.answer(act("add", FOLDER | {"add_name": "again"}))
+    assert "administrator" in form
+    shown, *_ = tab.answer(act("remove", model="late"))
+    assert "administrator" in shown
+    assert list(desk.shelf.added()) == ["late"]
+
+
+def test_two_files_that_contradict_each_other_can_be_set_right(
+    tab: Models, desk: Desk, act: MakeAct
+):
+    additions_beside(desk.settings.database).write_text('[biased]\nbackend = "scripted"\n')
+    told = page(tab)
+    assert "was added on the Models page as well" in told
+    assert "Remove biased" in told
+    shown, *_ = tab.answer(act("remove", model="biased"))
+    assert "as well" not in shown
+
+
+# Elsewhere
+
+
+def test_the_base_is_one_click_away_when_its_tuned_model_is_chosen():
+    states = {
+        "base": ModelEntry("base", "scripted", path="/m", options={"rule": "noisy"}),
+        "tuned": ModelEntry("tuned", "scripted", path="/m", adapter="/a"),
+    }
+    known = [ModelState(entry, frozenset({"generate"}), "") for entry in states.values()]
+    t = text("en")
+    assert "and its base" not in models_card(t, known, {"models": ["base"]})
+    assert 'value="base" aria-label="and its base, base"' in models_card(
+        t, known, {"models": ["tuned"]}
+    )
+    both = models_card(t, known, {"models": ["tuned", "base"]})
+    assert "compared with its base, base" in both
+    assert 'aria-label="and its base' not in both
+
+
+def test_a_choice_tells_why_a_mode_is_skipped_in_the_backends_words():
+    entry = ModelEntry("far", "openai")
+    lacks = {"loglik": "it drops echo"}
+    known = ModelState(entry, frozenset({"next_token", "generate"}), "", lacks)  # type: ignore[arg-type]
+    form: Form = {"models": ["far"], "modes": ["cloze"]}
+    assert "Skips Cloze: it drops echo." in models_card(text("en"), [known], form)
+    assert "endpoint" in models_card(text("en"), [known], form)
+
+
+def test_an_address_chooses_models_before_there_is_a_file(desk: Desk):
+    asked = SimpleNamespace(
+        query_params=SimpleNamespace(
+            items=lambda: [("tab", "evaluate"), ("models", "always-A")],
+            getlist=lambda _: ["biased", "always-A", "nobody"],
+        )
+    )
+    whole = built(lambda: Page(desk, "en"))
+    built(whole.build)
+    shown = whole.enter(asked)[1]  # type: ignore[arg-type]
+    assert "Chosen: biased, always-A." in shown
+    assert shown.count('name="models"') == 2
+    upload = desk.keep_sample()
+    form: Form = {"uploads": [upload], "models": ["biased", "always-A"], "kinds": []}
+    chosen = Evaluate(desk, text("en")).show(form)
+    assert 'value="biased" aria-label="biased" data-many checked' in chosen
+    assert (
+        'value="multiple_choice" aria-label="Multiple choice, letters" data-many checked' in chosen
+    )
+
+
+def test_another_tabs_address_costs_nothing(tab: Models):
+    tab.outputs = [None] * 5
+    assert tab.enter({"tab": "runs"}) == (SKIP,) * 5
+    assert "This server" in tab.enter({"tab": "models"})[0]
+
+
+def test_what_a_click_left_survives_the_browser():
+    said = Said("No.", "late")
+    assert Said.read(said.text()) == said
+    assert Said.read("") == Said()
+
+
+def test_a_path_is_shown_whole(tab: Models, tmp_path: Path, desk: Desk):
+    write(desk, f'\n[far]\nbackend = "transformers"\npath = "{tmp_path}/x"\n')
+    assert f"{tmp_path}/x" in row(tab, "far")
+
+
+def test_an_address_that_cannot_be_used_alone_says_why(
+    tab: Models, desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    class Two(Far):
+        def down(self, entry: ModelEntry) -> dict[str, str]:
+            del entry
+            return {"http://b/v1": "http://b/v1 cannot be reached"}
+
+    monkeypatch.setitem(BACKENDS._things, "far", Two())  # pyright: ignore[reportPrivateUsage]
+    write(
+        desk,
+        '\n[gpt]\nbackend = "far"\npath = "gpt"\n'
+        'options = { base_urls = ["http://a/v1", "http://b/v1"] }\n',
+    )
+    told = row(tab, "gpt")
+    assert '<span class="mono">http://a/v1</span>' in told
+    assert '<span class="warn">http://b/v1 cannot be reached</span>' in told
+    assert "Test this model" in told

@@ -1,0 +1,123 @@
+"""States that take a network are asked in threads; nobody waits longer than they said."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from evalui.errors import ModelError
+from evalui.models.base import BACKENDS, ModelEntry
+from evalui.ui import models_states
+from evalui.ui.desk import Desk
+from evalui.ui.models import Models
+from evalui.ui.models_states import States
+from evalui.ui.text import text
+
+
+class Slow:
+    """A backend whose endpoint answers when the test lets it."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.asked = 0
+        self.error: ModelError | None = None
+
+    def abilities(self, entry: ModelEntry) -> frozenset[str]:
+        del entry
+        return frozenset({"generate"})
+
+    def problem(self, entry: ModelEntry) -> str:
+        del entry
+        self.asked += 1
+        assert self.open.wait(10), "the test lets every question be answered"
+        if self.error:
+            raise self.error
+        return ""
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    backend = Slow()
+    monkeypatch.setitem(BACKENDS._things, "slow", backend)  # pyright: ignore[reportPrivateUsage]
+    yield backend
+    backend.open.set()
+
+
+def entries(count: int = 1) -> list[ModelEntry]:
+    return [ModelEntry(f"far-{number}", "slow") for number in range(count)]
+
+
+def test_nobody_waits_longer_than_they_said(slow: Slow):
+    began = time.monotonic()
+    states = States().of([*entries(3), ModelEntry("near", "scripted")], wait_s=0.1)
+    assert time.monotonic() - began < 2
+    assert states[:3] == [None] * 3
+    assert states[3] is not None
+    assert slow.asked == 3
+
+
+def test_who_looks_again_does_not_wait_again(slow: Slow):
+    states = States()
+    states.of(entries(), wait_s=0.3)
+    began = time.monotonic()
+    for _ in range(5):
+        states.of(entries(), wait_s=0.3)
+    assert time.monotonic() - began < 0.3
+    assert slow.asked == 1
+
+
+def test_one_question_is_asked_once_at_a_time(slow: Slow):
+    states = States()
+    for _ in range(5):
+        states.of(entries(), wait_s=0.01)
+    slow.open.set()
+    (state,) = states.of(entries(), wait_s=5)
+    assert state
+    assert state.abilities == {"generate"}
+    assert slow.asked == 1
+
+
+def test_what_was_known_stays_while_it_is_asked_again(slow: Slow, monkeypatch: pytest.MonkeyPatch):
+    states = States()
+    slow.open.set()
+    states.of(entries(), wait_s=5)
+    slow.open.clear()
+    monkeypatch.setattr(models_states, "_FRESH_S", 0.0)
+    (state,) = states.of(entries(), wait_s=0.01)
+    assert state
+    deadline = time.monotonic() + 5
+    while slow.asked < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert slow.asked == 2
+
+
+def test_an_error_of_the_endpoint_is_its_problem(slow: Slow):
+    slow.open.set()
+    slow.error = ModelError("The key is wrong.")
+    (state,) = States().of(entries(), wait_s=5)
+    assert state
+    assert state.problem == "The key is wrong."
+
+
+def test_the_page_shows_a_model_as_being_asked_and_asks_again(slow: Slow, desk: Desk):
+    desk.settings.models.write_text('[far]\nbackend = "slow"\n', encoding="utf-8")
+    tab = Models(desk, text("en"))
+    shown, _, said, stamp, timer = tab.open()
+    assert "Being asked" in shown
+    assert timer.active
+    slow.open.set()
+    deadline = time.monotonic() + 5
+    while "Being asked" in shown and time.monotonic() < deadline:
+        shown, *_ = tab.tick(said, stamp)
+    assert "Test this model" in shown
+
+
+def test_a_choice_of_models_tells_that_one_is_being_asked(
+    slow: Slow, desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("evalui.ui.models_shelf._WAIT_S", 0.05)
+    desk.settings.models.write_text('[far]\nbackend = "slow"\n', encoding="utf-8")
+    (state,) = desk.states()
+    assert state.problem == "It has not told yet what it can do. Look again in a few seconds."
+    assert slow.asked == 1
