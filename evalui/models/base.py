@@ -95,6 +95,13 @@ class Metered(Protocol):
 
 
 @runtime_checkable
+class Noted(Protocol):
+    """A model of which something is to be known once it is loaded, one sentence each."""
+
+    notes: tuple[str, ...]
+
+
+@runtime_checkable
 class Limited(Protocol):
     """A backend that knows why its model lacks an ability."""
 

@@ -15,7 +15,6 @@ from evalui.models.base import BACKENDS, Model, ModelEntry
 from evalui.models.tokens import Context, Tokenizer, encode_contexts, spellings_among
 from evalui.models.tree_texts import by_lines
 from evalui.models.vocabulary import FolderTokenizer
-from evalui.settings import Settings
 from evalui.types import (
     Ability,
     Generate,
@@ -75,9 +74,10 @@ class TransformersBackend:
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
         from evalui.models.loading import load
+        from evalui.settings import Settings
 
         settings = Settings()
-        folder = _folder(entry)
+        folder = folder_of(entry)
         if found := weights.problem(folder) or adapters.problem_of(entry):
             raise ModelError(found)
         tokenizer = FolderTokenizer(entry.name, folder)
@@ -225,7 +225,7 @@ class TransformersModel:
         )
 
 
-def _folder(entry: ModelEntry) -> Path:
+def folder_of(entry: ModelEntry) -> Path:
     """Where the model's files are; fetched from the hub, or from its cache, if it names no folder.
 
     Raises:

@@ -26,7 +26,6 @@ from evalui.models.vllm_options import (
     read_options,
 )
 from evalui.models.vocabulary import FolderTokenizer
-from evalui.settings import Settings
 from evalui.types import Ability, Generate, Request, Response, Text, Usage
 
 VERSION = "vllm.1"  # part of every fingerprint: raise it when an answer may change
@@ -53,10 +52,12 @@ class VllmBackend:
 
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
+        from evalui.settings import Settings
+
         if found := self.problem(entry):
             raise ModelError(found)
         options = read_options(entry)
-        folder = transformers._folder(entry)  # pyright: ignore[reportPrivateUsage]
+        folder = transformers.folder_of(entry)
         if found := weights.problem(folder):
             raise ModelError(found)
         tokenizer = FolderTokenizer(entry.name, folder)

@@ -12,12 +12,14 @@ from evalui.report.numbers import count, digits, figure, fixed, percent, span
 from evalui.report.pair_narrative import p_value
 from evalui.report.sentences import say
 from evalui.report.summary import Summary, at_work
+from evalui.scoring.format import FormatFigures
 from evalui.scoring.lights import HIDDEN_BELOW, Caution, Evidence, cautions
 from evalui.types import LETTERS, Interval, Language
 
 Level = Literal["bad", "warn", "info"]
 
 _LEVELS: tuple[Level, ...] = ("bad", "warn", "info")
+_NEAR_TIES = 0.02  # of all trials
 CHOICES_ONLY = "choices_only"  # the mode that shows the options without their question
 _RULES: Mapping[str, tuple[Level, str]] = {
     # What fired: how serious it is, and the key of its sentence
@@ -214,4 +216,12 @@ def _prompts(summary: Summary, language: Language) -> list[Note]:
         Note(level, rule, say(rule, language, k=count(k)))
         for rule, (level, k) in counts.items()
         if k
-    ]
+    ] + _near_ties(form, language)
+
+
+def _near_ties(form: FormatFigures, language: Language) -> list[Note]:
+    """Told once they could move the accuracy by as much as a reader would notice."""
+    if not form.near_ties or form.near_ties < _NEAR_TIES * form.n_trials:
+        return []
+    k, n = count(form.near_ties), count(form.n_trials)
+    return [Note("info", "near-ties", say("near-ties", language, k=k, n=n))]

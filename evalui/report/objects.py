@@ -148,6 +148,7 @@ def _format(form: FormatFigures) -> JsonObject:
         "letter_and_text_conflict": form.label_text_conflicts,
         "merged_seams": form.merged_seams,
         "truncated": form.truncated,
+        "near_ties": form.near_ties,
     }
 
 

@@ -221,6 +221,11 @@ SENTENCES: Mapping[str, Sentence] = {
         "en": "Prompts longer than the model's limit: {k}. They lost their beginning.",
         "zh": "{k} 条提示词超过模型长度上限，开头被截去。",
     },
+    "near-ties": {
+        "en": "Answers decided by a hair: {k} of {n}. Computed in bfloat16, or in batches of "
+        "another shape, they may come out otherwise.",
+        "zh": "{n} 个回答中有 {k} 个仅以极小差距决定；用 bfloat16 计算或换一种批次，结果可能不同。",
+    },
     # Words on charts and in tables
     "mode-multiple_choice": {
         "en": "multiple choice, letters",

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from evalui.errors import EvaluiError, ModelError, Refused, Sentence, Unreachable, Value
 from evalui.models import Model, ModelEntry, open_model
+from evalui.models.base import Noted
 from evalui.settings import Settings
 from evalui.types import Ability, Request, Response
 
@@ -58,6 +59,7 @@ class About:
 
     fingerprint: str
     abilities: frozenset[Ability]
+    notes: tuple[str, ...] = ()
     failure: Failure | None = None
 
 
@@ -83,8 +85,11 @@ class Holder:
     def about(self) -> About:
         """Which model it holds, or why it holds none."""
         if self._model is None:
-            return About("", frozenset(), self._failure)
-        return About(self._model.fingerprint, self._model.abilities)
+            return About("", frozenset(), failure=self._failure)
+        notes = self._model.notes if isinstance(self._model, Noted) else ()
+        return About(
+            self._model.fingerprint, self._model.abilities, tuple(str(each) for each in notes)
+        )
 
     def answer(self, requests: Sequence[Request]) -> Answered:
         """The responses to a portion of requests."""
@@ -120,6 +125,7 @@ class ClusterModel:
         self.name = entry.name
         self.fingerprint = ""
         self.abilities: frozenset[Ability] = frozenset()
+        self.notes: tuple[str, ...] = ()
         self._entry = entry
         self._ray = ray
         self._cores = cores
@@ -224,6 +230,7 @@ class ClusterModel:
                 path=self._entry.path,
             )
         self.fingerprint, self.abilities = about.fingerprint, about.abilities
+        self.notes = about.notes
         actor.ready = True
 
     def _drop(self, actor: _Actor, error: Exception) -> list[tuple[int, ...]]:

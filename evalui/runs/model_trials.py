@@ -12,7 +12,7 @@ from sqlite3 import Connection, Row
 from typing import Any, Literal, cast
 
 from evalui.errors import EvaluiError, ModelError, sentence
-from evalui.models.base import Model, ModelEntry
+from evalui.models.base import Model, ModelEntry, Noted
 from evalui.models.scripted import Learner
 from evalui.modes import MODES, Setting
 from evalui.runs.codec import decode_sentence, encode_sentence
@@ -66,7 +66,8 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
-    """One trial of a model. `load_s` is None until it is loaded, `error` why it failed as a whole.
+    """One trial of a model. `load_s` is None until it is loaded, `error` why it failed as a whole,
+    `notes` are what the loaded model had to say of itself.
 
     `entry` is the model as it was when the trial was asked for.
     """
@@ -82,6 +83,7 @@ class TrialRow:
     load_s: float | None
     tried: tuple[Tried, ...]
     error: str
+    notes: tuple[str, ...] = ()
 
     @property
     def live(self) -> bool:
@@ -147,6 +149,7 @@ def finish_trial(database: Database, trial: TrialRow) -> None:
             asdict(each) | {"problem": encode_sentence(each.problem)} for each in trial.tried
         ],
         "error": encode_sentence(trial.error),
+        "notes": [encode_sentence(note) for note in trial.notes],
     }
     with database.writing() as connection:
         connection.execute(
@@ -206,7 +209,8 @@ def try_model(
         model = opener(trial.entry)
     except EvaluiError as error:
         return replace(trial, error=error.sentence)
-    trial = replace(trial, load_s=time.monotonic() - began)
+    notes = model.notes if isinstance(model, Noted) else ()
+    trial = replace(trial, load_s=time.monotonic() - began, notes=notes)
     try:
         loaded()
         if isinstance(model, Learner):
@@ -323,4 +327,5 @@ def _trial_row(row: Row) -> TrialRow:
         load_s=told.get("load_s"),
         tried=tuple(tried),
         error=decode_sentence(told.get("error", "")),
+        notes=tuple(decode_sentence(note) for note in told.get("notes", ())),
     )

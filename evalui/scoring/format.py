@@ -4,12 +4,17 @@ All shares are over trials and clustered by question; pass the trials of the ori
 to compare with acc_origin.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.scoring.stats import clustered_by
 from evalui.types import Interval, Reading, Trial
+
+# How far one log-probability moved at most when bfloat16 was computed in batches of another shape
+# (a model of half a billion parameters beside lm-evaluation-harness): letters, and whole options.
+_SWAY_LETTER, _SWAY_TEXT = 0.07, 0.40
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,8 @@ class FormatFigures:
     `gap` is the share of trials that are right when read tolerantly and not when read strictly:
     form, not knowledge; None unless both readings exist. `mass` is the mean probability of all
     labels together, None without probabilities. `index_hits` answered by number,
-    `label_text_conflicts` named one option's letter with another's text.
+    `label_text_conflicts` named one option's letter with another's text. `near_ties` are decided
+    by so little log-probability that a computation in bfloat16 may decide them otherwise.
     """
 
     n_questions: int
@@ -45,6 +51,7 @@ class FormatFigures:
     label_text_conflicts: int
     merged_seams: int
     truncated: int
+    near_ties: int = 0
 
 
 def format_figures(trials: Sequence[Trial]) -> FormatFigures:
@@ -65,7 +72,24 @@ def format_figures(trials: Sequence[Trial]) -> FormatFigures:
         label_text_conflicts=rules["label-text-conflict"],
         merged_seams=sum(trial.merged_seams for trial in trials),
         truncated=sum(trial.truncated for trial in trials),
+        near_ties=sum(map(_near_tie, trials)),
     )
+
+
+def _near_tie(trial: Trial) -> bool:
+    """Whether the best two differ by less than both may sway; equal ones are ties, not near."""
+    if trial.probabilities:
+        scores, sway = [_log(share) for share in trial.probabilities], _SWAY_LETTER
+    else:
+        scores, sway = list(trial.scores.get("raw", ())), _SWAY_TEXT
+    if len(scores) < 2:
+        return False
+    second, best = sorted(scores)[-2:]
+    return 0 < best - second < 2 * sway
+
+
+def _log(share: float) -> float:
+    return math.log(share) if share > 0 else -math.inf
 
 
 def _figures(ids: Sequence[str], found: Sequence[Reading]) -> ReadingFigures:

@@ -21,6 +21,7 @@ def outcome(t: Text, trial: TrialRow) -> Html | None:
     return div(
         div(el("b", t("tried.title", when=when)), span(loaded, cls="meta"), cls="tried-h"),
         div(*(_ability(t, tried) for tried in trial.tried), cls="abilities"),
+        *(div(t.told(said), cls="meta") for said in trial.notes),
         div(t("tried.questions", asked=_questions(trial)), cls="meta"),
         cls="tried",
     )

@@ -72,6 +72,7 @@ def test_a_sound_cell_needs_no_note():
         ({"ties": 10}, "warn", "ties", "10 of 960. They count in part"),
         ({"incomplete": ("a", "b")}, "warn", "incomplete", "lack an order: 2."),
         ({"naming": ("a",)}, "info", "naming", "1. They are asked in the order as written only"),
+        ({"form": {"near_ties": 40}}, "info", "near-ties", "decided by a hair: 40 of 960."),
         ({"form": {"merged_seams": 3}}, "info", "merged", "joined with the question: 3."),
         ({"duplicates": ("a", "b")}, "info", "duplicates", "two options of the same text: 2."),
         ({"form": {"truncated": 3}}, "warn", "truncated", "longer than the model's limit: 3."),
@@ -93,6 +94,7 @@ def test_what_a_reader_must_know(change: dict[str, object], level: str, rule: st
         {"form": {"index_hits": 48}},
         {"form": {"mass": 0.9}},
         {"ties": 9},
+        {"form": {"near_ties": 19}},
     ],
     ids=str,
 )

@@ -267,3 +267,11 @@ def test_models_that_are_taught_or_far_away_stay_in_the_worker(monkeypatch: pyte
 
 def test_without_the_setting_everything_stays_in_the_worker():
     assert opener(Settings()) is open_model
+
+
+def test_what_the_model_says_of_itself_is_heard_here(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
+    class Slow(Echo):
+        notes = ("Scored prompt by prompt.",)
+
+    monkeypatch.setattr(cluster, "open_model", lambda _: Slow())
+    assert ClusterModel(ENTRY, ray, cores=1).notes == ("Scored prompt by prompt.",)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from runs_examples import CATALOG, add_run
 
-from evalui.errors import ModelError, Unreachable
+from evalui.errors import ModelError, Sentence, Unreachable, sentence
 from evalui.models import Model, ModelEntry, open_model
 from evalui.runs.devices import Presence, workers
 from evalui.runs.model_trials import (
@@ -234,3 +234,13 @@ def test_what_grading_takes_is_no_part_of_the_speed(store: Store, monkeypatch: p
 
     monkeypatch.setattr(Window, "accept", slowly)
     assert all(each.seconds < 0.3 for each in tried(store, scripted("always-A")).tried)
+
+
+def test_what_a_model_says_of_itself_is_kept_and_can_be_translated(store: Store):
+    class Slow(Far):
+        notes = (sentence("Scored prompt by prompt: {kind}.", "no-tree", kind="bloom"),)
+
+    (note,) = tried(store, ModelEntry("slow", "openai"), lambda _: Slow()).notes
+    assert note == "Scored prompt by prompt: bloom."
+    assert isinstance(note, Sentence)
+    assert note.values == {"kind": "bloom"}

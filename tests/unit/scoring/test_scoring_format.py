@@ -1,3 +1,6 @@
+import math
+from typing import Any
+
 import pytest
 
 from evalui.scoring.format import format_figures
@@ -114,3 +117,21 @@ def test_merged_seams_are_summed():
 def test_no_trials_are_a_mistake_of_ours():
     with pytest.raises(AssertionError, match="no trials"):
         format_figures([])
+
+
+@pytest.mark.parametrize(
+    ("trial", "near"),
+    [
+        ({"probabilities": (0.30, 0.27, 0.23, 0.20)}, 1),  # ln(0.30 / 0.27) = 0.105
+        ({"probabilities": (0.30, 0.26, 0.24, 0.20)}, 0),  # 0.143
+        ({"probabilities": (0.30, 0.30, 0.20, 0.20)}, 0),
+        ({"probabilities": (1.0, 0.0, 0.0, 0.0)}, 0),
+        ({"scores": {"raw": (-9.0, -8.3, -20.0)}}, 1),
+        ({"scores": {"raw": (-9.0, -8.1, -20.0)}}, 0),
+        ({"scores": {"raw": (-math.inf, -math.inf)}}, 0),
+        ({"reply": "A"}, 0),
+    ],
+)
+def test_near_ties_are_decided_by_less_than_bfloat16_may_sway(trial: dict[str, Any], near: int):
+    readings = {"raw": Reading(0, 1.0, "raw")}
+    assert format_figures([Trial("q", ORIGIN, 0, "raw", readings, **trial)]).near_ties == near
