@@ -6,100 +6,33 @@ evalui and the model's files must lie on every machine, at the same path.
 """
 
 import logging
-from collections import deque
+import signal
+import socket
+import threading
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, cast
 
-from evalui.errors import EvaluiError, ModelError, Refused, Sentence, Unreachable, Value
+from evalui.errors import EvaluiError, ModelError, Refused, Unreachable
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.base import Noted
+from evalui.runs.holder import About, Answered, Failure, Holder
 from evalui.settings import Settings
 from evalui.types import Ability, Request, Response
 
 PER_ACTOR = 2  # portions given to an actor at a time: one in hand, one that waits
 _SHARES = 4  # portions that each actor gets of a window, so that the slowest is not waited for long
 _FEWEST = 8  # requests of a portion; fewer share too little
-_ALONE_S = 60.0  # without any actor for so long, the cluster counts as unreachable
-_LOADING_S = 1800.0  # a large model may take its time
+ALONE_S = 5.0  # without any actor for so long, the run waits, which can be seen and stopped
+MOST_LOSSES = 3  # of a portion, or of actors in a row before they hold the model
+_KNOCK_S = 5.0
 _LOOK_S = 1.0  # how often the cluster is looked at for machines that came or went
 _TAUGHT = ("scripted", "openai")  # learn from the run, or have machines of their own
 
 _log = logging.getLogger(__name__)
 
-# What is raised at the other end, by name: an exception with its sentence does not travel.
-_KINDS: Mapping[str, type[EvaluiError]] = {
-    kind.__name__: kind for kind in (ModelError, Refused, Unreachable)
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An error, told at the other end: its kind by name, its sentence, and when to ask again."""
-
-    kind: str
-    text: str
-    rule: str
-    values: Mapping[str, Value]
-    retry_after_s: float = 0.0
-
-    def error(self) -> EvaluiError:
-        """The error as it was raised over there."""
-        error = _KINDS.get(self.kind, ModelError)(self.text)
-        error.sentence = Sentence(self.text, self.rule, self.values)
-        if isinstance(error, Unreachable):
-            error.retry_after_s = self.retry_after_s
-        return error
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What an actor says of the model it holds."""
-
-    fingerprint: str
-    abilities: frozenset[Ability]
-    notes: tuple[str, ...] = ()
-    failure: Failure | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What became of a portion: (place in the portion, response), and why it broke off."""
-
-    responses: tuple[tuple[int, Response], ...]
-    failure: Failure | None = None
-
-
-class Holder:
-    """What runs inside an actor: it holds the model."""
-
-    def __init__(self, entry: ModelEntry) -> None:
-        self._model: Model | None = None
-        self._failure: Failure | None = None
-        try:
-            self._model = open_model(entry)
-        except EvaluiError as error:
-            self._failure = _told(error)
-
-    def about(self) -> About:
-        """Which model it holds, or why it holds none."""
-        if self._model is None:
-            return About("", frozenset(), failure=self._failure)
-        notes = self._model.notes if isinstance(self._model, Noted) else ()
-        return About(
-            self._model.fingerprint, self._model.abilities, tuple(str(each) for each in notes)
-        )
-
-    def answer(self, requests: Sequence[Request]) -> Answered:
-        """The responses to a portion of requests."""
-        assert self._model is not None, "only an actor that holds a model is given work"
-        responses: list[tuple[int, Response]] = []
-        try:
-            responses.extend(self._model.answer(requests))
-        except EvaluiError as error:
-            return Answered(tuple(responses), _told(error))
-        return Answered(tuple(responses))
+Places = tuple[int, ...]  # of requests, in the list that was asked
 
 
 @dataclass(slots=True)
@@ -107,18 +40,14 @@ class _Actor:
     handle: Any
     about: Any  # the reference to what it says of itself, until that is known
     ready: bool = False
-    portions: dict[Any, tuple[int, ...]] = field(default_factory=dict[Any, tuple[int, ...]])
+    portions: dict[Any, Places] = field(default_factory=dict[Any, Places])
 
 
 class ClusterModel:
     """A model held by the actors of a cluster; see `models.base.Model`.
 
-    `cores` are those of an actor where no machine has an accelerator. Actors are started on
-    machines that join later, too.
-
-    Raises:
-        ModelError: the model cannot be loaded on the cluster.
-        Unreachable: no machine of the cluster could take it.
+    Until `wait` has returned nothing is known of the model. `cores` are those of an actor where
+    no machine has an accelerator. Actors are started on machines that join later, too.
     """
 
     def __init__(self, entry: ModelEntry, ray: Any, *, cores: int = 2) -> None:
@@ -128,34 +57,52 @@ class ClusterModel:
         self.notes: tuple[str, ...] = ()
         self._entry = entry
         self._ray = ray
-        self._cores = cores
+        self._cores = 0 if entry.device.startswith("cuda") else cores
         self._accelerators = int(entry.options.get("tensor_parallel", 1))
         self._actors: list[_Actor] = []
         self._looked = -_LOOK_S
+        self._seats = 0
+        self._stillborn = 0  # actors in a row that were lost before they held the model
         self._lost = ""
-        self._wait_for_one(_LOADING_S)
+
+    def wait(self) -> None:
+        """Return as soon as an actor holds the model.
+
+        Raises:
+            Unreachable: none does after some seconds; it goes on loading, so wait again.
+            ModelError: the model cannot be loaded on the cluster.
+        """
+        began = monotonic()
+        while not self._ready():
+            self._welcome(self._done())
+            if not self._ready() and monotonic() - began > ALONE_S:
+                raise self._nobody()
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield responses portion by portion, whichever actor is first."""
         todo = deque(portions(len(requests), len(self._actors)))
+        losses: Counter[Places] = Counter()
         refused: EvaluiError | None = None
         try:
             while todo or any(actor.portions for actor in self._actors):
-                if not any(actor.ready for actor in self._actors):
-                    todo.extend(self._taken_back())
-                    self._wait_for_one(_ALONE_S)
+                self.wait()
                 self._give(todo, requests)
-                for places, answered in self._wait(todo):
+                done = self._done()
+                failures: list[Failure] = []
+                for places, answered in self._fetched(done, todo, losses):
                     for place, response in answered.responses:
                         yield places[place], response
-                    refused = self._checked(answered.failure) or refused
+                    failures += [answered.failure] if answered.failure else []
+                refused = _worst(failures) or refused
+                self._welcome(done)
         finally:
-            for actor in self._actors:
-                for reference in actor.portions:
-                    self._ray.cancel(reference)
-                actor.portions.clear()
+            self._take_back()
         if refused:
             raise refused
+
+    def holds(self, entry: ModelEntry) -> bool:
+        """Whether it is this very entry that is held."""
+        return entry == self._entry
 
     def close(self) -> None:
         """End the actors, which frees their devices."""
@@ -163,7 +110,10 @@ class ClusterModel:
             self._ray.kill(actor.handle)
         self._actors.clear()
 
-    def _give(self, todo: deque[tuple[int, ...]], requests: Sequence[Request]) -> None:
+    def _ready(self) -> bool:
+        return any(actor.ready for actor in self._actors)
+
+    def _give(self, todo: deque[Places], requests: Sequence[Request]) -> None:
         """Hand out portions, one to everybody before anybody gets a second."""
         for load in range(PER_ACTOR):
             for actor in self._actors:
@@ -172,54 +122,63 @@ class ClusterModel:
                     asked = [requests[place] for place in places]
                     actor.portions[actor.handle.answer.remote(asked)] = places
 
-    def _wait(self, todo: deque[tuple[int, ...]]) -> list[tuple[tuple[int, ...], Answered]]:
-        """What has been answered within a second; lost portions go back to the front of `todo`."""
+    def _done(self) -> list[Any]:
+        """The references that are known within a second, of actors that start or answer."""
         self._look()
         references = [actor.about for actor in self._actors if not actor.ready]
         references += [each for actor in self._actors for each in actor.portions]
         if not references:
+            sleep(min(_LOOK_S, 0.2))
             return []
         done, _ = self._ray.wait(references, num_returns=1, timeout=_LOOK_S)
-        found: list[tuple[tuple[int, ...], Answered]] = []
+        return done
+
+    def _fetched(
+        self, done: Sequence[Any], todo: deque[Places], losses: Counter[Places]
+    ) -> list[tuple[Places, Answered]]:
+        """What has been answered. Portions of lost actors go back to the front of `todo`."""
+        found: list[tuple[Places, Answered]] = []
         for actor in list(self._actors):
-            try:
-                if not actor.ready and actor.about in done:
-                    self._welcome(actor)
-                for reference in [each for each in actor.portions if each in done]:
-                    answered = cast(Answered, self._ray.get(reference))
-                    found.append((actor.portions.pop(reference), answered))
-            except self._ray.exceptions.RayActorError as error:
-                todo.extendleft(reversed(self._drop(actor, error)))
+            for reference in [each for each in actor.portions if each in done]:
+                answered = self._known(actor, reference)
+                if answered is None:
+                    todo.extendleft(reversed(actor.portions.values()))
+                    # Only the oldest, which was in hand, can have ended the actor.
+                    self._count_loss(losses, next(iter(actor.portions.values())))
+                    break
+                found.append((actor.portions.pop(reference), cast(Answered, answered)))
         return found
 
-    def _wait_for_one(self, patience_s: float) -> None:
-        """Return as soon as an actor holds the model."""
-        began = monotonic()
-        while not any(actor.ready for actor in self._actors):
-            self._wait(deque())
-            if monotonic() - began > patience_s:
-                raise Unreachable(
-                    "No machine of the cluster has room for {model}. {reason}",
-                    "cluster-full",
-                    model=self.name,
-                    reason=self._lost,
-                )
+    def _count_loss(self, losses: Counter[Places], places: Places) -> None:
+        losses[places] += 1
+        if losses[places] >= MOST_LOSSES:
+            raise ModelError(
+                "{n} machines were lost, one after another, on the same {requests} requests to "
+                "{model}. {reason}",
+                "cluster-poison",
+                n=MOST_LOSSES,
+                requests=len(places),
+                model=self.name,
+                reason=self._lost,
+            )
 
-    def _look(self) -> None:
-        """Start an actor for every seat that has none."""
-        if monotonic() - self._looked < _LOOK_S:
-            return
-        self._looked = monotonic()
-        resources = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        count, options = seats(resources, cores=self._cores, accelerators=self._accelerators)
-        while len(self._actors) < count:
-            make = self._ray.remote(**options, max_restarts=0, max_task_retries=0)(Holder)
-            handle = make.remote(self._entry)
-            self._actors.append(_Actor(handle, handle.about.remote()))
+    def _welcome(self, done: Sequence[Any]) -> None:
+        """Take actors in that have loaded the very model that the others hold."""
+        for actor in [each for each in self._actors if not each.ready and each.about in done]:
+            about = self._known(actor, actor.about)
+            if about is None:
+                self._stillborn += 1
+                continue
+            self._take_in(actor, cast(About, about))
+        if self._stillborn >= MOST_LOSSES:
+            raise ModelError(
+                "{model} cannot be loaded on the cluster: {reason}",
+                "cluster-unloadable",
+                model=self.name,
+                reason=self._lost,
+            )
 
-    def _welcome(self, actor: _Actor) -> None:
-        """Take an actor in, if it holds the very model that the others hold."""
-        about = cast(About, self._ray.get(actor.about))
+    def _take_in(self, actor: _Actor, about: About) -> None:
         if about.failure:
             raise about.failure.error()
         if self.fingerprint and about.fingerprint != self.fingerprint:
@@ -231,31 +190,58 @@ class ClusterModel:
             )
         self.fingerprint, self.abilities = about.fingerprint, about.abilities
         self.notes = about.notes
+        self._stillborn = 0
         actor.ready = True
 
-    def _drop(self, actor: _Actor, error: Exception) -> list[tuple[int, ...]]:
-        """Forget a lost actor; the portions that it had."""
-        self._actors.remove(actor)
-        self._lost = str(error).partition("\n")[0]
-        _log.warning("An actor of %s is lost: %s", self.name, self._lost)
-        # It may only be out of reach. It must not come back beside the one that replaces it.
-        self._ray.kill(actor.handle)
-        return list(actor.portions.values())
+    def _known(self, actor: _Actor, reference: Any) -> object | None:
+        """What a reference stands for; None if its actor, or the answer on its way, is lost."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except errors.RayTaskError:
+            raise  # the code over there is at fault, not the machine
+        except errors.RayError as error:
+            self._actors.remove(actor)
+            self._lost = str(error).partition("\n")[0]
+            _log.warning("An actor of %s is lost: %s", self.name, self._lost)
+            # It may only be out of reach. It must not come back beside the one in its place.
+            self._ray.kill(actor.handle)
+            return None
 
-    def _taken_back(self) -> list[tuple[int, ...]]:
-        taken = [places for actor in self._actors for places in actor.portions.values()]
+    def _look(self) -> None:
+        """Start an actor for every seat that has none."""
+        if monotonic() - self._looked < _LOOK_S:
+            return
+        self._looked = monotonic()
+        machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        self._seats, options = seats(machines, cores=self._cores, accelerators=self._accelerators)
+        while len(self._actors) < self._seats:
+            make = self._ray.remote(**options, max_restarts=0, max_task_retries=0)(Holder)
+            handle = make.remote(self._entry)
+            self._actors.append(_Actor(handle, handle.about.remote()))
+
+    def _nobody(self) -> Unreachable:
+        if self._seats:
+            return Unreachable(
+                "{model} is being loaded on the cluster. {reason}",
+                "cluster-loads",
+                model=self.name,
+                reason=self._lost,
+            )
+        return Unreachable(
+            "No machine of the cluster has room for {model}. {reason}",
+            "cluster-full",
+            model=self.name,
+            reason=self._lost,
+        )
+
+    def _take_back(self) -> None:
+        """Forget what was given out, then cancel it: a late answer must not meet a new call."""
+        given = [reference for actor in self._actors for reference in actor.portions]
         for actor in self._actors:
             actor.portions.clear()
-        return taken
-
-    def _checked(self, failure: Failure | None) -> EvaluiError | None:
-        """A refusal is told at the end, anything else at once."""
-        if failure is None:
-            return None
-        error = failure.error()
-        if isinstance(error, Refused):
-            return error
-        raise error
+        for reference in given:
+            self._ray.cancel(reference)
 
 
 def opener(settings: Settings) -> Callable[[ModelEntry], Model]:
@@ -265,11 +251,24 @@ def opener(settings: Settings) -> Callable[[ModelEntry], Model]:
     """
     if settings.engine == "local":
         return open_model
+    loading: list[ClusterModel] = []  # what is on its way while the worker waits and asks again
 
     def open_there(entry: ModelEntry) -> Model:
+        while loading and (entry.backend in _TAUGHT or not loading[0].holds(entry)):
+            loading.pop().close()
         if entry.backend in _TAUGHT:
             return open_model(entry)
-        return ClusterModel(entry, connect(settings.ray_address), cores=settings.ray_cores)
+        if not loading:
+            ray = connect(settings.ray_address)
+            loading.append(ClusterModel(entry, ray, cores=settings.ray_cores))
+        try:
+            loading[0].wait()
+        except Unreachable:
+            raise
+        except Exception:
+            loading.pop().close()
+            raise
+        return loading.pop()
 
     return open_there
 
@@ -278,7 +277,7 @@ def connect(address: str) -> Any:
     """The ray module, connected to the cluster at `address`; "" starts one on this machine.
 
     Raises:
-        ModelError: ray is not installed.
+        ModelError: ray is not installed, or the address is none.
         Unreachable: nobody answers at the address.
     """
     try:
@@ -291,21 +290,46 @@ def connect(address: str) -> Any:
     ray = cast(Any, package)  # typed only in part
     if ray.is_initialized():
         return ray
+    if address:
+        _knock(address)
+    before = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(
-            address=address or None,
-            include_dashboard=None if address else False,
+            # Left out, Ray would join whatever cluster a folder open to everybody names.
+            address=address or "local",
+            **({} if address else {"include_dashboard": False}),
             log_to_driver=False,
             logging_level="error",
         )
-    except (ConnectionError, RuntimeError, ray.exceptions.RayError) as error:
-        raise Unreachable(
-            "The cluster at {address} cannot be reached: {reason}",
-            "no-cluster",
-            address=address or "127.0.0.1",
-            reason=str(error).partition("\n")[0],
-        ) from error
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        raise _no_cluster(address or "127.0.0.1", error) from error
+    finally:
+        # Ray puts its own in place, which ends the process before the run is given back.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
     return ray
+
+
+def _knock(address: str) -> None:
+    """Ray itself would try for ten minutes, and could not be stopped."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise ModelError(
+            "EVALUI_RAY_ADDRESS is {address!r}; expected host:port.", "ray-address", address=address
+        )
+    try:
+        socket.create_connection((host, int(port)), timeout=_KNOCK_S).close()
+    except (OSError, OverflowError) as error:
+        raise _no_cluster(address, error) from error
+
+
+def _no_cluster(address: str, error: Exception) -> Unreachable:
+    return Unreachable(
+        "The cluster at {address} cannot be reached: {reason}",
+        "no-cluster",
+        address=address,
+        reason=str(error).partition("\n")[0],
+    )
 
 
 def seats(
@@ -313,27 +337,29 @@ def seats(
 ) -> tuple[int, dict[str, float]]:
     """How many actors fit on machines with these resources, and what each asks for.
 
-    With accelerators anywhere an actor asks for `accelerators` of them, else for `cores`; never
-    for a resource of its own name, which it would keep from everybody else for ever.
+    With accelerators anywhere, or for a model that needs several, an actor asks for
+    `accelerators` of them, else for `cores` (0: accelerators only); never for a resource of its
+    own name, which it would keep from everybody else for ever.
     """
-    if any(machine.get("GPU", 0) >= accelerators for machine in machines):
+    if not cores or accelerators > 1 or any(machine.get("GPU", 0) >= 1 for machine in machines):
         count = sum(int(machine.get("GPU", 0)) // accelerators for machine in machines)
         return count, {"num_gpus": accelerators, "num_cpus": 0}
     count = sum(int(machine.get("CPU", 0)) // cores for machine in machines)
     return count, {"num_cpus": cores}
 
 
-def portions(count: int, actors: int) -> list[tuple[int, ...]]:
+def portions(count: int, actors: int) -> list[Places]:
     """The places 0..count-1 in runs of neighbours, which share most of their prompts."""
     size = max(_FEWEST, -(-count // (max(1, actors) * _SHARES)))
     return [tuple(range(begin, min(begin + size, count))) for begin in range(0, count, size)]
 
 
-def _told(error: EvaluiError) -> Failure:
-    return Failure(
-        type(error).__name__,
-        str(error.sentence),
-        getattr(error.sentence, "key", ""),
-        {name: str(value) for name, value in getattr(error.sentence, "values", {}).items()},
-        getattr(error, "retry_after_s", 0.0),
-    )
+def _worst(failures: Sequence[Failure]) -> EvaluiError | None:
+    """A refusal, which is told at the end; anything worse is raised at once."""
+    refused: EvaluiError | None = None
+    for failure in failures:
+        error = failure.error()
+        if not isinstance(error, Refused):
+            raise error
+        refused = refused or error
+    return refused

@@ -1,14 +1,17 @@
 """A cluster played by one object: actors answer at once, or are lost."""
 
+import socket
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from evalui.errors import ModelError, Refused, Unreachable, sentence
 from evalui.models import ModelEntry, open_model
-from evalui.runs import cluster
-from evalui.runs.cluster import Answered, ClusterModel, Failure, Holder, opener, portions, seats
+from evalui.runs import cluster, holder
+from evalui.runs.cluster import MOST_LOSSES, ClusterModel, connect, opener, portions, seats
+from evalui.runs.holder import Answered, Failure, Holder
 from evalui.settings import Settings
 from evalui.types import Generate, Request, Response, Text
 
@@ -25,6 +28,8 @@ class Echo:
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         for index, request in enumerate(requests):
             assert isinstance(request, Generate)
+            if request.prompt == "break":
+                raise ModelError("Broken.")
             if request.prompt != "refuse":
                 yield index, Text(str(request.prompt))
         if any(isinstance(each, Generate) and each.prompt == "refuse" for each in requests):
@@ -33,18 +38,24 @@ class Echo:
     def close(self) -> None: ...
 
 
-class RayActorError(Exception): ...
+class RayError(Exception): ...
+
+
+class RayTaskError(RayError): ...
 
 
 class FakeRay:
     """The little of ray that is used. `machines` may change; `dying` calls to come are lost."""
 
     class exceptions:  # noqa: N801 (ray's own name)
-        RayActorError = RayActorError
+        RayError = RayError
+        RayTaskError = RayTaskError
 
     def __init__(self, cpus: int = 2) -> None:
         self.cpus = cpus
         self.dying = 0
+        self.slow = self.deaf = False
+        self.stillborn = 0
         self.made = 0
         self.killed: list[Any] = []
         self.cancelled: list[Any] = []
@@ -66,6 +77,8 @@ class FakeRay:
         return made
 
     def wait(self, references: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
+        if self.slow:
+            return [], references
         return references[:1], references[1:]
 
     def get(self, reference: Any) -> Any:
@@ -77,6 +90,8 @@ class FakeRay:
         self.killed.append(handle)
 
     def cancel(self, reference: Any) -> None:
+        if self.deaf:
+            raise RayError("Gone.")
         self.cancelled.append(reference)
 
 
@@ -92,12 +107,18 @@ class _Reference:
 
 class _Handle:
     def __init__(self, ray: FakeRay, holder: Holder) -> None:
-        self.about = _Remote(lambda: _Reference(holder.about()))
+        def about() -> _Reference:
+            if ray.stillborn:
+                ray.stillborn -= 1
+                return _Reference(RayError("No module named evalui"))
+            return _Reference(holder.about())
+
+        self.about = _Remote(about)
 
         def answer(requests: Sequence[Request]) -> _Reference:
             if ray.dying:
                 ray.dying -= 1
-                return _Reference(RayActorError("The actor died.\nIts node is gone."))
+                return _Reference(RayError("The actor died.\nIts node is gone."))
             return _Reference(holder.answer(requests))
 
         self.answer = _Remote(answer)
@@ -105,9 +126,15 @@ class _Handle:
 
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
-    monkeypatch.setattr(cluster, "open_model", lambda _: Echo())
+    monkeypatch.setattr(holder, "open_model", lambda _: Echo())
     monkeypatch.setattr(cluster, "_LOOK_S", 0.0)
     return FakeRay()
+
+
+def opened(ray: FakeRay, cores: int = 1) -> ClusterModel:
+    model = ClusterModel(ENTRY, ray, cores=cores)
+    model.wait()
+    return model
 
 
 def asked(*prompts: str) -> list[Request]:
@@ -124,15 +151,15 @@ def answers(model: ClusterModel, requests: Sequence[Request]) -> dict[int, str]:
 
 
 def test_every_request_is_answered_once_under_its_own_place(ray: FakeRay):
-    model = ClusterModel(ENTRY, ray, cores=1)
+    model = opened(ray)
     prompts = [f"prompt {number}" for number in range(100)]
     assert answers(model, asked(*prompts)) == dict(enumerate(prompts))
     assert (model.fingerprint, model.abilities, ray.made) == ("echo", {"generate"}, 2)
 
 
 def test_the_portions_of_lost_actors_go_to_others(ray: FakeRay):
-    model = ClusterModel(ENTRY, ray, cores=1)
-    ray.dying = 3
+    model = opened(ray)
+    ray.dying = 2
     prompts = [f"prompt {number}" for number in range(100)]
     assert answers(model, asked(*prompts)) == dict(enumerate(prompts))
     assert ray.made > 2
@@ -141,33 +168,83 @@ def test_the_portions_of_lost_actors_go_to_others(ray: FakeRay):
 
 def test_a_machine_that_joins_gets_an_actor(ray: FakeRay):
     ray.cpus = 1
-    model = ClusterModel(ENTRY, ray, cores=1)
+    model = opened(ray)
     ray.cpus = 3
     assert len(answers(model, asked(*map(str, range(50))))) == 50
     assert ray.made == 3
 
 
 def test_without_room_the_cluster_is_unreachable(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cluster, "_LOADING_S", 0.0)
+    monkeypatch.setattr(cluster, "ALONE_S", 0.0)
     with pytest.raises(Unreachable, match="No machine of the cluster has room for m"):
-        ClusterModel(ENTRY, ray, cores=4)
+        opened(ray, cores=4)
 
 
 def test_a_cluster_that_dies_away_is_unreachable_and_can_be_asked_again(
     ray: FakeRay, monkeypatch: pytest.MonkeyPatch
 ):
-    model = ClusterModel(ENTRY, ray, cores=1)
-    monkeypatch.setattr(cluster, "_ALONE_S", 0.0)
+    model = opened(ray)
+    monkeypatch.setattr(cluster, "ALONE_S", 0.0)
     ray.dying, ray.cpus = 10**6, 0
     with pytest.raises(Unreachable, match=r"The actor died\.$"):
         answers(model, asked("a"))
     ray.dying, ray.cpus = 0, 1
-    monkeypatch.setattr(cluster, "_ALONE_S", 5.0)
+    monkeypatch.setattr(cluster, "ALONE_S", 5.0)
     assert answers(model, asked("a", "b")) == {0: "a", 1: "b"}
 
 
+def test_requests_that_end_every_machine_are_not_handed_on_for_ever(ray: FakeRay):
+    model = opened(ray)
+    ray.dying = 10**6
+    with pytest.raises(ModelError, match=r"3 machines were lost.* same 1 requests.*died\.$"):
+        answers(model, asked("a"))
+    assert ray.made <= 2 + MOST_LOSSES
+
+
+def test_a_machine_that_cannot_hold_the_model_is_not_tried_for_ever(ray: FakeRay):
+    ray.stillborn = 10**6
+    with pytest.raises(ModelError, match="cannot be loaded on the cluster: No module named"):
+        opened(ray)
+    ray.stillborn = MOST_LOSSES - 1
+    assert opened(ray).fingerprint == "echo"
+
+
+def test_what_was_answered_is_kept_when_another_portion_fails(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+):
+    model = opened(ray)
+    monkeypatch.setattr(ray, "wait", lambda references, **_: (references, []))
+    prompts = ["break", *map(str, range(40))]
+    found: list[int] = []
+    with pytest.raises(ModelError, match=r"^Broken"):
+        found.extend(index for index, _ in model.answer(asked(*prompts)))
+    assert found == list(range(8, 16))  # the actor's second portion
+
+
+def test_a_late_answer_never_meets_a_new_call(ray: FakeRay):
+    model = opened(ray)
+    answering = model.answer(asked(*map(str, range(100))))
+    next(answering)
+    ray.deaf = True
+    with pytest.raises(RayError):
+        answering.close()
+    ray.deaf = False
+    assert answers(model, asked("a", "b")) == {0: "a", 1: "b"}
+
+
+def test_an_error_in_the_code_over_there_is_no_loss(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
+    model = opened(ray)
+
+    def fail(_: Any) -> None:
+        raise RayTaskError("TypeError: ...")
+
+    monkeypatch.setattr(ray, "get", fail)
+    with pytest.raises(RayTaskError):
+        answers(model, asked("a"))
+
+
 def test_what_one_actor_is_refused_is_told_after_everything_else(ray: FakeRay):
-    model = ClusterModel(ENTRY, ray, cores=1)
+    model = opened(ray)
     found: list[int] = []
     prompts = ["refuse", *map(str, range(40))]
     with pytest.raises(Refused, match="One is refused"):
@@ -181,9 +258,9 @@ def test_a_model_that_cannot_be_loaded_is_told_with_its_own_sentence(
     def fail(_: ModelEntry) -> None:
         raise ModelError("{folder} is empty.", "no-weights", folder="/models/m")
 
-    monkeypatch.setattr(cluster, "open_model", fail)
+    monkeypatch.setattr(holder, "open_model", fail)
     with pytest.raises(ModelError) as told:
-        ClusterModel(ENTRY, ray, cores=1)
+        opened(ray)
     expected = sentence("{folder} is empty.", "no-weights", folder="/models/m")
     assert told.value.sentence == expected
     assert getattr(told.value.sentence, "key", "") == expected.key
@@ -197,13 +274,13 @@ def test_machines_with_different_models_never_mix(ray: FakeRay, monkeypatch: pyt
         model.fingerprint = next(models)
         return model
 
-    monkeypatch.setattr(cluster, "open_model", different)
+    monkeypatch.setattr(holder, "open_model", different)
     with pytest.raises(ModelError, match="hold different models under /models/m"):
-        answers(ClusterModel(ENTRY, ray, cores=1), asked("a"))
+        answers(opened(ray), asked("a"))
 
 
 def test_what_was_given_out_is_taken_back_when_nobody_listens_any_more(ray: FakeRay):
-    model = ClusterModel(ENTRY, ray, cores=1)
+    model = opened(ray)
     answering = model.answer(asked(*map(str, range(100))))
     next(answering)
     answering.close()
@@ -219,6 +296,9 @@ def test_what_was_given_out_is_taken_back_when_nobody_listens_any_more(ray: Fake
         ([{"CPU": 8.0}, {"CPU": 3.0}, {"CPU": 1.0}], 1, (5, {"num_cpus": 2})),
         ([{"CPU": 8.0, "GPU": 4.0}, {"CPU": 64.0}], 1, (4, {"num_gpus": 1, "num_cpus": 0})),
         ([{"GPU": 8.0}, {"GPU": 3.0}], 2, (5, {"num_gpus": 2, "num_cpus": 0})),
+        # Two on each do not make four, and processors are no substitute.
+        ([{"CPU": 64.0, "GPU": 2.0}] * 2, 4, (0, {"num_gpus": 4, "num_cpus": 0})),
+        ([{"CPU": 64.0}], 2, (0, {"num_gpus": 2, "num_cpus": 0})),
         ([{"memory": 1.0}], 1, (0, {"num_cpus": 2})),
         ([], 1, (0, {"num_cpus": 2})),
     ],
@@ -247,7 +327,7 @@ def test_an_error_of_a_kind_that_is_not_known_here_is_a_model_error():
 
 
 def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cluster, "open_model", lambda _: Echo())
+    monkeypatch.setattr(holder, "open_model", lambda _: Echo())
     answered = Holder(ENTRY).answer(asked("a", "refuse"))
     assert isinstance(answered, Answered)
     assert [place for place, _ in answered.responses] == [0]
@@ -255,14 +335,33 @@ def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.M
     assert answered.failure.kind == "Refused"
 
 
-def test_models_that_are_taught_or_far_away_stay_in_the_worker(monkeypatch: pytest.MonkeyPatch):
+def test_models_that_are_taught_or_far_away_stay_in_the_worker(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(cluster, "open_model", lambda entry: entry.backend)
-    monkeypatch.setattr(cluster, "connect", lambda address: f"ray at {address}")
-    monkeypatch.setattr(cluster, "ClusterModel", lambda _, ray, cores: (ray, cores))
-    opened = opener(Settings(engine="ray", ray_address="head:6379", ray_cores=4))
-    assert opened(ModelEntry("m", "scripted")) == "scripted"
-    assert opened(ModelEntry("m", "openai")) == "openai"
-    assert opened(ENTRY) == ("ray at head:6379", 4)
+    monkeypatch.setattr(cluster, "connect", lambda _: ray)
+    opens = opener(Settings(engine="ray", ray_address="head:6379", ray_cores=1))
+    assert opens(ModelEntry("m", "scripted")) == "scripted"
+    assert opens(ModelEntry("m", "openai")) == "openai"
+    assert opens(ENTRY).fingerprint == "echo"
+
+
+def test_a_model_that_loads_for_long_is_asked_for_again_and_not_loaded_twice(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cluster, "connect", lambda _: ray)
+    monkeypatch.setattr(cluster, "ALONE_S", 0.0)
+    ray.slow = True
+    opens = opener(Settings(engine="ray", ray_cores=1))
+    for _ in range(3):
+        with pytest.raises(Unreachable, match="m is being loaded on the cluster"):
+            opens(ENTRY)
+    assert ray.made == 2
+    with pytest.raises(Unreachable):
+        opens(replace(ENTRY, name="other"))
+    assert len(ray.killed) == 2, "what nobody waits for any more gives its seats back"
+    ray.slow = False
+    assert opens(replace(ENTRY, name="other")).name == "other"
 
 
 def test_without_the_setting_everything_stays_in_the_worker():
@@ -273,5 +372,18 @@ def test_what_the_model_says_of_itself_is_heard_here(ray: FakeRay, monkeypatch: 
     class Slow(Echo):
         notes = ("Scored prompt by prompt.",)
 
-    monkeypatch.setattr(cluster, "open_model", lambda _: Slow())
-    assert ClusterModel(ENTRY, ray, cores=1).notes == ("Scored prompt by prompt.",)
+    monkeypatch.setattr(holder, "open_model", lambda _: Slow())
+    assert opened(ray).notes == ("Scored prompt by prompt.",)
+
+
+def test_an_address_that_is_none_is_told():
+    with pytest.raises(ModelError, match="expected host:port"):
+        connect("localhost")
+
+
+@pytest.mark.timeout(20)
+def test_a_head_that_is_gone_is_noticed_at_once():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(Unreachable, match=rf"The cluster at 127\.0\.0\.1:{port} cannot be reached"):
+        connect(f"127.0.0.1:{port}")
