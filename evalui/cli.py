@@ -202,6 +202,7 @@ def _run(given: argparse.Namespace) -> int:
     _write(report, given.out, language)
     if charge:
         print(f"evalui: {charge}", file=sys.stderr)
+    print(f"evalui: the report is in {given.out}", file=sys.stderr)
     return _told(report)
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 _KNOWN = re.compile(r"([\u4E00-\u9FD5a-zA-Z0-9+#&\._%\-]+)")
 _OTHER = re.compile(r"\r\n|.", re.DOTALL)
 _REMEMBERED = 1 << 15  # short texts: some megabytes
+_LONGEST = 64  # characters of a text that is remembered; a longer one hardly comes again
 
 
 class ChineseWords:
@@ -41,8 +42,14 @@ class ChineseWords:
         words: list[str] = []
         for place, piece in enumerate(_KNOWN.split(text)):
             # Every second piece is one that the pattern has found.
-            words += self._words_of(piece) if place % 2 else _OTHER.findall(piece)
+            words += self._known(piece) if place % 2 else _OTHER.findall(piece)
         return words
+
+    def _known(self, piece: str) -> tuple[str, ...]:
+        return self._words_of(piece) if len(piece) <= _LONGEST else self._search(piece)
+
+    def _alike(self, run: str) -> tuple[str, ...]:
+        return self._loose(run) if len(run) <= _LONGEST else self._recognise(run)
 
     def _search(self, piece: str) -> tuple[str, ...]:
         """The words on the most probable path, characters that stand alone given to the guess."""
@@ -52,11 +59,11 @@ class ChineseWords:
         while start < len(piece):
             end = ends[start]
             if end > start + 1:
-                words += self._loose(piece[loose:start])
+                words += self._alike(piece[loose:start])
                 words.append(piece[start:end])
                 loose = end
             start = end
-        return (*words, *self._loose(piece[loose:]))
+        return (*words, *self._alike(piece[loose:]))
 
     def _path(self, piece: str) -> list[int]:
         """For each place the end of the word that begins there on the best path to the end."""

@@ -23,6 +23,7 @@ _PIECE = re.compile(
 _CONTRACTED = re.compile(r"(?i)\b(?:cannot|gimme|gonna|gotta|lemme|wanna)\b")
 _WORD_AND_MARK = re.compile(r"([A-Za-z]{2,})([.?!])(?:\s+\S+|[^\w\s.])")
 _REMEMBERED = 1 << 16  # words; some megabytes
+_LONGEST = 64  # characters of a word that is remembered
 
 
 class EnglishWords:
@@ -48,9 +49,15 @@ class EnglishWords:
         *inside, last = sentence.split()
         if not last.strip(_CLOSING + "."):
             return self._words(sentence)
-        found = [word for each in inside for word in self._inside(each)]
-        found += self._last(last)
+        found = [word for each in inside for word in self._inside_of(each)]
+        found += self._last_of(last)
         return found
+
+    def _inside_of(self, word: str) -> tuple[str, ...]:
+        return self._inside(word) if len(word) <= _LONGEST else self._cut_inside(word)
+
+    def _last_of(self, word: str) -> tuple[str, ...]:
+        return self._last(word) if len(word) <= _LONGEST else self._cut_last(word)
 
     def _cut_inside(self, word: str) -> tuple[str, ...]:
         """What a word becomes between two others."""
@@ -58,7 +65,8 @@ class EnglishWords:
 
     def _cut_last(self, word: str) -> tuple[str, ...]:
         """What the last word of a sentence becomes: its full stop stands alone."""
-        if word.endswith(".") and (pieces := _pieces(word[:-1])):
+        alone = word.endswith(".") and not word.endswith("..")  # several stay together
+        if alone and (pieces := _pieces(word[:-1])):
             return (*pieces, ".")
         if not word.rstrip(_CLOSING).endswith(".") and (pieces := _pieces(word)):
             return pieces

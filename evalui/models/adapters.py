@@ -1,6 +1,7 @@
 """A folder with a LoRA adapter: whether it fits its base model, and the two put together."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -78,8 +79,9 @@ def attach(model: Any, folder: Path, *, base: str, merge: bool | None = None) ->
 
     It is merged unless `merge` is false: a merged adapter costs nothing when the model computes.
     Rounding the sum of the weights changes log-probabilities by 1e-5 in float32, and in bfloat16
-    by no more than computing in bfloat16 does anyway. Where the output layer shares its weights
-    with the embedding, an adapter of either stays beside: merged, it would change both.
+    by no more than computing in bfloat16 does anyway. Where layers share their weights, as the
+    output layer with the embedding or replicated ones, an adapter of any stays beside: merged, it
+    would change all of them.
 
     Raises:
         ModelError: it does not fit, or not every weight of it finds its place.
@@ -106,8 +108,9 @@ def attach(model: Any, folder: Path, *, base: str, merge: bool | None = None) ->
             base=base,
             reason=_first(error),
         ) from error
-    _check_complete(folder, base, taken)
-    shared = bool(tuned.base_model._get_tied_target_modules(model))
+    _check_complete(folder, _missing(tuned, taken, config))
+    _check_placed(folder, base, taken)
+    shared = _shares(tuned)
     if merge is False or (shared and merge is None):
         return tuned.get_base_model(), "beside"
     if shared:
@@ -168,9 +171,47 @@ def _first(error: Exception) -> str:
     return " ".join(line.strip() for line in str(error).splitlines()[:2])
 
 
-def _check_complete(folder: Path, base: str, taken: Any) -> None:
-    """peft fills what is missing with its own beginnings, and drops what it cannot place."""
-    if gaps := sorted(name for name in taken.missing_keys if f".{_NAME}" in name):
+def _shares(tuned: Any) -> bool:
+    """Whether a weight that the adapter changes is that of another layer, too.
+
+    Told by the weights themselves: peft knows tied embeddings by the names that some
+    architectures give them, and says nothing of layers that it has replicated.
+    """
+    from peft.tuners.lora import LoraLayer
+
+    layers = [layer for layer in tuned.modules() if isinstance(layer, LoraLayer)]
+    own = {id(each) for layer in layers for each in _own(cast(Any, layer).get_base_layer())}
+    uses = Counter(id(each) for layer in tuned.modules() for each in _own(layer))
+    return any(uses[each] > 1 for each in own)
+
+
+def _own(layer: Any) -> list[Any]:
+    """The layer's own parameters, without those of the layers in it."""
+    return list(layer.parameters(recurse=False))
+
+
+def _missing(tuned: Any, taken: Any, config: Any) -> list[str]:
+    """The weights of the adapter that its file does not have: peft begins them in its own way."""
+    state = tuned.state_dict(keep_vars=True)
+    absent = set(taken.missing_keys)
+    # One tensor may have two names, of which the file has one.
+    there = {id(each) for name, each in state.items() if name not in absent}
+    return sorted(
+        name
+        for name in absent
+        if (f".{_NAME}" in name or _biased(name, config.bias)) and id(state.get(name)) not in there
+    )
+
+
+def _biased(name: str, bias: str) -> bool:
+    """Whether a weight is a bias that an adapter with this setting brings along."""
+    if bias == "all":
+        return name.endswith(".bias")
+    return bias == "lora_only" and name.endswith(".base_layer.bias")
+
+
+def _check_complete(folder: Path, gaps: Sequence[str]) -> None:
+    if gaps:
         raise ModelError(
             "The adapter {folder} lacks {n} of its weights, e.g. {name}.",
             "adapter-gaps",
@@ -178,6 +219,10 @@ def _check_complete(folder: Path, base: str, taken: Any) -> None:
             n=len(gaps),
             name=gaps[0].replace(f".{_NAME}", ""),
         )
+
+
+def _check_placed(folder: Path, base: str, taken: Any) -> None:
+    """peft drops what it cannot place."""
     if spare := sorted(taken.unexpected_keys):
         raise ModelError(
             "The adapter {folder} has {n} weights that {base} has no place for, e.g. {name}.",

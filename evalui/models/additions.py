@@ -1,7 +1,7 @@
 """Models added on the page: a file of their own beside the database.
 
 The administrator's models.toml is only ever read. The server, its workers and the command line
-read both files, this one last.
+read both files; of two models with one name that of models.toml counts.
 """
 
 import json
@@ -17,8 +17,8 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from evalui.errors import ModelError, StoreError
-from evalui.models.base import BACKENDS, ModelEntry
-from evalui.models.catalog import read_catalog, read_entry
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import problem_of, read_catalog, read_entry, resolved
 
 Place = Literal["folder", "hub", "endpoint"]
 
@@ -26,7 +26,9 @@ _FILE = "models-added.toml"
 _HEAD = "# Models added on the Models page. evalui writes this file anew with each change.\n"
 _NAME = re.compile(r"[^\W_][\w.+-]{0,63}")
 _HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+# Whoever adds a model chooses the host as well: no other secret of the server may be sent there.
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,91}_API_KEY")
+_SECRETIVE = "@?#"  # what stands before or after these in an address is nobody's business
 _LONGEST = 500  # characters of one field
 # Two forms sent at the same moment read and write one file: without it one model would be lost.
 _WRITING = threading.Lock()
@@ -59,19 +61,11 @@ def additions_beside(database: Path) -> Path:
 def read_models(catalog: Path, additions: Path) -> dict[str, ModelEntry]:
     """The models of both files by name; no additions are as good as an empty file.
 
-    Raises:
-        ModelError: as `read_catalog`, or both files have a model of one name.
+    An added model whose name the administrator took later is left out. Raises as `read_catalog`.
     """
     models = read_catalog(catalog)
     added = read_added(additions)
-    if twice := [name for name in added if name in models]:
-        raise ModelError(
-            "{name} is in {catalog} and was added on the Models page as well. Remove one of them.",
-            "model-twice",
-            name=twice[0],
-            catalog=catalog.name,
-        )
-    return models | added
+    return models | {name: entry for name, entry in added.items() if name not in models}
 
 
 def read_added(additions: Path) -> dict[str, ModelEntry]:
@@ -88,7 +82,7 @@ def add(additions: Path, wanted: Wanted, *, catalog: Path) -> ModelEntry:
     """
     table = _table(wanted)
     entry = read_entry(additions, wanted.name, table)
-    if wanted.place != "endpoint" and (found := BACKENDS[entry.backend].problem(entry)):
+    if wanted.place != "endpoint" and (found := problem_of(entry)):
         raise ModelError(found)  # an endpoint may be away for now: its state will say so
     with _WRITING:
         if wanted.name in read_models(catalog, additions):
@@ -153,7 +147,7 @@ def _folder(path: str) -> str:
             "path-not-absolute",
             path=path,
         )
-    return str(folder.resolve())
+    return str(resolved(folder))
 
 
 def _hub(path: str) -> str:
@@ -174,10 +168,9 @@ def _endpoint(wanted: Wanted) -> dict[str, Any]:
         )
     if wanted.key_variable and not _VARIABLE.fullmatch(wanted.key_variable):
         raise ModelError(
-            "{name!r} is no name of an environment variable. "
-            "Give the name, as in OPENAI_API_KEY, never the key itself.",
+            "The name of the variable that holds the key must end in _API_KEY, as in "
+            "OPENAI_API_KEY. Give its name, never the key itself.",
             "no-variable",
-            name=wanted.key_variable,
         )
     options = {"base_url": wanted.address}
     if wanted.key_variable:
@@ -191,12 +184,12 @@ def _check_address(address: str) -> None:
         known = bool(parts.hostname) and parts.port != 0
     except ValueError:  # a port that is no number
         known, parts = False, urlsplit("")
-    if not known or parts.scheme not in ("http", "https") or parts.username is not None:
-        raise ModelError(
-            "{address!r} is no address of an endpoint: expected http:// or https:// with a host "
-            "and no password, as in http://127.0.0.1:8000/v1.",
+    secretive = any(mark in address for mark in _SECRETIVE)
+    if not known or secretive or parts.scheme not in ("http", "https"):
+        raise ModelError(  # without the address: it may hold a password or a key
+            "This is no address of an endpoint: expected http:// or https:// with a host, and no "
+            "user name, password, query or fragment, as in http://127.0.0.1:8000/v1.",
             "no-address",
-            address=address,
         )
 
 
@@ -211,10 +204,7 @@ def _write(additions: Path, tables: Mapping[str, Any]) -> None:
     text = _HEAD + "".join(f"\n[{_toml(name)}]\n{_lines(tables[name])}" for name in tables)
     try:
         additions.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        number, name = tempfile.mkstemp(dir=additions.parent, prefix=_FILE)
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).replace(additions)
+        _replace(additions, text)
     except OSError as error:
         raise StoreError(
             "{file} cannot be written: {reason}.",
@@ -222,6 +212,17 @@ def _write(additions: Path, tables: Mapping[str, Any]) -> None:
             file=str(additions),
             reason=str(error.strerror),
         ) from error
+
+
+def _replace(path: Path, text: str) -> None:
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _lines(table: Mapping[str, Any]) -> str:

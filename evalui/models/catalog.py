@@ -145,13 +145,37 @@ def describe(entry: ModelEntry) -> ModelState:
         backend = BACKENDS[entry.backend]
     except UnknownName as error:
         return ModelState(entry, frozenset(), error.sentence)
-    problem = backend.problem(entry)
+    problem = problem_of(entry)
     folder = Path(entry.path)
-    if not problem and not entry.parameters and folder.is_absolute():
-        entry = replace(entry, parameters=weights.parameters(folder))
+    here = folder.is_absolute() and entry.backend not in REMOTE
+    if here and not problem and not entry.parameters:
+        try:
+            entry = replace(entry, parameters=weights.parameters(folder))
+        except OSError as error:  # a file went just now
+            problem = weights.unreadable(folder, error)
     lacks: Mapping[Ability, str] = backend.lacks(entry) if isinstance(backend, Limited) else {}
     down: Mapping[str, str] = backend.down(entry) if isinstance(backend, Spread) else {}
     return ModelState(entry, backend.abilities(entry), problem, lacks, down)
+
+
+def problem_of(entry: ModelEntry) -> str:
+    """What the entry's backend has against it, "" if nothing; files nobody may read among it.
+
+    Raises:
+        UnknownName: there is no such backend.
+    """
+    try:
+        return BACKENDS[entry.backend].problem(entry)
+    except OSError as error:
+        return weights.unreadable(Path(entry.path), error)
+
+
+def resolved(folder: Path) -> Path:
+    """The folder without links, or as it is where none can be there: its problem says so."""
+    try:
+        return folder.resolve()
+    except (RuntimeError, ValueError):  # links in a ring; a character that no path has
+        return folder
 
 
 def open_model(entry: ModelEntry) -> Model:
@@ -185,4 +209,11 @@ def _located(catalog: Path, path: str) -> str:
     if path.startswith("~") and not path.startswith("~/"):
         return path  # another user's home is never meant; the folder will be missing
     folder = catalog.absolute().parent / Path(path).expanduser()
-    return str(folder.resolve()) if path[0] in "./~" or folder.is_dir() else path
+    return str(resolved(folder)) if path[0] in "./~" or _is_folder(folder) else path
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # one that nobody may look at; the model's problem says so
+        return True

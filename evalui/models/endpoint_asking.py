@@ -94,8 +94,10 @@ class Asker:
     def _choose(self, request: NextToken, post: Post) -> Response:
         """Read the labels off a list of the most probable tokens."""
         text = self._plain(request.context)
+        complete = 0
         if text is not None and self._found.listed:
-            body: Json = {"prompt": before_label(text), "logprobs": self._found.listed}
+            complete = self._found.listed
+            body: Json = {"prompt": before_label(text), "logprobs": complete}
             answer = self._complete(post)(body)
         elif self._found.chat_top:
             body = {"logprobs": True, "top_logprobs": self._found.chat_top}
@@ -108,7 +110,7 @@ class Asker:
             raise unusable(sentence("it leaves tokens without a score", "endpoint-token-unscored"))
         if why := why_unbelievable(listed):
             raise unusable(why)
-        return label_probs(listed, request.labels)
+        return label_probs(listed, request.labels, complete=complete)
 
     def _echo(self, request: Loglik, post: Post) -> Response:
         """Score a continuation by having the whole text sent back with its scores."""

@@ -60,10 +60,6 @@ class Breaker:
         self.failures = self.trials = 0
         self.trying = False
 
-    def dropped(self, *, trial: bool) -> None:
-        """A request came to an end that tells nothing of the server."""
-        self.trying &= not trial
-
     def asked_to_wait(self, now: float, reason: str, *, seconds: float) -> None:
         """The server is well, and busy for so long."""
         self.reason = reason

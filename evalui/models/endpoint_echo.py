@@ -4,11 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalui.models.endpoint_replies import Place
+from evalui.errors import sentence
+from evalui.models.endpoint_replies import Place, unusable
 from evalui.types import Logprob
 
-# The same token after the same text: servers differ by so much from one batch to another.
-_SAME = 0.05
+# The same token after the same text: in bfloat16 servers differ by so much between batches.
+_SAME = 0.5
+_PART = "\ufffd"  # what a part of a character is shown as, whichever it is
+_LONGEST_MERGE = 3  # tokens at the end of a context that the first of a continuation may take in
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +55,21 @@ def seam_by_text(places: Sequence[Place], left: str, whole: str) -> Seam | None:
 
 
 def seam_by_context(places: Sequence[Place], context: Sequence[Place]) -> Seam:
-    """The seam by the tokens of the context alone: after the longest prefix in common."""
+    """The seam by the tokens of the context alone: after the longest prefix in common.
+
+    Raises:
+        Faltered: the prefix ends too early for that, so the server has scored the same tokens
+            differently, and nobody can tell which ones are the continuation's.
+    """
     same = 0
     for whole, alone in zip(places, context, strict=False):
         if not _same(whole, alone):
             break
         same += 1
+    if context and (same == 0 or same < len(context) - _LONGEST_MERGE):
+        raise unusable(
+            sentence("its tokens do not show where the context ends", "endpoint-no-seam")
+        )
     return Seam(same, len(places), merged=same < len(context))
 
 
@@ -74,4 +86,7 @@ def score(places: Sequence[Place], seam: Seam) -> Logprob | None:
 def _same(left: Place, right: Place) -> bool:
     if left.token != right.token or (left.logprob is None) != (right.logprob is None):
         return False
+    if left.token and _PART not in left.token:
+        return True
+    # The text does not tell which token it is; its probability does.
     return math.isclose(left.logprob or 0.0, right.logprob or 0.0, abs_tol=_SAME)

@@ -1,8 +1,7 @@
 """What a server was found to do, and which abilities follow from that."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from evalui.errors import sentence
 from evalui.models.endpoint_settings import Api
@@ -68,16 +67,23 @@ class Findings:
 def common(found: Sequence[Findings]) -> Findings:
     """What all of several servers can do."""
     assert found, "somebody was found"
-    lacks = {ability: why for each in found for ability, why in each.lacks.items()}
-    told: dict[str, Any] = {"lacks": lacks, "limit_field": found[0].limit_field}
-    for name in ("root", "told"):
-        told[name] = "|".join(sorted({getattr(each, name) for each in found}))
-    lengths = [each.max_length for each in found if each.max_length]
-    told["max_length"] = min(lengths, default=0)
-    for each in fields(Findings):
-        if each.name not in told:
-            told[each.name] = min(getattr(one, each.name) for one in found)
-    return Findings(**told)
+    return Findings(
+        chat=all(each.chat for each in found),
+        completions=all(each.completions for each in found),
+        chat_top=min(each.chat_top for each in found),
+        listed=min(each.listed for each in found),
+        echo=all(each.echo for each in found),
+        echo_tokens=max(each.echo_tokens for each in found),
+        prompt_logprobs=all(each.prompt_logprobs for each in found),
+        ids=all(each.ids for each in found),
+        picks=all(each.picks for each in found),
+        tokenizes=all(each.tokenizes for each in found),
+        limit_field=found[0].limit_field,
+        max_length=min((each.max_length for each in found if each.max_length), default=0),
+        root="|".join(sorted({each.root for each in found})),
+        told="|".join(sorted({each.told for each in found})),
+        lacks={ability: why for each in found for ability, why in each.lacks.items()},
+    )
 
 
 def restricted(found: Findings, api: Api, *, tokenizer: bool) -> Findings:
@@ -85,20 +91,12 @@ def restricted(found: Findings, api: Api, *, tokenizer: bool) -> Findings:
 
     `tokenizer`: the model's tokenizer lies here, so the server need not have one.
     """
-    return Findings(
-        **{
-            each.name: _kept(each.name, api)(getattr(found, each.name))
-            for each in fields(Findings)
-            if each.name != "tokenizes"
-        },
-        tokenizes=(found.tokenizes or tokenizer) and api != "chat",
-    )
-
-
-def _kept(name: str, api: Api) -> Callable[[Any], Any]:
-    of_chat, of_completions = ("chat", "chat_top"), ("completions", "listed", "echo", "ids")
-    dropped = {"chat": of_completions, "completions": of_chat, "auto": ()}[api]
-    return lambda value: type(value)() if name in dropped else value
+    left = replace(found, tokenizes=(found.tokenizes or tokenizer) and api != "chat")
+    if api == "chat":
+        return replace(left, completions=False, listed=0, echo=False, ids=False)
+    if api == "completions":
+        return replace(left, chat=False, chat_top=0)
+    return left
 
 
 def why_not(ability: Ability, reason: str) -> str:

@@ -4,7 +4,7 @@ The `openai` package is imported with the first request, not before.
 """
 
 import datetime
-import email.utils
+import os
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -20,9 +20,11 @@ Post = Callable[[str, Json], Json]
 Blame = Literal["server", "answer", "either"]
 
 CONNECT_S = 2.0  # a server that does not take a connection in this time is down
+_LONGEST_WAIT_S = 86400.0  # a server that asks for more is asked again after a day
 _LONGEST = 300  # characters of a server's own words that are worth showing
 TIMED_OUT = 408
 TOO_MANY = 429
+_NOT_CONNECTED = "ConnectTimeout"  # in whichever HTTP library the client uses
 _LOCKED = (401, 403)
 # These may pass: too early, conflict, too many, overloaded, and every fault of the server.
 _PASSING = (TIMED_OUT, 409, 425, TOO_MANY)
@@ -103,21 +105,18 @@ class Server:
             answer = call(client)
         except openai.APIStatusError as error:
             raise self._turned_down(error.status_code, error.response.headers, error.body) from None
-        except openai.APITimeoutError:
+        except openai.APITimeoutError as error:
+            if type(error.__cause__).__name__ == _NOT_CONNECTED:
+                raise self._unreachable(error) from None
             raise Faltered(
                 sentence("{url} did not answer in time", "endpoint-timeout", url=self.url),
                 status=TIMED_OUT,
             ) from None
         except openai.APIConnectionError as error:
-            reason = self._redacted(str(error.__cause__ or error)) or "connection lost"
-            raise Faltered(
-                sentence(
-                    "{url} cannot be reached ({reason})",
-                    "endpoint-unreachable",
-                    url=self.url,
-                    reason=reason,
-                ),
-                blame="server",
+            raise self._unreachable(error) from None
+        except UnicodeEncodeError:  # half of a character, as JSON may hold it
+            raise Declined(
+                sentence("the prompt has characters that cannot be sent", "endpoint-unsendable")
             ) from None
         except (ValueError, openai.OpenAIError):  # a body that breaks off, or no JSON
             answer = None
@@ -125,10 +124,26 @@ class Server:
             raise Faltered(
                 sentence("{url} answers something else than JSON", "endpoint-no-json", url=self.url)
             )
-        return cast(Json, answer)
+        told = cast(Json, answer)
+        if (error := told.get("error")) and not told.get("choices"):
+            raise self._turned_down(_status(error), {}, told)
+        return told
+
+    def _unreachable(self, error: Exception) -> Faltered:
+        reason = self._redacted(str(error.__cause__ or error)) or "connection lost"
+        return Faltered(
+            sentence(
+                "{url} cannot be reached ({reason})",
+                "endpoint-unreachable",
+                url=self.url,
+                reason=reason,
+            ),
+            blame="server",
+        )
 
     def _turned_down(self, status: int, headers: Mapping[str, str], body: object) -> Exception:
-        told = self._redacted(_words(body))
+        # Cut last: the beginning of a key would not be recognised.
+        told = self._redacted(_words(body))[:_LONGEST] or "-"
         if status in _LOCKED:
             return ModelError(
                 "{url} refuses the key (HTTP {status}): {told}",
@@ -155,14 +170,16 @@ class Server:
             if self._client is None:
                 import openai
 
+                key = self._key or "none"
                 self._client = openai.OpenAI(
                     # Never None: the client would take whatever key the environment has.
-                    api_key=self._key or "none",
+                    api_key=key,
                     base_url=self.url,
                     max_retries=0,
                     timeout=openai.Timeout(self._timeout_s, connect=CONNECT_S),
                     organization="",
                     project="",
+                    default_headers=_headers(key, openai.Omit()),
                 )
             return self._client
 
@@ -182,12 +199,13 @@ class Server:
 def retry_after(header: str, now: datetime.datetime) -> float:
     """The seconds that a Retry-After header asks for: a number or a date (RFC 9110, 10.2.3)."""
     try:
-        return max(0.0, min(float(header), 86400.0))
+        return max(0.0, min(float(header), _LONGEST_WAIT_S))
     except ValueError:
-        pass
+        from email.utils import parsedate_to_datetime
     try:
-        return max(0.0, (email.utils.parsedate_to_datetime(header) - now).total_seconds())
-    except (ValueError, TypeError):  # not a date, or one without a time zone
+        wait = (parsedate_to_datetime(header) - now).total_seconds()
+        return max(0.0, min(wait, _LONGEST_WAIT_S))
+    except (ValueError, TypeError, OverflowError):  # not a date, or one without a time zone
         return 0.0
 
 
@@ -211,5 +229,20 @@ def _words(body: object) -> str:
     while isinstance(body, dict):
         told = as_object(cast(object, body))
         body = next((told[key] for key in ("error", "message", "detail") if told.get(key)), "")
-    text = " ".join(str(body or "").split())
-    return text[:_LONGEST] or "-"
+    return " ".join(str(body or "").split())
+
+
+def _status(error: object) -> int:
+    """What an error that came with HTTP 200 would have been, as some gateways send them."""
+    code = as_object(error).get("code")
+    return code if type(code) is int and 400 <= code < 600 else 500
+
+
+def _headers(key: str, omit: "openai.Omit") -> Any:
+    """Those of every request, without what `OPENAI_CUSTOM_HEADERS` tells the client to send: it is
+    meant for one server, and may replace the key.
+    """
+    told = os.environ.get("OPENAI_CUSTOM_HEADERS", "")
+    names = {line.partition(":")[0].strip() for line in told.split("\n") if ":" in line}
+    others = {name: omit for name in names if name.lower() != "authorization"}
+    return others | {"Authorization": f"Bearer {key}"}

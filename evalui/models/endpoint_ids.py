@@ -36,7 +36,7 @@ def _continued(pair: Pair, complete: Complete) -> tuple[list[float], list[int]]:
     places = read_prompt(choice, ids)[len(pair.context) :]
     best = [
         token if place.first else _OTHER
-        for token, place in zip(pair.continuation, places, strict=False)
+        for token, place in zip(pair.continuation, places, strict=True)
     ]
     return [_known(place.logprob) for place in places], best
 

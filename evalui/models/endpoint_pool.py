@@ -4,17 +4,19 @@ Each server has threads of its own that take requests from one common heap, so a
 answers more of them and a dead one none. Knows nothing of what is asked.
 """
 
+import itertools
+import math
 import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from evalui.errors import Refused, Unreachable, sentence
 from evalui.models.endpoint_breaker import Breaker, Patience
-from evalui.models.endpoint_http import TOO_MANY, Declined, Faltered, Post, Server
+from evalui.models.endpoint_http import TOO_MANY, Declined, Faltered, Json, Post, Server
 
 T = TypeVar("T")
 Job = Callable[[Post], T]
@@ -73,6 +75,7 @@ class Pool:
             Line(server, Breaker(self.patience), concurrency, interval) for server in servers
         ]
         self.threads: list[threading.Thread] = []
+        self._shares: list[_Share[Any]] = []  # calls of `run` that are under way
 
     def run(self, name: str, jobs: Mapping[int, Job[T]]) -> Iterator[tuple[int, T]]:
         """Do the jobs, each with a server's `post`; yield each result as soon as it is known.
@@ -80,18 +83,29 @@ class Pool:
         Closing the iterator drops what is queued; what a server is at work on is not waited for.
 
         Raises:
-            Unreachable: after all that could be done, servers are out of reach; `name` is what
-                the model is called.
+            Unreachable: after all that could be done, servers are out of reach, or `stop` was
+                called; `name` is what the model is called.
             Refused: after all others were done, jobs were turned down for good.
             ModelError: as soon as a job raises one.
         """
-        share = _Share(self, jobs)
-        self.threads = [thread for thread in self.threads if thread.is_alive()] + share.start()
+        share = _Share(self, name, jobs)
+        self._shares.append(share)
         try:
+            self.threads = [thread for thread in self.threads if thread.is_alive()] + share.start()
             yield from share.results()
         finally:
+            self._shares.remove(share)
             share.stop()
-        share.conclude(name)
+        share.conclude()
+
+    def stop(self) -> None:
+        """End the calls of `run` that are under way, whatever they wait for.
+
+        From any thread, or from a signal's handler. What is answered is still yielded, then
+        `Unreachable` is raised. Later calls work as ever.
+        """
+        for share in tuple(self._shares):
+            share.abandon()
 
     def close(self) -> None:
         """Let the servers go; what they are at work on is given a moment to end."""
@@ -105,8 +119,9 @@ class Pool:
 class _Share(Generic[T]):
     """One call of `Pool.run`."""
 
-    def __init__(self, pool: Pool, jobs: Mapping[int, Job[T]]) -> None:
+    def __init__(self, pool: Pool, name: str, jobs: Mapping[int, Job[T]]) -> None:
         self._pool = pool
+        self._name = name
         self._lines = pool.lines
         # Protects everything below, and the lines: threads of all servers read and write it.
         self._change = threading.Condition()
@@ -151,7 +166,13 @@ class _Share(Generic[T]):
             self._over = True
             self._change.notify_all()
 
-    def conclude(self, name: str) -> None:
+    def abandon(self) -> None:
+        """Start nothing more, and have `results` end with an error."""
+        # First, or threads that stop might look like work that is done.
+        self._outcomes.put(self._out_of_reach(sentence("it was told to stop", "endpoint-stopped")))
+        self.stop()
+
+    def conclude(self) -> None:
         """Raise what became of the jobs that have no result."""
         answered = sum(line.answered for line in self._lines)
         poisoned = [
@@ -162,28 +183,34 @@ class _Share(Generic[T]):
             or (error.blame == "either" and answered > task.answered_then)
         ]
         if self._todo or len(poisoned) < len(self._exhausted):
-            raise self._unreachable(name)
+            raise self._unreachable()
         if declined := [*self._declined, *poisoned]:
             raise Refused(
                 "{model} gave no usable answer to {n} requests. The first time: {reason}.",
                 "endpoint-refused",
-                model=name,
+                model=self._name,
                 n=len(declined),
                 reason=declined[0],
             )
 
-    def _unreachable(self, name: str) -> Unreachable:
+    def _unreachable(self) -> Unreachable:
         now = time.monotonic()
         reasons = [error.reason for _, error in self._exhausted]
         reasons += [line.breaker.reason for line in self._lines if line.breaker.reason]
-        error = Unreachable(
+        reasons.append(sentence("no server is free", "endpoint-no-server"))
+        error = self._out_of_reach(reasons[0])
+        # Infinite while the trial of an earlier call is on its way: nobody knows how long.
+        waits = [wait for wait in (line.wait(now) for line in self._lines) if math.isfinite(wait)]
+        error.retry_after_s = min(waits, default=0.0)
+        return error
+
+    def _out_of_reach(self, reason: str) -> Unreachable:
+        return Unreachable(
             "{model} cannot be asked now: {reason}.",
             "endpoint-unreachable-now",
-            model=name,
-            reason=reasons[0] if reasons else sentence("no server is free", "endpoint-no-server"),
+            model=self._name,
+            reason=reason,
         )
-        error.retry_after_s = min(line.wait(now) for line in self._lines)
-        return error
 
     def _serve(self, place: int) -> None:
         """What each thread of a server does: take a job, do it, until there is none left."""
@@ -191,7 +218,7 @@ class _Share(Generic[T]):
         while (taken := self._take(place)) is not None:
             task, trial = taken
             try:
-                response = task.job(line.server.post)
+                response = task.job(self._post(line))
             except Faltered as error:
                 self._failed(task, place, error, trial=trial)
             except Declined as error:
@@ -205,6 +232,30 @@ class _Share(Generic[T]):
                 self._outcomes.put(_Answered(task.key, response))
                 self._settled(line)
         self._outcomes.put(None)
+
+    def _post(self, line: Line) -> Post:
+        """The server's `post` for one job, whose first request has had its turn already."""
+        if not line.interval_s:
+            return line.server.post
+        sent = itertools.count()
+
+        def post(path: str, body: Json) -> Json:
+            if next(sent):
+                self._queue_up(line)
+            return line.server.post(path, body)
+
+        return post
+
+    def _queue_up(self, line: Line) -> None:
+        """Wait until one more request may be sent."""
+        with self._change:
+            turn = max(line.free_at, time.monotonic())
+            line.free_at = turn + line.interval_s
+            while not self._over and (pause := turn - time.monotonic()) > 0:
+                self._change.wait(pause)
+            if self._over:  # the server is well: it has answered this job's last request
+                reason = sentence("it was told to stop", "endpoint-stopped")
+                raise Faltered(reason, blame="answer")
 
     def _take(self, place: int) -> tuple[_Task[T], bool] | None:
         """The next job for a server, and whether it is a trial; None if there will be none."""

@@ -2,15 +2,18 @@
 HTTP 200 all the same.
 """
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import threading
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from evalui.errors import ModelError, sentence
 from evalui.models.endpoint_echo import seam_by_text
 from evalui.models.endpoint_findings import Findings
 from evalui.models.endpoint_http import (
     TIMED_OUT,
+    TOO_MANY,
     Declined,
     Faltered,
     Json,
@@ -29,6 +32,11 @@ from evalui.models.endpoint_replies import (
 )
 from evalui.types import Ability
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+T = TypeVar("T")
+
 _TEXT = "Question: Which of these is the largest?\nAnswer:"
 _TURNS = [{"role": "user", "content": "Name a letter."}]
 _TOPS = (20, 10, 5, 2)  # what servers allow: OpenAI's chat and vLLM 20, OpenAI's completions 5
@@ -36,15 +44,21 @@ _IDS = tuple(range(100, 112))  # every vocabulary has these
 _PICKED = (100, 103)
 _AGAIN = 3  # times that a list is asked for anew which somebody else's request may have spoilt
 _NO_ROUTE = (404, 405)
+_WAITS = 7  # times that a question is put off because the server wants fewer of them
+_LONGEST_WAIT_S = 20.0  # for each of them
 
 
 @dataclass(frozen=True, slots=True)
 class _Try:
-    """One attempt: the server's answer, or the reason why there is none."""
+    """One attempt: the server's answer, or the reason why there is none.
+
+    `locked` is what to raise if the key was refused everywhere.
+    """
 
     answer: Json
     reason: str = ""
     status: int = 0
+    locked: ModelError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +70,7 @@ class _Listing:
     reason: str = ""
     told: str = ""
     limit_field: str = "max_tokens"
+    locked: ModelError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +82,23 @@ class _Served:
     max_length: int = 0
 
 
-def probe(server: Server, model: str) -> Findings:
-    """What the server can do for the model.
+def probe(server: Server, model: str, sleep: Callable[[float], None] = time.sleep) -> Findings:
+    """What the server can do for the model. A server that wants fewer questions is waited for.
 
     Raises:
         Faltered: it cannot be asked now.
         ModelError: it lets nobody in with this key, or cannot serve the model.
     """
-    asked = _Probe(server, model)
+    asked = _Probe(server, model, sleep)
     # At once: somebody may wait for it.
-    with ThreadPoolExecutor(max_workers=4) as several:
-        models = several.submit(asked.models)
-        chatting = several.submit(asked.chat)
-        completing = several.submit(asked.completions)
-        echoing = several.submit(asked.echo)
+    models, chatting = _begin(asked.models), _begin(asked.chat)
+    completing, echoing = _begin(asked.completions), _begin(asked.echo)
+    for each in (models, chatting, completing, echoing):
+        each.exception()  # waits; none may be under way when the ids are tried
     served, chat, completions = models.result(), chatting.result(), completing.result()
     if not (chat.works or completions.works):
-        raise _useless(server, model, served, completions.reason or chat.reason)
+        locked = chat.locked or completions.locked
+        raise locked or _useless(server, model, served, completions.reason or chat.reason)
     found = replace(
         # Last, since it spoils lists asked for at the same time, see `why_unbelievable`.
         asked.ids() if completions.works else Findings(),
@@ -109,15 +124,16 @@ def probe(server: Server, model: str) -> Findings:
 class _Probe:
     """The single questions; each is asked in a thread of its own."""
 
-    def __init__(self, server: Server, model: str) -> None:
+    def __init__(self, server: Server, model: str, sleep: Callable[[float], None]) -> None:
         self._server = server
         self._model = model
+        self._sleep = sleep
 
     def models(self) -> _Served:
         """What /models lists; nothing if it fails, as with servers that load on demand."""
         try:
-            answer = self._server.get("models")
-        except (Declined, Faltered) as error:
+            answer = self._patiently(lambda: self._server.get("models"))
+        except (Declined, Faltered, ModelError) as error:
             if isinstance(error, Faltered) and _is_passing(error):
                 raise
             return _Served()
@@ -171,8 +187,8 @@ class _Probe:
             tried = self._try("completions", body | extra)
             if not tried.reason:
                 break
-        texts = self._try("/tokenize", {"prompt": "a b", "add_special_tokens": False})
-        back = self._try("/detokenize", {"tokens": list(_PICKED)})
+        texts = self._aside("/tokenize", {"prompt": "a b", "add_special_tokens": False})
+        back = self._aside("/detokenize", {"tokens": list(_PICKED)})
         try:
             (choice,) = choices(tried.answer)
             places = read_prompt(choice, _IDS)
@@ -195,8 +211,8 @@ class _Probe:
         for extra in (*extras, {}):
             tried = self._believable(path, body | {"temperature": 0.0} | extra)
             first = first or tried.reason
-            if tried.status in _NO_ROUTE:
-                break
+            if tried.locked or tried.status in _NO_ROUTE:
+                return _Listing(reason=first, locked=tried.locked)
             if not tried.reason:
                 return _listed(tried.answer, extra, first)
         return _Listing(reason=first)
@@ -210,15 +226,65 @@ class _Probe:
             tried = self._try(path, body)
         return tried
 
-    def _try(self, path: str, body: Json) -> _Try:
+    def _aside(self, path: str, body: Json) -> _Try:
+        """As `_try` at a route that a server is of use without: if a gateway does not answer
+        there, twice, there is none.
+        """
         try:
-            return _Try(self._server.post(path, {"model": self._model, **body}))
+            return self._try(path, body)
+        except Faltered as error:
+            if error.status in (0, TOO_MANY):  # nobody there, or too many questions everywhere
+                raise
+        try:
+            return self._try(path, body)
+        except Faltered as error:
+            return _Try({}, error.reason, error.status)
+
+    def _try(self, path: str, body: Json) -> _Try:
+        sent = {"model": self._model, **body}
+        try:
+            return _Try(self._patiently(lambda: self._server.post(path, sent)))
+        except ModelError as error:  # a key may be good for some routes only
+            return _Try({}, error.sentence, locked=error)
         except Declined as error:
             return _Try({}, error.reason, error.status)
         except Faltered as error:
             if _is_passing(error):
                 raise
             return _Try({}, error.reason, error.status)
+
+    def _patiently(self, ask: Callable[[], Json]) -> Json:
+        """What `ask` returns, asked again after a while if the server wants fewer questions, and
+        once if the connection broke: some close it after an error while it is used again.
+        """
+        broken = False
+        for attempt in range(_WAITS):
+            try:
+                return ask()
+            except Faltered as error:
+                if error.blame == "server" and not error.status and not broken:
+                    broken = True
+                    continue
+                if error.status != TOO_MANY or error.retry_after_s > _WAITS * _LONGEST_WAIT_S:
+                    raise
+                self._sleep(min(error.retry_after_s or 2.0**attempt, _LONGEST_WAIT_S))
+        return ask()
+
+
+def _begin(question: Callable[[], T]) -> "Future[T]":
+    """The answer to come, from a thread for which the end of the program does not wait."""
+    from concurrent.futures import Future
+
+    answer: Future[T] = Future()
+
+    def ask() -> None:
+        try:
+            answer.set_result(question())
+        except BaseException as error:  # noqa: BLE001 (raised where the result is read)
+            answer.set_exception(error)
+
+    threading.Thread(target=ask, name="endpoint-question", daemon=True).start()
+    return answer
 
 
 def _is_passing(error: Faltered) -> bool:

@@ -4,7 +4,7 @@ Whatever cannot be used raises `Faltered` with `blame` "answer"; it is never tak
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,10 @@ from evalui.types import Text, Usage
 _ROUNDING = 1e-3  # a sum of listed probabilities may pass 1 by so much
 _IMPOSSIBLE = -100.0  # no network finds one of its first choices so improbable
 _MARK = "token_id:"  # vLLM's spelling of a token by its number
+# Why a text ends, in the words of several servers. Any other reason is an interruption.
+_ENDED = {"stop", "eos", "eos_token", "stop_sequence", "end_turn"}
+_CUT = {"length", "max_tokens", "model_length"}
+_WITHHELD = {"content_filter", "sensitive"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +73,14 @@ def read_text(answer: Json, stop: Sequence[str]) -> Text:
         Declined: the server withheld the text.
     """
     (choice,) = choices(answer)
-    reason = choice.get("finish_reason")
-    if reason == "content_filter":
+    reason = str(choice.get("finish_reason")).lower()
+    if reason in _WITHHELD:
         raise Declined(sentence("its content filter withheld the reply", "endpoint-filtered"))
-    if not isinstance(reason, str):
+    if reason not in _ENDED | _CUT:  # nor if there is none: nobody says that this is all
         raise unusable(sentence("its reply breaks off", "endpoint-broken-off"))
     text = _written(choice)
     ends = [place for place in map(text.find, stop) if place >= 0]
-    stopped = bool(ends) or reason != "length"
+    stopped = bool(ends) or reason in _ENDED
     return Text(
         text[: min(ends, default=len(text))],
         _usage(answer),
@@ -117,9 +121,12 @@ def read_echo(choice: Json) -> list[Place]:
 
 
 def read_prompt(choice: Json, ids: Sequence[int]) -> list[Place]:
-    """What vLLM's `prompt_logprobs` says of each token id of a prompt; [] if there are none."""
+    """What vLLM's `prompt_logprobs` says of each token id of a prompt.
+
+    A server that ignores the setting scores none of them, which is not to be summed to 0.
+    """
     rows = as_list(choice.get("prompt_logprobs"))
-    if rows and len(rows) != len(ids):
+    if len(rows) != len(ids):
         raise unusable(
             sentence(
                 "it scores {found} tokens where {count} were sent",
@@ -128,7 +135,7 @@ def read_prompt(choice: Json, ids: Sequence[int]) -> list[Place]:
                 count=len(ids),
             )
         )
-    return [_place(row, token) for row, token in zip(rows, ids, strict=False)]
+    return [_place(row, token) for row, token in zip(rows, ids, strict=True)]
 
 
 def told_model(answer: Json) -> str:
@@ -172,7 +179,22 @@ def _from_content(content: list[Any]) -> list[Listed]:
 def _from_columns(logprobs: Json) -> list[Listed]:
     tops = as_list(logprobs.get("top_logprobs"))
     first = as_object(tops[0]) if tops else {}
-    return [Listed(token, _number(logprob)) for token, logprob in first.items()]
+    listed = {token: _number(logprob) for token, logprob in first.items()}
+    _check_written(logprobs, listed)
+    return [Listed(token, logprob) for token, logprob in listed.items()]
+
+
+def _check_written(logprobs: Json, listed: Mapping[str, float]) -> None:
+    """Tokens listed by their texts replace each other where two have the same text, such as "A"
+    with its blank left out and "A". It shows if the token that was written is among the lost.
+    """
+    tokens, scores = as_list(logprobs.get("tokens")), as_list(logprobs.get("token_logprobs"))
+    if not tokens or not scores or str(tokens[0]) not in listed:
+        return
+    if _number(scores[0]) > listed[str(tokens[0])] + _ROUNDING:
+        raise unusable(
+            sentence("it lists one of several tokens with the same text", "endpoint-same-text")
+        )
 
 
 def _echoed(token: str, score: object, top: Json) -> Place:

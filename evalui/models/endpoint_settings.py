@@ -24,6 +24,7 @@ _NUMBERS: Mapping[str, tuple[float, float, bool]] = {
     "seed": (0, 0, True),
 }
 _TEXTS = ("base_url", "api_key_env", "api", "tokenizer", "role", "notes_zh")
+_SECRETIVE = "@?#"  # what stands before or after these in an address is nobody's business
 _KNOWN = (*_TEXTS, "base_urls", *_NUMBERS)
 
 
@@ -50,7 +51,7 @@ class Endpoint:
     @property
     def key(self) -> str:
         """The API key as the environment has it now, "" if none is wanted."""
-        return os.environ.get(self.key_env, "") if self.key_env else ""
+        return os.environ.get(self.key_env, "").strip() if self.key_env else ""
 
 
 def read_endpoint(entry: ModelEntry) -> Endpoint:
@@ -58,7 +59,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
 
     Raises:
         ModelError: an option is missing, unknown or of the wrong kind, or the variable that
-            should hold the key is not set.
+            should hold the key is not set or holds none.
     """
     options = entry.options
     if unknown := sorted(set(options) - set(_KNOWN)):
@@ -92,6 +93,12 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
         raise ModelError(
             "The environment variable {name}, which should hold the API key, is not set.",
             "endpoint-no-key",
+            name=endpoint.key_env,
+        )
+    if not (endpoint.key.isascii() and endpoint.key.isprintable()):
+        raise ModelError(
+            "The environment variable {name} holds characters that no API key has.",
+            "endpoint-bad-key",
             name=endpoint.key_env,
         )
     return endpoint
@@ -132,18 +139,27 @@ def _urls(options: Mapping[str, Any]) -> tuple[str, ...]:
             "endpoint-no-url",
         )
     for url in found:
+        if isinstance(url, str) and any(mark in url for mark in _SECRETIVE):
+            raise ModelError(  # without the address: it may hold a password or a key
+                "options.base_url must have no user name, password, query or fragment. "
+                "A key belongs in the environment variable that options.api_key_env names.",
+                "endpoint-secret-url",
+            )
         if not isinstance(url, str) or not _is_url(url):
             raise _wrong("base_url", sentence("an http address", "kind-address"), url)
     return tuple(dict.fromkeys(str(url).rstrip("/") for url in found))
 
 
 def _is_url(url: str) -> bool:
+    if " " in url or not url.isprintable():  # urlsplit would drop a line break
+        return False
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError:  # a port that is no number
+        host = (parts.hostname or "").encode("idna")
+    except ValueError:  # a port that is no number, or what no name of a host can be
         return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname and port != 0)
+    return parts.scheme in ("http", "https") and bool(host and port != 0)
 
 
 def _wrong(option: str, expected: str, found: object) -> ModelError:

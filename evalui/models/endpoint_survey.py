@@ -14,6 +14,7 @@ from evalui.models.endpoint_settings import Endpoint
 WELL_S, ILL_S = 600.0, 30.0  # how long a success and a failure are taken for the present state
 PATIENCE_S = 12.0  # a page waits no longer for a server that was never seen
 _TIMEOUT_S = 10.0
+_OWED_S = 120.0  # whoever opens a model asks again within this time
 
 Prober = Callable[[Server, str], Findings]
 
@@ -22,11 +23,14 @@ Prober = Callable[[Server, str], Findings]
 class Seen:
     """What was found at each URL: `well` those that answer, `down` those that do not now, `wrong`
     those that never will as they are. What is not known yet is in none of them.
+
+    `retry_after_s` is for how long all that are down asked to be left alone.
     """
 
     well: Mapping[str, Findings]
     down: Mapping[str, str]
     wrong: Mapping[str, str]
+    retry_after_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -38,6 +42,8 @@ class _Note:
     at: float = 0.0
     done: threading.Event = field(default_factory=threading.Event)
     asking: bool = False
+    free_at: float = 0.0  # when the server wants to be asked again
+    owed: bool = False  # somebody who wants new findings did not wait for the end of these
 
 
 class Survey:
@@ -63,15 +69,31 @@ class Survey:
             {url: note.findings for url, note in known.items() if note.findings},
             {url: n.reason for url, n in known.items() if not n.findings and not n.wrong},
             {url: n.reason for url, n in known.items() if not n.findings and n.wrong},
+            max(0.0, min((note.free_at for note in notes.values()), default=0.0) - self._clock()),
         )
 
-    def forget(self, endpoint: Endpoint) -> None:
-        """Ask the endpoint's servers that failed anew the next time."""
+    def look_anew(self, endpoint: Endpoint, *, patience_s: float) -> Seen:
+        """As `look`, but nothing is told that was found before: a server may have got other
+        weights under the same name.
+
+        A probe that lasts longer than the patience is not begun again by the next call, which
+        is told its result, once.
+        """
         with self._lock:
             for url in endpoint.urls:
                 note = self._notes.get(_key(endpoint, url))
-                if note is not None and not note.findings and not note.asking:
+                if note is not None and note.done.is_set() and not self._is_owed(note):
                     del self._notes[_key(endpoint, url)]
+        seen = self.look(endpoint, patience_s=patience_s)
+        known = {*seen.well, *seen.down, *seen.wrong}
+        with self._lock:
+            for url in endpoint.urls:
+                if note := self._notes.get(_key(endpoint, url)):
+                    note.owed = url not in known
+        return seen
+
+    def _is_owed(self, note: _Note) -> bool:
+        return note.owed and self._clock() - note.at < _OWED_S
 
     def _note(self, endpoint: Endpoint, url: str) -> _Note:
         with self._lock:
@@ -87,11 +109,11 @@ class Survey:
 
     def _ask(self, note: _Note, endpoint: Endpoint, url: str) -> None:
         server = Server(url, key=endpoint.key, timeout_s=min(_TIMEOUT_S, endpoint.timeout_s))
-        findings, reason, wrong = None, "", False
+        findings, reason, wrong, busy_s = None, "", False, 0.0
         try:
             findings = self._prober(server, endpoint.model)
         except Faltered as error:
-            reason = error.reason
+            reason, busy_s = error.reason, error.retry_after_s
         except ModelError as error:
             reason, wrong = error.sentence, True
         finally:
@@ -99,6 +121,7 @@ class Survey:
             with self._lock:
                 note.findings, note.reason, note.wrong = findings, reason, wrong
                 note.at = self._clock()
+                note.free_at = note.at + busy_s
                 note.asking = False
                 note.done.set()
 
@@ -121,7 +144,9 @@ def nobody(seen: Seen) -> ModelError:
     if seen.wrong and not seen.down:
         return ModelError(_first(seen.wrong))
     reason = _first(seen.down) or sentence("it has not answered yet", "endpoint-not-yet")
-    return Unreachable("The endpoint cannot be asked: {reason}.", "endpoint-down", reason=reason)
+    error = Unreachable("The endpoint cannot be asked: {reason}.", "endpoint-down", reason=reason)
+    error.retry_after_s = seen.retry_after_s
+    return error
 
 
 def _key(endpoint: Endpoint, url: str) -> tuple[str, str, str]:

@@ -24,6 +24,7 @@ _AROUND = (
     *((" ", "."), (" ", ")"), ("(", ")"), (" (", ")"), ("[", "]"), ("（", "）"), ("【", "】")),
 )
 _FULL_WIDTH = 0xFEE0  # added to "A" it gives "Ａ"
+_UNKNOWN = object()
 _MOST_KEPT = 20_000  # answers; the options of a question share their context, all prompts labels
 
 
@@ -36,12 +37,13 @@ class Memory:
 
     def recall(self, key: object, ask: Callable[[], T]) -> T:
         """What is known under `key`; asked for if nothing is."""
-        if key not in self._known:
+        known = self._known.get(key, _UNKNOWN)  # once: another thread may clear them meanwhile
+        if known is _UNKNOWN:
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
             # Two threads may ask the same at once and are told the same.
-            self._known[key] = ask()
-        return self._known[key]
+            known = self._known[key] = ask()
+        return known
 
     def recall_alone(self, key: object, ask: Callable[[], T]) -> T:
         """As `recall`; others who want to know wait instead of asking too."""
@@ -64,7 +66,9 @@ class ServerTokenizer:
         self._post = post
         self._memory = memory
         alone, begun = self._ids("a"), self._ids("a", special=True)
-        self.lead = begun[: len(begun) - len(alone)]
+        before = len(begun) - len(alone)
+        # A server that puts a token behind the text, or has no such setting, is not misread.
+        self.lead = begun[:before] if begun[max(0, before) :] == alone else ()
         self.start = self.lead[0] if self.lead else None
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:

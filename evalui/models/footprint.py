@@ -10,23 +10,33 @@ from pathlib import Path
 from typing import Any, cast
 
 from evalui.models.base import ModelEntry
+from evalui.models.catalog import REMOTE
 
 _BYTES: Mapping[str, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """Bytes of a model on its device: its weights, and the keys and values of `tokens` tokens."""
+    """Bytes of a model on its device: its weights, and the keys and values of `tokens` tokens.
+
+    `longest` is the longest input in tokens, of which one may come or none.
+    """
 
     dtype: str
     weights: int
     cache: int
     tokens: int
+    longest: int
 
     @property
     def total(self) -> int:
         """All of it."""
         return self.weights + self.cache
+
+    @property
+    def most(self) -> int:
+        """All of it while one longest input is read."""
+        return self.weights + self.cache // self.tokens * max(self.tokens, self.longest)
 
 
 def footprint(
@@ -36,13 +46,17 @@ def footprint(
 
         weights = parameters * bytes(dtype)
         cache   = 2 * layers * key/value heads * head size * tokens * bytes(dtype)
-        tokens  = max(token budget, longest input)
+        tokens  = max(token budget, max_length of the entry)
 
     The 2 is for keys and values (Shazeer 2019, "Fast Transformer Decoding", counts them so). One
-    forward pass holds `token_budget` tokens, and one longest input however long it is. What the
-    layers compute in between, and an adapter's own weights, come on top and are small beside it.
+    forward pass holds `token_budget` tokens, and one input however long it is: as long as the entry
+    allows counts, but not what the model itself could read, which few inputs come near. vLLM does
+    not start without room for one input of that length, so there it counts. What the layers
+    compute in between, and an adapter's own weights, come on top and are small beside it.
     `dtype` "auto" is the file's own on a GPU and float32 on a CPU, as the model will be loaded.
     """
+    if entry.backend in REMOTE:
+        return None  # its name at the endpoint may be a folder here, too
     config = _config(Path(entry.path))
     per_token = _values_per_token(config)
     if not per_token or not parameters:
@@ -50,19 +64,19 @@ def footprint(
     dtype = _dtype(entry, config, gpu=gpu)
     size = _BYTES[dtype]
     longest = entry.max_length or _number(config, "max_position_embeddings")
-    tokens = max(token_budget, longest)
-    return Footprint(dtype, parameters * size, per_token * tokens * size, tokens)
+    tokens = max(1, token_budget, longest if entry.backend == "vllm" else entry.max_length)
+    return Footprint(dtype, parameters * size, per_token * tokens * size, tokens, longest)
 
 
 def _config(folder: Path) -> Mapping[str, Any]:
     """The part of config.json that describes the text network, {} if there is none."""
     path = folder / "config.json"
-    if not folder.is_absolute() or not path.is_file():
+    if not folder.is_absolute():
         return {}
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return {}  # the entry's problem says so already
+        return {}  # there is none, or the entry's problem says so already
     if not isinstance(read, dict):
         return {}
     config = cast("dict[str, Any]", read)

@@ -14,6 +14,7 @@ from evalui.errors import ModelError
 from evalui.models.adapters import Place, attach
 
 LOGITS = 2**26  # of one forward pass: 256 MiB in float32
+_STRETCHED = frozenset({"dynamic", "longrope"})
 _MEMORY = 2**30  # bytes on a CPU for the keys and values of texts that are being written
 
 
@@ -49,8 +50,23 @@ class Causal:
         token = 2 * about.num_hidden_layers * heads * size * self.model.dtype.itemsize
         room = _MEMORY
         if self.device.type == "cuda":
+            free(self.device)  # what torch keeps for itself would count as used
             room = torch.cuda.mem_get_info(self.device)[0] // 2
         return max(1, room // token)
+
+    @property
+    def steady(self) -> int:
+        """How many tokens a text may have so that no position depends on a longer neighbour's.
+
+        Beyond it, some networks turn all rows of a batch by other angles than short ones.
+        """
+        most = getattr(self._config, "max_position_embeddings", None)
+        limits = [
+            rope.get("original_max_position_embeddings") or most
+            for rope in _ropes(self._config)
+            if rope.get("rope_type") in _STRETCHED
+        ]
+        return min((int(limit) for limit in limits if limit), default=2**31)
 
     @property
     def dtype(self) -> str:
@@ -126,6 +142,12 @@ def padded(rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
     """Rows of token ids, filled up with zeros on the right."""
     width = max(len(row) for row in rows)
     return torch.tensor([row + (0,) * (width - len(row)) for row in rows])
+
+
+def _ropes(about: Any) -> list[dict[str, Any]]:
+    """The settings of rotary positions, one for all layers or one for each kind of them."""
+    told: dict[str, Any] = getattr(about, "rope_parameters", None) or {}
+    return [told, *(each for each in told.values() if isinstance(each, dict))]
 
 
 def _read(folder: Path, kind: Any) -> Any:

@@ -6,6 +6,7 @@ The `openai` package is imported when a server is asked, not before.
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from evalui.errors import MissingAbility, ModelError, sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry
@@ -26,6 +27,7 @@ _ABILITY: Mapping[type[Request], Ability] = {
     Loglik: "loglik",
     Generate: "generate",
 }
+_OF_TOKENIZERS = ("*token*", "vocab.*", "merges.txt", "*.jinja", "*.model")
 _OPENING_S = 45.0  # a worker waits longer for a first answer than a page does
 
 
@@ -74,8 +76,8 @@ class OpenAIBackend:
             Unreachable: none of the servers answers now.
         """
         endpoint = read_endpoint(entry)
-        self._survey.forget(endpoint)
-        seen = self._survey.look(endpoint, patience_s=_OPENING_S)
+        # The fingerprint must name what the servers have now.
+        seen = self._survey.look_anew(endpoint, patience_s=_OPENING_S)
         found = usable(endpoint, seen)
         if problem := _tokenizer_problem(endpoint):
             raise ModelError(problem)
@@ -134,6 +136,10 @@ class EndpointModel:
             sum(usage.completion_tokens for usage in told),
         )
 
+    def stop(self) -> None:
+        """End what `answer` waits for, which raises `Unreachable`; see `Pool.stop`."""
+        self._pool.stop()
+
     def close(self) -> None:
         """Let the connections go."""
         self._pool.close()
@@ -169,9 +175,19 @@ def _fingerprint(endpoint: Endpoint, found: Findings) -> str:
         found.told,
         str(found.max_length),
         found.way,
-        endpoint.tokenizer.name if endpoint.tokenizer else "",
+        *(_digests(endpoint.tokenizer) if endpoint.tokenizer else ("",)),
     )
     return f"openai:{hashlib.sha256(repr(about).encode()).hexdigest()}"
+
+
+def _digests(folder: Path) -> list[str]:
+    """The contents of a tokenizer's files; weights that may lie beside them are the server's."""
+    files = {path for pattern in _OF_TOKENIZERS for path in folder.glob(pattern)}
+    return [
+        f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        for path in sorted(files)
+        if path.is_file()
+    ]
 
 
 BACKENDS.register("openai")(OpenAIBackend())

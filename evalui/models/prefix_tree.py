@@ -16,6 +16,9 @@ from evalui.models.batches import Question, Tokens, common
 _WORTH = 16
 # ... and have enough beyond it to fill them: so many tokens, or fewer in a small window.
 _BEYOND, _BEYOND_SMALL, _SHARE = 1024, 128, 8
+# Every piece of a pack gathers its whole path, which is dear for so many tokens: a trunk is not
+# gathered, and takes memory in proportion to its length, so it is worth it for one text alone.
+_LONG = 2048
 # Attention is dense within a piece: wider ones compute more in vain, narrower ones call more.
 _PIECE = 128
 
@@ -36,9 +39,11 @@ class Pack:
     For each node: its token, its position in every text that goes through it, and `ends`, one
     past its last descendant. So node k is seen from node q if k <= q < ends[k]. `places` are the
     nodes where the distribution of the next token is needed, `asked` and `answers` as in `Batch`.
+    The first `lasting` tokens of the trunk may serve other calls.
     """
 
     trunk: Tokens
+    lasting: int
     tokens: Tokens
     positions: tuple[int, ...]
     ends: tuple[int, ...]
@@ -85,22 +90,23 @@ def plan_tree(
 
     `kept` are trunks that need no computing, in whole or in part. A pack has at most
     `token_budget` nodes and `place_budget` places, or a single text. Texts that share a beginning
-    meet in one pack unless the budget parts them.
+    meet in one pack unless the budget parts them. Trunks that stand on the same one follow each
+    other.
     """
     texts = _texts(questions)
-    groups: dict[Tokens, list[_Text]] = {}
-    for text, length in zip(texts, _trunks(texts, tuple(kept)), strict=True):
-        groups.setdefault(text.tokens[:length], []).append(text)
-    for trunk, members in groups.items():
+    groups: dict[tuple[Tokens, int], list[_Text]] = {}
+    for text, (length, lasting) in zip(texts, _trunks(texts, tuple(kept)), strict=True):
+        groups.setdefault((text.tokens[:length], lasting), []).append(text)
+    for (trunk, lasting), members in groups.items():
         units = sorted(_units(members, len(trunk)), key=lambda unit: -unit.size)
         for taken in _filled(units, len(trunk), token_budget, place_budget):
-            yield _pack(trunk, taken)
+            yield _pack(trunk, taken, lasting)
 
 
 def chain(tokens: Tokens, begin: int) -> Pack:
     """The pack that computes `tokens` from number `begin` on, after those before as its trunk."""
     text = _Text(tokens, (), len(tokens))
-    return _pack(tokens[:begin], [text])
+    return _pack(tokens[:begin], [text], 0)
 
 
 def _texts(questions: Sequence[Question]) -> list[_Text]:
@@ -123,8 +129,8 @@ def _seam(left: _Text, right: _Text) -> int:
     return common(left.tokens, right.tokens)
 
 
-def _trunks(texts: Sequence[_Text], kept: Sequence[Tokens]) -> list[int]:
-    """How many tokens of each text belong to its trunk.
+def _trunks(texts: Sequence[_Text], kept: Sequence[Tokens]) -> list[tuple[int, int]]:
+    """How many tokens of each text belong to its trunk, and how many of those last.
 
     Goes down the trie from the root and cuts where enough tokens are spared, so that a trunk may
     stand on another.
@@ -135,30 +141,39 @@ def _trunks(texts: Sequence[_Text], kept: Sequence[Tokens]) -> list[int]:
     shared = np.array([text.seam for text in texts])
     fresh = np.concatenate([[0], np.cumsum(lengths - shared)])  # tokens new in the texts before
     heads = _by_head(kept)
-    found = [0] * len(texts)
-    open_ = [(0, len(texts), 0)] if texts else []
+    found = [(0, 0)] * len(texts)
+    open_ = [(0, len(texts), 0, 0)] if texts else []
     while open_:
-        begin, end, base = open_.pop()
+        begin, end, base, lasting = open_.pop()
         seam = int(shared[begin + 1 : end].min()) if end > begin + 1 else int(lengths[begin])
         length = min(seam, int(caps[begin:end].min()))
         beyond = int(fresh[end] - fresh[begin] + shared[begin]) - length
         known = _known(texts[begin].tokens[:length], heads)
-        worth = _worth(beyond, int(fresh[-1]), end - begin)
+        worth = _worth(beyond, int(fresh[-1]), end - begin) or length - base >= _LONG
         deeper = end > begin + 1 and (worth or known == length)
         if not worth or length - known < _WORTH:
             length = known
         if length - base >= _WORTH:
-            found[begin:end] = [length] * (end - begin)
-            base = length
+            base, lasting = length, _lasting(length, lasting, end - begin)
+            found[begin:end] = [(base, lasting)] * (end - begin)
         if deeper:
             cuts = [begin, *(begin + 1 + np.flatnonzero(shared[begin + 1 : end] == seam)), end]
-            open_ += [(int(a), int(b), base) for a, b in pairwise(cuts)]
+            open_ += [(int(a), int(b), base, lasting) for a, b in pairwise(cuts)]
     return found
 
 
 def _worth(beyond: int, total: int, texts: int) -> bool:
     few = max(_BEYOND_SMALL, total // _SHARE)
     return texts > 1 and beyond >= min(_BEYOND, few)
+
+
+def _lasting(length: int, above: int, texts: int) -> int:
+    """How much of a trunk may serve other calls; `above`: of the one it stands on.
+
+    Examples follow an instruction and are longer, so they last. A question stands on examples and
+    is shorter: it is over with its call, and would be kept with a copy of the examples.
+    """
+    return length if texts > 1 and length >= 2 * above else above
 
 
 def _by_head(kept: Sequence[Tokens]) -> dict[Tokens, list[Tokens]]:
@@ -212,7 +227,7 @@ def _filled(
         yield taken
 
 
-def _pack(trunk: Tokens, texts: Sequence[_Text]) -> Pack:
+def _pack(trunk: Tokens, texts: Sequence[_Text], lasting: int) -> Pack:
     """The trie of the texts, each node once."""
     texts = sorted(texts, key=lambda text: text.number)
     base = len(trunk)
@@ -245,6 +260,7 @@ def _pack(trunk: Tokens, texts: Sequence[_Text]) -> Pack:
     closed.append((len(tokens), path))
     return Pack(
         trunk,
+        lasting,
         tuple(tokens),
         tuple(positions),
         _ends(len(tokens), closed),

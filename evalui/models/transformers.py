@@ -144,10 +144,11 @@ class TransformersModel:
         yield from self._write(requests)
 
     def close(self) -> None:
-        """Free the device."""
+        """Free the device; once is enough, and twice is no error."""
         from evalui.models.loading import free
 
-        del self._reader, self._writer
+        for each in ("_reader", "_writer"):
+            self.__dict__.pop(each, None)
         free(self._device)
 
     def _read(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:

@@ -27,17 +27,29 @@ def reach(about: Any) -> int:
     """How many tokens a text may have to be read over tries; `about` is the text configuration.
 
     Beyond it some layer no longer sees all tokens, or positions depend on their neighbours in
-    the batch.
+    the batch. None may be if attention grows with the place in the batch (Llama 4), which in a
+    pack of many texts is not the position.
     """
+    if getattr(about, "attn_temperature_tuning", False):
+        return 0
     limits = [
         getattr(about, "attention_chunk_size", None),
         getattr(about, "sliding_window", None) if _slides(about) else None,
     ]
-    rope: Any = getattr(about, "rope_parameters", None) or {}
-    if rope.get("rope_type") in _STRETCHED:
-        most = about.max_position_embeddings
-        limits.append(rope.get("original_max_position_embeddings") or most)
+    most = getattr(about, "max_position_embeddings", None)
+    limits += [
+        rope.get("original_max_position_embeddings") or most
+        for rope in _ropes(about)
+        if rope.get("rope_type") in _STRETCHED
+    ]
     return min((int(limit) for limit in limits if limit), default=2**31)
+
+
+def _ropes(about: Any) -> list[dict[str, Any]]:
+    """One for all layers, or one for each type of layer."""
+    rope: dict[str, Any] = getattr(about, "rope_parameters", None) or {}
+    kinds: list[Any] = [rope] if "rope_type" in rope else list(rope.values())
+    return [kind for kind in kinds if isinstance(kind, dict)]
 
 
 def misfit(plain: Network, tree: TreeNetwork, causal: Causal) -> str:
@@ -49,17 +61,15 @@ def misfit(plain: Network, tree: TreeNetwork, causal: Causal) -> str:
         Full: the device has too little memory for a hundred tokens.
         ModelError: the network computes NaN.
     """
+    if not reach(causal.model.config.get_text_config()):
+        return _own_way(causal)
     probes = _probes(int(causal.model.config.get_text_config().vocab_size))
     expected = _row_by_row(plain, probes)
     try:
         found = _over_tries(tree, probes)
     except (Unfit, ModelError, *_REFUSALS) as error:
         _LOG.info("Not over tries: %s", error)
-        return sentence(
-            "Scored prompt by prompt, which is slower: {kind} computes attention in its own way.",
-            "no-tree",
-            kind=str(causal.model.config.model_type),
-        )
+        return _own_way(causal)
     finally:
         tree.trunks.clear()
     off = max(abs(expected[at] - found[at]) for at in expected)
@@ -71,6 +81,14 @@ def misfit(plain: Network, tree: TreeNetwork, causal: Causal) -> str:
             off=f"{off:.2g}",
         )
     return ""
+
+
+def _own_way(causal: Causal) -> str:
+    return sentence(
+        "Scored prompt by prompt, which is slower: {kind} computes attention in its own way.",
+        "no-tree",
+        kind=str(causal.model.config.model_type),
+    )
 
 
 def _slides(about: Any) -> bool:
@@ -107,7 +125,7 @@ def _row_by_row(plain: Network, probes: list[Question]) -> dict[tuple[int, int],
 
 
 def _over_tries(tree: TreeNetwork, probes: list[Question]) -> dict[tuple[int, int], float]:
-    tree.trunk(probes[0].tokens[:_TRUNK])
+    tree.trunk(probes[0].tokens[:_TRUNK], lasting=_TRUNK)
     found: dict[tuple[int, int], float] = {}
     for pack in plan_tree(probes, kept=tree.trunks, token_budget=1024, place_budget=1024):
         readout = tree.read(pack)

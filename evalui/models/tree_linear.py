@@ -4,6 +4,7 @@ MKL takes a slow path on processors that are not Intel's: on an AMD EPYC (Zen 5)
 GFLOP/s on one core where oneDNN reaches 200. The sums differ in the last digits only.
 """
 
+import weakref
 from typing import Any, cast
 
 import torch
@@ -40,10 +41,14 @@ def _plain(layer: torch.nn.Module, machine: str) -> bool:
     return layer.weight.is_contiguous() and fits(layer.weight, machine=machine)
 
 
-def _forward(layer: torch.nn.Linear) -> Any:
+def _forward(plain: torch.nn.Linear) -> Any:
+    # The layer will hold what is made here; if this held the layer, too, neither would be freed
+    # before the next garbage collection, nor their memory.
+    itself = weakref.ref(plain)
     linear = torch.ops.mkldnn._linear_pointwise
 
     def forward(states: torch.Tensor) -> torch.Tensor:
+        layer = cast(torch.nn.Linear, itself())  # it is there: it is what calls
         if torch.is_grad_enabled() or states.dtype != torch.float32:
             return torch.nn.functional.linear(states, layer.weight, layer.bias)
         return linear(states, layer.weight, layer.bias, "none", [], "")

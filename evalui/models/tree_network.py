@@ -39,20 +39,27 @@ class TreeNetwork:
             Full: the device has too little memory.
             Unfit: the architecture cannot be computed over tries.
         """
-        logits, _ = self._forward(pack, self.trunk(pack.trunk))
+        logits, _ = self._forward(pack, self.trunk(pack.trunk, lasting=pack.lasting))
         return look_up(logits, pack.asked)
 
-    def trunk(self, tokens: Tokens) -> Layers:
-        """Keys and values of a trunk, from the nearest one kept."""
+    def trunk(self, tokens: Tokens, *, lasting: int) -> Layers:
+        """Keys and values of a trunk, from the nearest one there is.
+
+        Its first `lasting` tokens are kept; all of it is at hand until the next one.
+        """
         if not tokens:
             return {}
         known, layers = self.trunks.nearest(tokens)
         layers = _cut(layers, known) if layers else {}
+        begin = known
         while known < len(tokens):
             until = min(len(tokens), known + _CHAIN)
             _, seen = self._forward(chain(tokens[:until], known), layers)
             layers, known = _joined(layers, seen), until
-            self.trunks.put(tokens[:until], layers)
+        if lasting and not self.trunks.keeps(tokens[:lasting]):
+            self.trunks.put(tokens[:lasting], _copied(_cut(layers, lasting)))
+        if max(begin, lasting) < len(tokens):
+            self.trunks.hold(tokens, layers)
         return layers
 
     def _forward(self, pack: Pack, trunk: Layers) -> tuple[torch.Tensor, Layers]:
@@ -102,6 +109,10 @@ def _bytes(layers: Layers) -> int:
 
 def _cut(layers: Layers, length: int) -> Layers:
     return {at: (key[:, :, :length], value[:, :, :length]) for at, (key, value) in layers.items()}
+
+
+def _copied(layers: Layers) -> Layers:
+    return {at: (key.clone(), value.clone()) for at, (key, value) in layers.items()}
 
 
 def _joined(above: Layers, below: Layers) -> Layers:

@@ -15,7 +15,8 @@ from evalui.types import Message
 
 _SPARED = 32  # characters; cutting for less costs more than it saves
 _ENDS = ("word", "字", "7", "end.", "完。", "a )", "b  ", ":", "：", "<x>", "\t", "$", "")
-_GAPS = ("\n", "\n\n", " \n", "\r\n", "\n\n\n")
+_GAPS = ("\n", "\n\n", " \n", "\r\n", "\n\n\n", "\t\n", "  \n\n", "\n \n", "\x0b\n")
+_LINES = tuple(end + gap for end, gap in product(_ENDS, _GAPS))
 _BEGINNINGS = ("Word here", "word", "字符", "12 x", "A. one", "é", "Ωmega")
 
 
@@ -52,9 +53,13 @@ def by_lines(tokenizer: Tokenizer, spelled: Iterable[str]) -> Tokenizer:
 
     `spelled` are the texts of all its tokens. If none goes on after a line break, neither merges
     nor a segmentation can reach across it; that its splitting into words does not either is tried
-    on ends and beginnings of all kinds.
+    on ends and beginnings of all kinds, and on all tokens that end with a line break.
     """
-    if any(map(_goes_on, spelled)) or not _parts(tokenizer):
+    tokens = set(spelled)
+    own = sorted(f"word{token}" for token in tokens if token.endswith("\n"))
+    if any(map(_goes_on, tokens)) or not _parts(tokenizer, _LINES, _BEGINNINGS):
+        return tokenizer
+    if not _parts(tokenizer, own, _BEGINNINGS[1:3]):
         return tokenizer
     return LineTokenizer(tokenizer, tokenizer.name, tokenizer.lead, tokenizer.start, tokenizer.size)
 
@@ -65,12 +70,11 @@ def _goes_on(token: str) -> bool:
     return any(each.isalnum() or each == "\ufffd" for each in after)
 
 
-def _parts(tokenizer: Tokenizer) -> bool:
-    lines = [end + gap for end, gap in product(_ENDS, _GAPS)]
-    pairs = list(product(lines, _BEGINNINGS))
+def _parts(tokenizer: Tokenizer, lines: Sequence[str], beginnings: Sequence[str]) -> bool:
+    pairs = list(product(lines, beginnings))
     whole = tokenizer.encode([left + right for left, right in pairs])
     left = dict(zip(lines, tokenizer.encode(lines), strict=True))
-    right = dict(zip(_BEGINNINGS, tokenizer.encode(_BEGINNINGS), strict=True))
+    right = dict(zip(beginnings, tokenizer.encode(beginnings), strict=True))
     return all(
         ids == left[line] + right[begun] for ids, (line, begun) in zip(whole, pairs, strict=True)
     )

@@ -24,6 +24,7 @@ from evalui.models.vllm_options import (
     interpreter,
     missing,
     read_options,
+    visible_gpu,
 )
 from evalui.models.vocabulary import FolderTokenizer
 from evalui.types import Ability, Generate, Request, Response, Text, Usage
@@ -46,6 +47,7 @@ class VllmBackend:
             return found
         try:
             options = read_options(entry)
+            visible_gpu(entry, os.environ)
         except ModelError as error:
             return error.sentence
         return missing(options)
@@ -144,7 +146,7 @@ class VllmModel:
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield responses as they are known: probabilities first, then texts."""
-        refused: list[str] = []
+        refused: dict[int, str] = {}
         yield from self._read(requests, refused)
         yield from self._write(requests, refused)
         if refused:
@@ -153,7 +155,7 @@ class VllmModel:
                 "vllm-refused",
                 n=len(refused),
                 model=self.name,
-                reason=refused[0],
+                reason=next(iter(refused.values())),
             )
 
     def close(self) -> None:
@@ -161,7 +163,7 @@ class VllmModel:
         self._child.close()
 
     def _read(
-        self, requests: Sequence[Request], refused: list[str]
+        self, requests: Sequence[Request], refused: dict[int, str]
     ) -> Iterator[tuple[int, Response]]:
         """Answer NextToken and Loglik."""
         if not self._spellings:
@@ -171,12 +173,13 @@ class VllmModel:
         for answer in self._child.ask(asks):
             place = int(answer["place"])
             if "refused" in answer:
-                refused += [answer["refused"]] * len(board.keys(place))
+                # A request may hang on several pieces, all of which are turned down.
+                refused.update((key, answer["refused"]) for key in board.keys(place))
             else:
                 yield from board.responses(place, asks[place], answer)
 
     def _write(
-        self, requests: Sequence[Request], refused: list[str]
+        self, requests: Sequence[Request], refused: dict[int, str]
     ) -> Iterator[tuple[int, Response]]:
         """Answer Generate, all at once: vLLM begins the next text where one has ended."""
         wanted = {
@@ -190,7 +193,7 @@ class VllmModel:
         for answer in self._child.ask(asks):
             place = int(answer["place"])
             if "refused" in answer:
-                refused.append(answer["refused"])
+                refused[keys[place]] = answer["refused"]
                 continue
             check([answer["logprob"]])
             yield keys[place], self._text(wanted[keys[place]], contexts[place], answer)

@@ -95,7 +95,9 @@ class Child:
                     self._begin([])
 
     def close(self) -> None:
-        """End the process and all it started."""
+        """End the process and all it started; once is enough."""
+        if self._log.closed:
+            return
         if self._process.poll() is None:
             self._kill(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -128,7 +130,11 @@ class Child:
         return message
 
     def _ended(self) -> ModelError:
-        code = self._process.wait()
+        try:
+            code = self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:  # it says nothing more, and does not go either
+            self._kill(signal.SIGKILL)
+            code = self._process.wait()
         return ModelError(
             "The vLLM process of {model} ended with code {code}. Its last lines: {reason}",
             "vllm-ended",

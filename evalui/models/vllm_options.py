@@ -1,6 +1,7 @@
 """What an entry of models.toml means to vLLM: its options, its arguments, its environment."""
 
 import importlib.util
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from evalui.models.base import ModelEntry
 
 # The ranks that vLLM has kernels for, see `max_lora_rank` of its LoRAConfig.
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,15 @@ def read_options(entry: ModelEntry) -> VllmOptions:
     """The options of the entry.
 
     Raises:
-        ModelError: one has a wrong type or a value out of its range.
+        ModelError: one has a wrong type or a value out of its range, or they and the device
+            contradict each other.
     """
+    if not re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", entry.device):
+        raise ModelError(
+            "{name!r} is no device. Known: auto, cpu, cuda, cuda:0, ...",
+            "no-device",
+            name=entry.device,
+        )
     kinds = get_type_hints(VllmOptions)
     values = {name: value for name, value in entry.options.items() if name in kinds}
     for name, value in values.items():
@@ -50,7 +59,36 @@ def read_options(entry: ModelEntry) -> VllmOptions:
         raise _wrong("tensor_parallel", ">= 1", options.tensor_parallel)
     if not 0 <= options.memory_share <= 1:
         raise _wrong("memory_share", "0..1", options.memory_share)
+    if options.tensor_parallel > 1 and ":" in entry.device:
+        raise ModelError(
+            "options.tensor_parallel wants {n} GPUs, but device {device} is only one. Set device "
+            "to cuda.",
+            "vllm-one-gpu",
+            n=options.tensor_parallel,
+            device=entry.device,
+        )
     return options
+
+
+def visible_gpu(entry: ModelEntry, outside: Mapping[str, str]) -> str:
+    """What CUDA_VISIBLE_DEVICES must be for the process to see the entry's GPU alone; "" if the
+    entry does not number one. Its number counts what is visible outside.
+
+    Raises:
+        ModelError: not so many are.
+    """
+    number = entry.device.partition(":")[2]
+    if not number or _VISIBLE not in outside:
+        return number
+    seen = [each.strip() for each in outside[_VISIBLE].split(",") if each.strip()]
+    if int(number) >= len(seen):
+        raise ModelError(
+            "There is no {device}: CUDA_VISIBLE_DEVICES leaves {n} GPUs.",
+            "vllm-no-gpu",
+            device=entry.device,
+            n=len(seen),
+        )
+    return seen[int(number)]
 
 
 def interpreter(options: VllmOptions) -> Path:
@@ -110,7 +148,7 @@ def engine(entry: ModelEntry, options: VllmOptions, folder: Path) -> dict[str, A
 
 
 def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> dict[str, str]:
-    """The environment of vLLM's process. What is set outside wins."""
+    """The environment of vLLM's process. What is set outside wins; raises as `visible_gpu`."""
     ours = {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # one process is easier to end than two
         "VLLM_LOGGING_LEVEL": "WARNING",
@@ -121,10 +159,8 @@ def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> 
     if threads:
         ours["OMP_NUM_THREADS"] = str(threads)
     ours |= outside
-    _, _, number = entry.device.partition(":")
-    if number:
-        seen = [each for each in outside.get("CUDA_VISIBLE_DEVICES", "").split(",") if each]
-        ours["CUDA_VISIBLE_DEVICES"] = seen[int(number)] if seen else number
+    if gpu := visible_gpu(entry, outside):
+        ours[_VISIBLE] = gpu
     return ours
 
 

@@ -186,6 +186,9 @@ def _written(ask: dict[str, Any], output: Any) -> dict[str, Any]:
     del ask
     text = output.outputs[0]
     ids = list(text.token_ids)
+    if text.finish_reason not in ("stop", "length"):
+        # Aborted, failed, or caught in a repetition: neither whole nor cut where it was asked to.
+        return {"refused": f"the text broke off ({text.finish_reason})"}
     ended = text.finish_reason == "stop"
     by_token = ended and not isinstance(text.stop_reason, str)
     return {

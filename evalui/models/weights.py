@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evalui.errors import ModelError, sentence
+from evalui.errors import ModelError, Sentence, sentence
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
@@ -21,6 +21,23 @@ _HASHED_WHOLE = 2**30  # bytes of weights; reading more than this takes too long
 
 def problem(folder: Path) -> str:
     """Why the model in `folder` cannot be loaded, in one sentence; "" if nothing is seen."""
+    try:
+        return _problem(folder)
+    except OSError as error:  # nobody may look, or a download moves its files just now
+        return unreadable(folder, error)
+
+
+def unreadable(place: Path, error: OSError) -> Sentence:
+    """That a file cannot be read: the one the error names, else `place`."""
+    return sentence(
+        "{folder} cannot be read: {reason}.",
+        "model-unreadable",
+        folder=str(error.filename or place),
+        reason=error.strerror or str(error),
+    )
+
+
+def _problem(folder: Path) -> str:
     place = str(folder)
     if not folder.is_dir():
         return sentence("There is no folder {folder}.", "no-folder", folder=place)
@@ -140,12 +157,13 @@ def _header(path: Path) -> dict[str, Any]:
         length = int.from_bytes(file.read(8), "little")
         try:
             header = dict(json.loads(file.read(min(length, _LONGEST_HEADER))))
-        except (ValueError, TypeError) as error:
+            header.pop("__metadata__", None)
+            end = max((_end(tensor) for tensor in header.values()), default=0)
+        except (ValueError, TypeError, LookupError) as error:
             raise ModelError(
                 "{file} is damaged: its header cannot be read.", "weights-header", file=str(path)
             ) from error
-    header.pop("__metadata__", None)
-    whole = 8 + length + max((tensor["data_offsets"][1] for tensor in header.values()), default=0)
+    whole = 8 + length + end
     if path.stat().st_size < whole:
         raise ModelError(
             "{file} is damaged: it ends before its {n} bytes.",
@@ -154,3 +172,15 @@ def _header(path: Path) -> dict[str, Any]:
             n=whole,
         )
     return header
+
+
+def _end(tensor: Any) -> int:
+    """Where the numbers of a tensor end, by what a header tells of it.
+
+    Raises:
+        ValueError, TypeError, LookupError: it tells of no tensor.
+    """
+    _, end = tensor["data_offsets"]
+    if not all(isinstance(number, int) for number in (end, *tensor["shape"])):
+        raise TypeError("A length is no whole number.")
+    return end

@@ -4,7 +4,7 @@ Computes with torch. It knows neither texts nor requests.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from evalui.models.network import Full, noticing_full
 from evalui.models.past import Memory, Past, join
 from evalui.models.prefixes import families
 
+_DRAWN = 2**22  # random numbers at once: 32 MiB
 _ROWS = 256  # written at once; more make no token cheaper
 
 
@@ -93,11 +94,26 @@ class Writer:
             ModelError: the device has too little memory, or the network computes NaN.
         """
         task = _Task(prompts, max_tokens, temperature, seeds, enough, self._causal.ends)
-        if not self._memory.works:
-            yield from self._generate(task, token_budget)
+        lengths = [len(prompt) + max_tokens for prompt in prompts]
+        steady = [at for at, length in enumerate(lengths) if length <= self._causal.steady]
+        if self._memory.works:
+            yield from self._continue(task, steady, token_budget)
+        else:
+            parts = chunks([lengths[at] for at in steady], token_budget=token_budget)
+            yield from self._generate(task, ([steady[n] for n in part] for part in parts))
+        # What a longer row remembers depends on its neighbours' lengths, so it has none.
+        for at in sorted(set(range(len(prompts))) - set(steady)):
+            self._calm()
+            yield from self._generate(task, [[at]])
+
+    def _continue(
+        self, task: _Task, rows: Sequence[int], token_budget: int
+    ) -> Iterator[tuple[int, Written]]:
+        """Rows together, as many as the memory holds."""
+        if not rows:
             return
         self._cells = self._cells or self._causal.cells
-        page = _Page(task, self._memory, cells=self._cells, token_budget=token_budget)
+        page = _Page(task, rows, self._memory, cells=self._cells, token_budget=token_budget)
         while page.open:
             try:
                 with noticing_full():
@@ -110,10 +126,17 @@ class Writer:
                 continue
             yield from finished
 
-    def _generate(self, task: _Task, token_budget: int) -> Iterator[tuple[int, Written]]:
+    @torch.inference_mode()
+    def _calm(self) -> None:
+        """Let the network forget how long the last text was, by a text of one token."""
+        ids = torch.zeros((1, 1), dtype=torch.long, device=self._causal.device)
+        self._causal.model(input_ids=ids)
+
+    def _generate(
+        self, task: _Task, parts: Iterable[Sequence[int]]
+    ) -> Iterator[tuple[int, Written]]:
         """By the model's own loop, where it remembers in a way of its own."""
-        lengths = [len(prompt) + task.max_tokens for prompt in task.prompts]
-        groups = deque(chunks(lengths, token_budget=token_budget))
+        groups = deque(parts)
         while groups:
             group = groups.popleft()
             try:
@@ -121,7 +144,8 @@ class Writer:
                     finished = self._generate_together(task, group)
             except Full as error:
                 if len(group) == 1:
-                    raise out_of_memory(lengths[group[0]]) from error
+                    needed = len(task.prompts[group[0]]) + task.max_tokens
+                    raise out_of_memory(needed) from error
                 half = len(group) // 2
                 groups.extendleft((group[half:], group[:half]))
                 free(self._causal.device)
@@ -160,12 +184,20 @@ class Writer:
 class _Page:
     """The prompts of a task: those that wait, and those being continued together."""
 
-    def __init__(self, task: _Task, memory: Memory, *, cells: int, token_budget: int) -> None:
+    def __init__(
+        self,
+        task: _Task,
+        rows: Sequence[int],
+        memory: Memory,
+        *,
+        cells: int,
+        token_budget: int,
+    ) -> None:
         self.cells = cells
         self._task = task
         self._memory = memory
         self._token_budget = token_budget
-        self._waiting = deque(_queue(task.prompts, shares=memory.shares))
+        self._waiting = deque(_queue(task.prompts, rows, shares=memory.shares))
         self._rows: list[_Row] = []
         self._past: Past | None = None
         self._most = 0  # rows after the last time that some were taken in
@@ -250,16 +282,25 @@ class _Page:
 
     def _write(self, logits: torch.Tensor) -> list[tuple[int, Written]]:
         """Choose the next token of each row, and let go of those that are at their end."""
-        dice = [row.dice for row in self._rows if row.dice is not None]
-        best = (_noisy(logits, self._task.temperature, dice) if dice else logits).max(dim=-1)
-        sound(best.values)  # torch takes NaN for the largest number of all
         finished: dict[int, Written] = {}
-        for row, token in zip(self._rows, listed(best.indices), strict=True):
+        for row, token in zip(self._rows, self._chosen(logits), strict=True):
             row.ids.append(token)
             if written := self._task.verdict(row.index, row.ids):
                 finished[row.index] = written
         self._keep([n for n, row in enumerate(self._rows) if row.index not in finished])
         return list(finished.items())
+
+    def _chosen(self, logits: torch.Tensor) -> list[int]:
+        dice = [row.dice for row in self._rows if row.dice is not None]
+        if not dice:
+            return _best(logits)
+        # Samples take several numbers of 8 bytes for each token of the vocabulary.
+        some = max(1, _DRAWN // logits.shape[-1])
+        tokens: list[int] = []
+        for first in range(0, len(dice), some):
+            few = slice(first, first + some)
+            tokens += _best(_noisy(logits[few], self._task.temperature, dice[few]))
+        return tokens
 
     def _keep(self, rows: Sequence[int]) -> None:
         if len(rows) == len(self._rows):
@@ -289,13 +330,19 @@ class _Stop:
         return torch.tensor(done, device=input_ids.device)
 
 
-def _queue(prompts: Sequence[Tokens], *, shares: bool) -> list[_Row]:
+def _queue(prompts: Sequence[Tokens], rows: Sequence[int], *, shares: bool) -> list[_Row]:
     """The rows in the order in which they are to be taken in, the longest first."""
     if shares:
-        found = enumerate(families(prompts))
-        return [_Row(index, n, kin.shared) for n, kin in found for index in kin.members]
-    order = sorted(range(len(prompts)), key=lambda index: -len(prompts[index]))
+        found = enumerate(families([prompts[index] for index in rows]))
+        return [_Row(rows[at], n, kin.shared) for n, kin in found for at in kin.members]
+    order = sorted(rows, key=lambda index: -len(prompts[index]))
     return [_Row(index, 0, 0) for index in order]
+
+
+def _best(scores: torch.Tensor) -> list[int]:
+    best = scores.max(dim=-1)
+    sound(best.values)  # torch takes NaN for the largest number of all
+    return listed(best.indices)
 
 
 def _dice(task: _Task, index: int) -> torch.Generator:

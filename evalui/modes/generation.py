@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from evalui.modes.base import MODES, Setting, shown
 from evalui.modes.templates import Template, ask_choices, choose
-from evalui.scoring.reply import read_strict, read_tolerant
 from evalui.types import Ability, Generate, Kind, Request, Response, Sample, Text, Trial, Variant
 
 
@@ -29,6 +28,8 @@ class Generation:
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
     ) -> Trial:
         """Read the reply; `setting` plays no part."""
+        from evalui.scoring.reply import read_strict, read_tolerant
+
         del setting
         (response,) = responses
         assert isinstance(response, Text), "Generate is answered by Text"

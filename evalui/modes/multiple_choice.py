@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from evalui.modes.base import MODES, Setting, shown
 from evalui.modes.templates import ask_choices, choose, letter_lead
-from evalui.scoring.reply import read_strict, read_tolerant
 from evalui.types import (
     LETTERS,
     Ability,
@@ -48,6 +47,8 @@ class MultipleChoice:
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
     ) -> Trial:
         """Read the label probabilities; `setting` plays no part."""
+        from evalui.scoring.reply import read_strict, read_tolerant
+
         del setting
         (response,) = responses
         assert isinstance(response, LabelProbs), "NextToken is answered by LabelProbs"

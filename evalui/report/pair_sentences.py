@@ -20,8 +20,8 @@ PAIR_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "zh": "{first} 与 {second}：题目太少，无法判断（{n} 题）",
     },
     "pair-same": {
-        "en": "{first} and {second} have the same result on each of {n} questions",
-        "zh": "{first} 与 {second} 在 {n} 题上的结果逐题相同",
+        "en": "By this figure {first} and {second} are equal on each of {n} questions",
+        "zh": "就这一指标而言，{first} 与 {second} 在 {n} 题上逐题相同",
     },
     "pair-steady": {
         "en": "{first} is ahead of {second} by {gap} points on each of {n} questions",

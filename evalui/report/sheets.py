@@ -10,9 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from openpyxl import Workbook
-from openpyxl.cell import WriteOnlyCell
-from openpyxl.styles import Font
 
 # The full-width signs count too: spreadsheets in Chinese and Japanese read them as the others.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
@@ -20,7 +17,6 @@ _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CELL_LIMIT = 32_767
 _ROW_LIMIT = 1_048_576
-_HEADER = Font(bold=True)
 
 
 def harmless(text: str) -> str:
@@ -36,6 +32,8 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 def xlsx_bytes(tables: Mapping[str, pd.DataFrame], signatures: Sequence[str]) -> bytes:
     """A workbook with one sheet per table: the signatures, then the header, both kept in view."""
+    from openpyxl import Workbook
+
     book = Workbook(write_only=True)
     for name, frame in tables.items():
         sheet = book.create_sheet(name)
@@ -69,14 +67,19 @@ def _cell(sheet: Any, value: Any) -> Any:  # openpyxl has no types
 
 def _as_text(sheet: Any, text: str) -> Any:
     """A cell that stays text: openpyxl takes "#N/A" for an error."""
+    from openpyxl.cell import WriteOnlyCell
+
     cell = WriteOnlyCell(sheet, text)
     cell.data_type = "s"
     return cell
 
 
 def _head(sheet: Any, name: str) -> Any:
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Font
+
     cell = WriteOnlyCell(sheet, _fitting(harmless(_UNPRINTABLE.sub("\ufffd", name))))
-    cell.font = _HEADER
+    cell.font = Font(bold=True)
     return cell
 
 

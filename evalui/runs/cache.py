@@ -6,6 +6,7 @@ the whole request. They belong to nobody, since whoever finds one has the prompt
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 from sqlite3 import Connection
 
 from evalui.runs.codec import decode_response, encode_response
@@ -51,7 +52,11 @@ def put_responses(connection: Connection, responses: Iterable[tuple[bytes, Respo
     """Inside a transaction: keep responses."""
     connection.executemany(
         "INSERT INTO response VALUES (?, ?) ON CONFLICT DO NOTHING",
-        ((key, encode_response(response)) for key, response in responses),
+        # In the order in which the table lies on the disk: fewer pages are looked for.
+        (
+            (key, encode_response(response))
+            for key, response in sorted(responses, key=itemgetter(0))
+        ),
     )
 
 

@@ -24,6 +24,23 @@ _COUNTED = """
     GROUP BY whose, model ORDER BY min(place)
 """
 
+# `planned` are the requests that a cell has behind it, `most` what such a cell reads for each.
+_ASKED = """
+    WITH
+    behind AS (
+        SELECT model, mode, signature, input_tokens AS read, output_tokens AS written,
+            1.0 * requests * done / total AS planned
+        FROM cell WHERE output_tokens > 0 AND requests * done > 0
+    ),
+    beside AS (
+        SELECT *, max(read / planned) OVER (PARTITION BY model, mode, signature) AS most
+        FROM behind
+    )
+    SELECT model, mode,
+        sum(written) / sum(CASE WHEN most > 0 THEN read / most ELSE planned END) AS mean
+    FROM beside GROUP BY model, mode
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Charge:
@@ -92,14 +109,13 @@ def run_charges(database: Database, owner: str, catalog: Catalog) -> dict[str, C
 
 
 def written(database: Database) -> dict[tuple[str, str], float]:
-    """Tokens written for each request that was planned, by model and mode, for `estimate`.
+    """Tokens written for each planned request that was asked, by model and mode, for `estimate`.
 
     What was asked beyond the plan counts: a judge's second request after an unreadable reply.
+    Nobody counts what came from the cache and cost nothing. But of two cells with the same
+    signature, so the same prompts, the one that read less was asked less, in that proportion.
     """
-    rows = database.rows(
-        "SELECT model, mode, sum(output_tokens) / sum(1.0 * requests * done / total) AS mean"
-        " FROM cell WHERE output_tokens > 0 AND requests * done > 0 GROUP BY model, mode"
-    )
+    rows = database.rows(_ASKED)
     return {(row["model"], row["mode"]): row["mean"] for row in rows}
 
 

@@ -6,7 +6,7 @@ NaN as the names its own reader knows, so every number survives the round trip t
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -218,5 +218,16 @@ def _prompt(prompt: Prompt) -> str | list[tuple[str, str]]:
     return [(message.role, message.content) for message in prompt]
 
 
-# One for all: `json.dumps` would make an encoder for each trial and each request.
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+def _writer() -> Callable[[Any], str]:
+    """A `json.dumps` without blanks that is made ready once, and not anew for each text."""
+    plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:  # a Python without the encoder in C
+        return plain.encode
+    quote: Any = getattr(json.encoder, "encode_basestring")  # noqa: B009 - unknown to pyright
+    # As `JSONEncoder.iterencode` calls it, but that nothing here can hold itself.
+    write = make(None, plain.default, quote, None, ":", ",", False, False, True)
+    return lambda value: "".join(write(value, 0))
+
+
+_json = _writer()

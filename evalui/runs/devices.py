@@ -8,7 +8,9 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, cast
 
 from evalui.errors import StoreError
@@ -125,8 +127,23 @@ def device_of(entry: ModelEntry) -> str:
 
 def has_gpu() -> bool:
     """Whether models go to a GPU here: the driver has one, and this process may see it."""
-    hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "all") in ("", "-1")
-    return not hidden and bool(gpus())
+    return bool(visible(gpus()))
+
+
+def visible(gpus: Sequence[Memory]) -> tuple[Memory, ...]:
+    """Those of the driver's GPUs that programs here see, in the order of their numbers.
+
+    CUDA_VISIBLE_DEVICES lists them, up to the first that is none. Where it names them by their
+    long identifiers instead of numbers, all count.
+    """
+    told = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if told is None:
+        return tuple(gpus)
+    names = [name.strip() for name in told.split(",")]
+    if names[0].startswith(("GPU-", "MIG-")):
+        return tuple(gpus)
+    known = {str(number): gpu for number, gpu in enumerate(gpus)}
+    return tuple(known[name] for name in takewhile(known.__contains__, names))
 
 
 def machine() -> Memory:
@@ -180,10 +197,14 @@ def _held() -> int:
     import psutil
 
     own = psutil.Process()
+    try:
+        children = own.children(recursive=True)
+    except psutil.Error:  # the machine shows no processes
+        children = []
     total = 0
-    for process in (own, *own.children(recursive=True)):
+    for process in (own, *children):
         try:
             total += process.memory_info().rss
-        except psutil.NoSuchProcess:  # it ended just now
+        except psutil.Error:  # it ended just now, or is not shown
             continue
     return total

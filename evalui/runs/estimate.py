@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan, work
-from evalui.types import Dataset, Generate, Message, Prompt, Request, Sample, Variant
+from evalui.types import Dataset, Generate, Loglik, Message, Prompt, Request, Sample, Variant
 
 _LOOKED_AT = 25  # questions per cell whose prompts are measured
 
@@ -99,7 +99,8 @@ def _seconds(plan: CellPlan, requests: int, tokens: float, rates: Rates) -> floa
 
 def _dollars(plan: CellPlan, requests: int, tokens: float, written: Written) -> float:
     entry = plan.entry
-    longest = plan.mode.max_tokens if MODES[plan.mode_name].abilities_needed == "generate" else 0
+    # A server writes a token, and charges for it, also where only probabilities are wanted.
+    longest = plan.mode.max_tokens if MODES[plan.mode_name].abilities_needed == "generate" else 1
     reply = written.get((entry.name, plan.mode_name), longest)
     return requests * (tokens * entry.input_price + reply * entry.output_price) / 1e6
 
@@ -129,4 +130,5 @@ def _looked_at(plan: CellPlan, samples: Sequence[Sample]) -> Sequence[tuple[Samp
 def _length(request: Request) -> int:
     prompt: Prompt = request.prompt if isinstance(request, Generate) else request.context
     turns = prompt if isinstance(prompt, tuple) else (Message("user", prompt),)
-    return sum(count_tokens(turn.content) for turn in turns)
+    scored = count_tokens(request.continuation) if isinstance(request, Loglik) else 0
+    return scored + sum(count_tokens(turn.content) for turn in turns)

@@ -116,7 +116,7 @@ def queue_trial(database: Database, entry: ModelEntry, owner: str) -> int:
 def trials_of(database: Database, owner: str) -> dict[str, TrialRow]:
     """The last trial of each model that somebody asked for, by the model's name."""
     rows = database.rows("SELECT * FROM trial_of_model WHERE owner = ? ORDER BY id", (owner,))
-    return {row["model"]: _trial_row(row) for row in rows}
+    return {row["model"]: trial for row in rows if (trial := _trial_row(row))}
 
 
 def trial_at(database: Database, worker: str) -> TrialRow | None:
@@ -138,7 +138,10 @@ def claim_trial(database: Database, worker: str) -> TrialRow | None:
             " RETURNING *",
             (worker,),
         ).fetchone()
-    return _trial_row(taken) if taken else None
+        trial = _trial_row(taken) if taken else None
+        if taken and trial is None:
+            connection.execute("DELETE FROM trial_of_model WHERE id = ?", (taken["id"],))
+    return trial
 
 
 def finish_trial(database: Database, trial: TrialRow) -> None:
@@ -308,7 +311,15 @@ def _lose(connection: Connection, number: int, losses: int) -> None:
     )
 
 
-def _trial_row(row: Row) -> TrialRow:
+def _trial_row(row: Row) -> TrialRow | None:
+    """The trial, None if another version of evalui wrote it with other fields."""
+    try:
+        return _read_row(row)
+    except TypeError:
+        return None
+
+
+def _read_row(row: Row) -> TrialRow:
     over = row["state"] in ("done", "failed")
     told = cast("dict[str, Any]", json.loads(row["outcome"]) if over else {})
     tried = (

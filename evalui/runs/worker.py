@@ -263,14 +263,15 @@ class Heart:
 
     def _beat(self) -> None:
         while not self._over.wait(self._every_s):
-            if self._presence:
-                self._presence.alive()
             try:
+                # First the run: nothing that is only for the eye may keep it from its beat.
                 if self._lease and not self._store.beat(self._lease):
                     return  # the work itself finds out at its next batch
             except StoreError as error:
                 # The next beat may succeed; until then the silence itself tells the others.
                 _log.warning("No heartbeat: %s", error)
+            if self._presence:
+                self._presence.alive()
 
 
 def worker_name(pid: int) -> str:
@@ -328,6 +329,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--parent", type=int, default=0, help="end when this process is gone")
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    for chatty in ("httpx", "httpx2", "openai"):  # a line for every request to an endpoint
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     ending = threading.Event()
 
     def end(number: int, frame: FrameType | None) -> None:

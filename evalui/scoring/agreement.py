@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr
 
 from evalui.scoring.bootstrap import ENDS, RESAMPLES, draws, mean_interval
 from evalui.scoring.pairing import holm
@@ -265,6 +264,8 @@ def _ballots(cast: Sequence[Votes]) -> NDArray[np.intp]:
 
 
 def _voter(name: str, place: int, ballots: NDArray[np.intp]) -> Voter:
+    from scipy.special import bdtr
+
     others = np.delete(ballots, place, axis=0)
     heard = others.sum(axis=0)
     hits, n = _with_most(ballots[place], heard)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, fdtrc
 
 from evalui.scoring.grid import TIED
 from evalui.scoring.permuting import Draws, draw, observed
@@ -152,6 +151,8 @@ def cochran(stratum: Stratum) -> Tested | None:
     spread_in_rows = n_options * total - (rows**2).sum()
     if not spread_in_rows:
         return Tested(0.0, 1.0)
+    from scipy.special import chdtrc
+
     q = (n_options - 1) * (n_options * (columns**2).sum() - total**2) / spread_in_rows
     return Tested(float(q), float(chdtrc(n_options - 1, q)))
 
@@ -173,6 +174,8 @@ def wald(stratum: Stratum) -> Tested | None:
     covariance = (apart - mean).T @ (apart - mean) / (n - 1)
     if np.linalg.matrix_rank(covariance) < n_options - 1:
         return None
+    from scipy.special import fdtrc
+
     solved = np.asarray(np.linalg.solve(covariance, mean), dtype=np.float64)
     t2 = n * float((mean * solved).sum())
     f = t2 * (n - n_options + 1) / ((n_options - 1) * (n - 1))
@@ -188,6 +191,8 @@ def gold_balance(target: NDArray[np.intp], n_options: int) -> tuple[tuple[int, .
     expected = len(target) / n_options
     if not expected:
         return tuple(counts.tolist()), 1.0
+    from scipy.special import chdtrc
+
     chi2 = float(((counts - expected) ** 2).sum()) / expected
     p = float(chdtrc(n_options - 1, chi2))
     assert not math.isnan(p), "a chi-square of counts has a p-value"

@@ -9,15 +9,16 @@ and none is invented for them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.special import expit
 
 from evalui.scoring.elo import NATURAL, START
 from evalui.scoring.pairwise import Battle, models, question_numbers, win_matrix
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 RESAMPLES = 1000
 _TOLERANCE = 1e-9  # in log-odds: a millionth of a rating point and less
@@ -115,7 +116,7 @@ class _Units:
     """
 
     counts: NDArray[np.intp]
-    tables: csr_array
+    tables: "csr_array"
     pairs: NDArray[np.intp]
 
 
@@ -226,6 +227,8 @@ def one_component(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def _units(battles: Sequence[Battle], names: Sequence[str]) -> _Units:
     """Units that hold the same battles are one kind: drawing kinds by their count is the same."""
     place = {name: number for number, name in enumerate(names)}
+    from scipy.sparse import csr_array
+
     held: dict[int, list[tuple[int, float]]] = {}
     for number, battle in zip(question_numbers(battles).tolist(), battles, strict=True):
         first, second = place[battle.model_a], place[battle.model_b]
@@ -320,6 +323,8 @@ def _fit(
     two ratings; with that the likelihood rises at every step (Sun and Tran-Dinh, "Generalized
     self-concordant functions", 2019), and near the maximum the steps are full ones.
     """
+    from scipy.special import expit
+
     rows, size = battles.shape[:2]
     rated: NDArray[np.float64] = np.zeros((rows, size))
     if start is not None:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.special import bdtrc
-
 from evalui.types import Interval
 
 Light = Literal["green", "amber", "red", "few", "na"]
@@ -160,6 +158,8 @@ def _choices_only(e: Evidence) -> Caution | None:
     """More right without the question than guessing or the most frequent letter explains."""
     if e.choices_only is None or e.chance is None:
         return None
+    from scipy.special import bdtrc
+
     right, asked = e.choices_only
     majority = max(e.gold) / sum(e.gold) if sum(e.gold) else 0.0
     p = float(bdtrc(right - 1, asked, max(e.chance, majority))) if right else 1.0

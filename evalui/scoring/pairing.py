@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr, ndtri, stdtr, stdtrit
 
 from evalui.scoring.grid import grids
 from evalui.scoring.stats import CONFIDENCE
@@ -102,6 +101,8 @@ def paired(first: Mapping[str, float], second: Mapping[str, float]) -> Paired | 
     # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
     if float(np.ptp(apart)) < 1e-12:
         return Paired(value, 0.0, value, value, None, 0.0, n, True)
+    from scipy.special import stdtr, stdtrit
+
     omega = float(apart.std(ddof=1))
     se = omega / math.sqrt(n)
     half = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) * se
@@ -116,6 +117,8 @@ def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> McNemar:
     c = sum(other and not one for one, other in shared)
     if not b + c:
         return McNemar(0, 0, None, None)
+    from scipy.special import bdtr
+
     n, fewer = b + c, min(b, c)
     below = float(bdtr(fewer, n, 0.5))
     at = below - (float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0)
@@ -200,6 +203,8 @@ def _parts(cell: Cell) -> dict[str, str]:
 
 
 def _reach(alpha: float, power: float) -> float:
+    from scipy.special import ndtri
+
     return float(ndtri(1 - alpha / 2) + ndtri(power))
 
 

@@ -11,8 +11,6 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.special import expit
 
 from evalui.scoring.bootstrap import draws
 from evalui.scoring.bradley_terry import Connection, Rating, connect, one_component, with_ends
@@ -156,6 +154,8 @@ def _fit(
     Newton's method with the steps of `bradley_terry`, d being the largest change of a battle's
     log-odds. Under the penalty a maximum exists wherever plain ratings have one.
     """
+    from scipy.sparse import csr_array
+
     n_models = len(design.models)
     n_all = n_models + len(design.features)
     found = np.zeros((len(weights), n_all))
@@ -184,6 +184,8 @@ def _fit(
 
 
 def _expected(found: NDArray[np.float64], design: _Design) -> NDArray[np.float64]:
+    from scipy.special import expit
+
     return np.asarray(expit(found @ design.rows.T), dtype=np.float64)
 
 

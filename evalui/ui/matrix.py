@@ -24,8 +24,14 @@ _KINDS: dict[CellState, str] = {
 }
 
 
-def matrix(t: Text, cells: Sequence[CellRow], baselines: Collection[str]) -> Html:
-    """The cells of a run, models down and datasets with modes across."""
+def matrix(
+    t: Text, cells: Sequence[CellRow], baselines: Collection[str], *, at_work: bool = False
+) -> Html:
+    """The cells of a run, models down and datasets with modes across.
+
+    If the run is `at_work` and none of its cells is, the model of the first that waits is loading.
+    """
+    opening = _opening(cells) if at_work else None
     columns = list(dict.fromkeys((cell.cell.dataset, cell.cell.label) for cell in cells))
     models = list(dict.fromkeys(cell.cell.model for cell in cells))
     own = [model for model in models if model not in baselines]
@@ -38,7 +44,7 @@ def matrix(t: Text, cells: Sequence[CellRow], baselines: Collection[str]) -> Htm
         el(
             "tr",
             el("th", _name(model, own), scope="row"),
-            *(el("td", _place(t, found.get((model, *column)))) for column in columns),
+            *(el("td", _place(t, found.get((model, *column)), opening)) for column in columns),
         )
         for model in models
     ]
@@ -90,9 +96,15 @@ def _judging_words(t: Text, judging: Judging) -> str:
     return t("list.comma").join(words)
 
 
-def _place(t: Text, cell: CellRow | None) -> Html:
+def _opening(cells: Sequence[CellRow]) -> CellRow | None:
+    if any(cell.state == "running" for cell in cells):
+        return None
+    return next((cell for cell in cells if cell.state == "waiting"), None)
+
+
+def _place(t: Text, cell: CellRow | None, opening: CellRow | None) -> Html:
     # A judge has no cell in the column of those it judges, nor they in its own.
-    return _cell(t, cell) if cell else span("–", cls="meta")
+    return _cell(t, cell, opening=cell is opening) if cell else span("–", cls="meta")
 
 
 def _name(model: str, own: Sequence[str]) -> Html:
@@ -103,7 +115,7 @@ def _heading(t: Text, cell: CellRow) -> str:
     return f"{cell.cell.dataset} · {mode_words(t, cell)}"
 
 
-def _cell(t: Text, cell: CellRow) -> Html:
+def _cell(t: Text, cell: CellRow, *, opening: bool) -> Html:
     word = status(_KINDS[cell.state], t(f"state.{cell.state}"))
     if cell.state == "impossible":
         return join(word, div(t.told(cell.error), cls="meta"))
@@ -113,7 +125,11 @@ def _cell(t: Text, cell: CellRow) -> Html:
             cell.done / cell.total if cell.total else 0,
             label=f"{cell.cell.model}, {cell.cell.label}",
         ),
-        div(span(_so_far(t, cell)), span(_pace(t, cell), cls="meta r"), cls="two"),
+        div(
+            span(_so_far(t, cell)),
+            span(t("runs.loading") if opening else _pace(t, cell), cls="meta r"),
+            cls="two",
+        ),
         _failure(t, cell) if cell.state == "failed" else None,
         div(_unreadable(t, cell), cls="meta") if cell.unreadable else None,
     )
@@ -141,7 +157,7 @@ def _pace(t: Text, cell: CellRow) -> str:
         left = t("runs.left", time=duration(t, cell.left)) if cell.left is not None else ""
         return " · ".join(part for part in (t("runs.rate", n=f"{cell.rate:,.0f}"), left) if part)
     if cell.state == "running":
-        return t("runs.loading")
+        return t("runs.first")
     return duration(t, cell.seconds) if cell.state == "done" and cell.seconds else ""
 
 

@@ -15,7 +15,7 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, base_of
 from evalui.runs.model_trials import TrialRow
 from evalui.ui.desk import Desk
-from evalui.ui.html import Html, div, el
+from evalui.ui.html import Html, div, el, join
 from evalui.ui.models_add import add_card, read_wanted
 from evalui.ui.models_devices import devices_card
 from evalui.ui.models_list import Around, Listed, catalog_cards
@@ -106,32 +106,28 @@ class Models:
         """The page, and whether something of it may change by itself."""
         shelf, t = self.desk.shelf, self.t
         seats, hardware = shelf.seats(self.desk.owner), shelf.hardware()
-        problem, states, rescue = said.problem, {}, None
+        problem, states, shadowed = said.problem, {}, frozenset[str]()
         try:
-            states = shelf.glance()
+            states, shadowed = shelf.glance(), shelf.shadowed()
         except EvaluiError as error:
-            problem, rescue = t.told(error.sentence), self._rescue()
+            problem = t.told(error.sentence)
         models = self._listed(states, seats, hardware)
         page = div(
             page_head(t("catalog.head"), t("catalog.promise")),
             div(note("bad", problem), role="alert") if problem else None,
-            rescue,
+            self._shadowed(sorted(shadowed)) if shadowed else None,
             devices_card(t, hardware, seats),
             catalog_cards(t, models, Around(self._waits(seats), shelf.may_edit, said.asking)),
             cls="stack models-page",
         )
         return page, self._live(models, seats)
 
-    def _rescue(self) -> Html | None:
-        """The added models, to be removed where the two files contradict each other."""
-        if not self.desk.shelf.may_edit:
-            return None
-        try:
-            names = sorted(self.desk.shelf.added())
-        except EvaluiError:
-            return None  # the problem told is that of this file
-        words = (button(self.t("catalog.rescue", name=n), "remove", data_model=n) for n in names)
-        return div(*words, cls="ways") if names else None
+    def _shadowed(self, names: Sequence[str]) -> Html:
+        """That added models are not used, and for those who may the way to be rid of them."""
+        t = self.t
+        words = [button(t("catalog.rescue", name=n), "remove", data_model=n) for n in names]
+        told = note("warn", t("catalog.shadowed", names=t("list.comma").join(names)))
+        return join(told, div(*words, cls="ways") if self.desk.shelf.may_edit else None)
 
     def _page(self, said: Said, form: Any) -> tuple[Any, ...]:
         page, live = self.show(said)
@@ -171,14 +167,14 @@ class Models:
         if states:
             catalog = shelf.catalog()
         trials, speeds = shelf.trials(self.desk.owner), shelf.speeds()
-        added = shelf.added() if states else frozenset[str]()
+        added = shelf.added() - shelf.shadowed() if states else frozenset[str]()
         at = {seat.row.model: seat for seat in seats if seat.seen and seat.row.model}
         return [
             Listed(
                 entry=catalog[name],
                 state=state,
                 trial=_of(trials.get(name), catalog[name]),
-                footprint=shelf.footprint(state) if state else None,
+                footprint=shelf.footprint(state, hardware) if state else None,
                 free=hardware.free(catalog[name]),
                 speeds=speeds.get(name, {}),
                 seat=at.get(name),

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlencode
+from typing import Any, cast
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import REMOTE, ModelState
@@ -142,12 +143,23 @@ def _settings(t: Text, entry: ModelEntry) -> list[str]:
 def _address(t: Text, model: Listed, address: str) -> Html:
     """An address, or the sentence why it alone cannot be used, which names it."""
     why = model.state.down.get(address, "") if model.state and not model.state.problem else ""
-    return span(t.told(why), cls="warn") if why else span(address, cls="mono")
+    return span(t.told(why), cls="warn") if why else span(_public(address), cls="mono")
 
 
 def _addresses(entry: ModelEntry) -> list[str]:
-    told = entry.options.get("base_urls") or entry.options.get("base_url") or ()
-    return [told] if isinstance(told, str) else [str(address) for address in told]
+    """The addresses that are texts; of anything else the model's state says what is wrong."""
+    told: Any = entry.options.get("base_urls") or entry.options.get("base_url")
+    found = cast("list[Any]", told) if isinstance(told, list) else [told]
+    return [address for address in found if isinstance(address, str) and address]
+
+
+def _public(address: str) -> str:
+    """Scheme, host, port and path: what stands around them may be a password or a key."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # half an IPv6 address
+        return "…"
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _abilities(t: Text, model: Listed) -> Html | None:
@@ -200,7 +212,12 @@ def _memory(t: Text, model: Listed) -> Html | None:
         cache=amount(found.cache),
         tokens=f"{found.tokens:,}",
     )
-    return join(_fits(t, model, found), div(made, cls="meta"))
+    most = t("catalog.at_most", size=amount(found.most), tokens=f"{found.longest:,}")
+    return join(
+        _fits(t, model, found),
+        div(made, cls="meta"),
+        div(most, cls="meta") if found.longest > found.tokens else None,
+    )
 
 
 def _fits(t: Text, model: Listed, found: Footprint) -> Html:
@@ -254,6 +271,8 @@ def _told(t: Text, model: Listed) -> list[Child]:
         word = "catalog.in_use" if seat.row.holds else "catalog.loading"
         return [status("go", t(word)), div(_where(t, seat), cls="meta")]
     if entry.backend in REMOTE:
+        if model.trial and model.trial.state == "failed":
+            return [status("warn", t("catalog.silent"))]  # what was found out may be older
         return [status("ok", t("catalog.answers"))]
     if model.local and not Path(entry.path).is_absolute():
         return [status("na", t("catalog.hub")), div(t("catalog.hub_about"), cls="meta")]

@@ -14,7 +14,7 @@ from evalui.models.additions import (
     remove,
 )
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import ModelState
+from evalui.models.catalog import ModelState, read_catalog
 from evalui.models.footprint import Footprint, footprint
 from evalui.runs import devices, model_trials
 from evalui.runs.access import may_see
@@ -50,11 +50,18 @@ class Hardware:
     machine: Memory
     gpus: tuple[Memory, ...]
 
+    def takes_gpu(self, entry: ModelEntry) -> bool:
+        """Whether the model would be loaded on a GPU."""
+        return entry.device != "cpu" and bool(devices.visible(self.gpus))
+
     def free(self, entry: ModelEntry) -> int:
-        """Bytes free where the model would be loaded: the emptiest GPU, if it goes to one."""
-        if self.gpus and entry.device != "cpu":
-            return max(gpu.free for gpu in self.gpus)
-        return self.machine.free
+        """Bytes free where the model would be loaded: the GPU of its number, 0 unless told."""
+        if not self.takes_gpu(entry):
+            return self.machine.free
+        number = entry.device.partition(":")[2] or "0"
+        seen = devices.visible(self.gpus)
+        known = number.isdecimal() and int(number) < len(seen)
+        return seen[int(number)].free if known else 0
 
 
 class Shelf:
@@ -90,6 +97,10 @@ class Shelf:
     def added(self) -> frozenset[str]:
         """The names of the models added on the page."""
         return frozenset(read_added(self._additions))
+
+    def shadowed(self) -> frozenset[str]:
+        """Those of them whose name models.toml has taken since, so that they are not used."""
+        return self.added() & read_catalog(self._settings.models).keys()
 
     # Adding and removing
 
@@ -148,12 +159,12 @@ class Shelf:
         """The workers, as this person may see them."""
         return [self._seat(row, owner) for row in devices.workers(self._database)]
 
-    def footprint(self, state: ModelState) -> Footprint | None:
+    def footprint(self, state: ModelState, hardware: Hardware) -> Footprint | None:
         """What a model will take, None if that is not known."""
         entry = state.entry
         if entry.backend == "scripted" or state.problem:
             return None
-        gpu = devices.has_gpu() and entry.device != "cpu"
+        gpu = hardware.takes_gpu(entry)
         budget = self._settings.token_budget
         return footprint(entry, parameters=entry.parameters, token_budget=budget, gpu=gpu)
 
@@ -174,7 +185,9 @@ class Shelf:
             seen = may_see(run.owner, owner)
             return Seat(row, seen, run.name if seen else "")
         trial = model_trials.trial_at(self._database, row.name)
-        return Seat(row, trial is None or may_see(trial.owner, owner))
+        # A worker tells that it is busy and its trial that it is taken at different moments: what
+        # belongs to nobody may be somebody else's.
+        return Seat(row, not row.busy or (trial is not None and may_see(trial.owner, owner)))
 
 
 def _is_loopback(host: str) -> bool:

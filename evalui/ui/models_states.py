@@ -60,7 +60,8 @@ class States:
             known = self._asked.get(key)
             if known and (not known.future.done() or time.monotonic() - known.at < _FRESH_S):
                 return known
-            before = known.state if known else None
+            # An error that nobody foresaw was raised to whoever looked; it is asked anew.
+            before = known.state if known and not known.future.exception() else None
             future = self._pool.submit(_state, entry)
             self._asked[key] = _Asked(future, time.monotonic(), before)
             return self._asked[key]

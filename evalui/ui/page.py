@@ -104,8 +104,15 @@ class Page:
         """The Evaluate page for a run to repeat, or with models chosen; else as it is."""
         if again:
             return self.evaluate.again(again)
-        known = [name for name in models if name in self.desk.catalog()] if models else []
+        known = self._known(models) if models else []
         return join(preselected(self.t, known), self.evaluate.show({})) if known else SKIP
+
+    def _known(self, models: list[str]) -> list[str]:
+        try:
+            catalog = self.desk.catalog()
+        except EvaluiError:
+            return []  # the Models page tells what is wrong with it
+        return [name for name in models if name in catalog]
 
     def top_bar(self) -> Html:
         """Logo, language and theme."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import gradio as gr
 
 from evalui.errors import EvaluiError
-from evalui.runs.charges import Charge, cell_charges, run_charges, waits
+from evalui.runs.charges import Catalog, Charge, cell_charges, run_charges, waits
 from evalui.runs.rows import RunRow
 from evalui.ui.desk import Desk
 from evalui.ui.figures import duration, moment
@@ -114,7 +114,7 @@ class Runs:
 
     def show(self, chosen: str, seen: Seen = Seen()) -> Html:  # noqa: B008 (it cannot change)
         """The whole page."""
-        rows, t = self._rows(), self.t
+        rows, t, catalog = self._rows(), self.t, self._catalog()
         new = el("button", t("runs.new"), type="button", cls="btn pri", data_tab="tab-evaluate")
         head = page_head(t("runs.title"), t("runs.promise"), new)
         told = div(note("bad", seen.problem), role="alert") if seen.problem else None
@@ -127,8 +127,8 @@ class Runs:
             div(head, data_live=len(live)),  # the script shows the number beside the tab's name
             told,
             self._queue(running, shown) if running else None,
-            self._run(shown) if shown else None,
-            self._finished([row for row in rows if row.state not in _LIVE], seen.asking),
+            self._run(shown, catalog) if shown else None,
+            self._finished([row for row in rows if row.state not in _LIVE], catalog, seen.asking),
             cls="stack",
         )
 
@@ -194,7 +194,17 @@ class Runs:
             return status("warn", t("charges.waiting"))
         return status(_KINDS[row.state], t(f"runstate.{row.state}"))
 
-    def _run(self, row: RunRow) -> Html:
+    def _catalog(self) -> Catalog:
+        """The models with their prices; none while the administrator's file is broken.
+
+        The Models page tells what is wrong with it, and a run must be stopped all the same.
+        """
+        try:
+            return self.desk.catalog()
+        except EvaluiError:
+            return {}
+
+    def _run(self, row: RunRow, catalog: Catalog) -> Html:
         t, database = self.t, self.desk.store.database
         waiting = waits(database, row.id)
         # A cell whose model nobody answers for is not running, and has no pace.
@@ -219,18 +229,23 @@ class Runs:
             if row.error and row.state == "failed"
             else None,
             waiting_cells(t, cells, waiting),
-            matrix(t, cells, self.desk.baselines()),
-            charges_of_run(t, cells, cell_charges(database, row.id, self.desk.catalog())),
+            matrix(
+                t,
+                cells,
+                frozenset(entry.name for entry in catalog.values() if entry.baseline),
+                at_work=row.state == "running" and not waiting,
+            ),
+            charges_of_run(t, cells, cell_charges(database, row.id, catalog)),
             aside=join(
                 span(f"{started} · {progress}", cls="meta"), stop, read if row.done else None
             ),
         )
 
-    def _finished(self, rows: Sequence[RunRow], asking: str) -> Html:
+    def _finished(self, rows: Sequence[RunRow], catalog: Catalog, asking: str) -> Html:
         t = self.t
         if not rows:
             return titled(t("runs.finished"), el("p", t("runs.finished_none"), cls="dim"))
-        charges = run_charges(self.desk.store.database, self.desk.owner, self.desk.catalog())
+        charges = run_charges(self.desk.store.database, self.desk.owner, catalog)
         lines = [self._ended(row, charges, asking=row.id == asking) for row in rows[:_SHOWN]]
         heads = [t(f"runs.{name}") for name in ("when", "run", "state", "result")]
         return titled(

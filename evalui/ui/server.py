@@ -1,9 +1,12 @@
 """The web server: our own routes, the page in each language, and the workers behind them."""
 
+import inspect
 import os
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -91,6 +94,28 @@ def _prepare_gradio(folder: Path) -> None:
     os.environ["GRADIO_TEMP_DIR"] = str(folder)
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["GRADIO_RUN_HISTORY"] = "False"
+    with _without_stubs():
+        import_module("gradio")
+
+
+@contextmanager
+def _without_stubs() -> Generator[None]:
+    """Keep gradio from writing type stubs beside its own modules, half the time of its import.
+
+    It does so for every component whenever it is imported, unless it cannot tell the file of one.
+    """
+    known = inspect.getfile
+
+    def getfile(found: Any) -> str:  # as in `inspect`
+        if str(getattr(found, "__module__", "")).startswith("gradio."):
+            raise OSError("its file need not be known")
+        return known(found)
+
+    inspect.getfile = getfile
+    try:
+        yield
+    finally:
+        inspect.getfile = known
 
 
 def _own_folder(folder: Path) -> None:

@@ -169,7 +169,7 @@ def _block(template: Template, form: str, sample: Sample, variant: Variant | Non
     if not subject and template.subjectless:
         form = template.subjectless + "\n" + form.partition("\n")[2]
     options = "\n".join(
-        _filled(template.option, letter=LETTERS[slot], text=sample.choices[content])
+        sample.choices[content].join(_around(template.option, LETTERS[slot]))
         for slot, content in enumerate(variant.permutation if variant else ())
     )
     return _filled(form, subject=subject, options=options, question=sample.question)
@@ -180,6 +180,12 @@ def _filled(form: str, **values: str) -> str:
     parts = list(_parts(form))
     parts[1::2] = [values.get(field, f"{{{field}}}") for field in parts[1::2]]
     return "".join(parts)
+
+
+@lru_cache(256)
+def _around(form: str, letter: str) -> tuple[str, ...]:
+    """What stands around the text of an option with this letter."""
+    return tuple(form.replace("{letter}", letter).split("{text}"))
 
 
 @lru_cache(256)

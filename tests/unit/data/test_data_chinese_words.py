@@ -51,6 +51,19 @@ def test_of_two_ways_that_are_equally_probable_the_longer_word_is_first():
     assert ChineseWords(counts, 10, guess=list).cut("甲乙丙") == ["甲乙", "丙"]
 
 
+@pytest.mark.parametrize(("length", "times"), [(10, 1), (200, 2)])
+def test_only_short_texts_are_remembered(length: int, times: int):
+    asked: list[str] = []
+
+    def guess(run: str) -> list[str]:
+        asked.append(run)
+        return [run]
+
+    chinese, text = ChineseWords(COUNTS, SEEN, guess=guess), "生" * length
+    assert chinese.cut(text) == chinese.cut(text) == [text]
+    assert asked == [text] * times
+
+
 @pytest.mark.parametrize(
     "text",
     [

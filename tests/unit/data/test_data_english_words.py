@@ -37,6 +37,9 @@ def _by_sentence() -> EnglishWords:
         "``code`` and `more` of ```it```",
         "the dogs' \x1cdog's\x1cend",
         "“Curly,” they said—‘quotes’ are marks.",
+        "I saw Mr..",
+        "Three of them...",
+        "In brackets..)",
         "one",
         ".",
         "'",
@@ -63,6 +66,20 @@ def test_a_word_is_cut_once():
     for _ in range(3):
         assert english.cut("it's what it's.") == ["it", "'s", "what", "it", "'s", "."]
     assert asked == ["x it's x", "x it's."]
+
+
+def test_a_long_word_is_cut_as_nltk_does_and_not_remembered():
+    asked: list[str] = []
+
+    def cut(text: str) -> list[str]:
+        asked.append(text)
+        return NLTK(text)
+
+    english = EnglishWords(lambda text: [text], cut)
+    long = "it's-" * 20
+    for _ in range(2):
+        assert english.cut(f"{long} {long}.") == NLTK(f"{long} {long}.")
+    assert asked == [f"x {long} x", f"x {long}."] * 2
 
 
 @pytest.mark.parametrize(

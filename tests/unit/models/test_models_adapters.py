@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 import torch
 from adapter_examples import make_adapter
+from peft import PeftModel
 from safetensors.torch import load_file, save_file
+from transformers import (
+    AutoModelForCausalLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+)
 
 from evalui.errors import ModelError
 from evalui.models import Model, ModelEntry, adapters, describe, open_model
@@ -114,6 +122,73 @@ def test_weights_that_the_base_uses_twice_are_never_merged(small_folder: Path, t
     assert tuned(small_folder, shared).adapter == "beside"
     with pytest.raises(ModelError, match=r"cannot be merged. Leave out options.merge"):
         tuned(small_folder, shared, merge=True)
+
+
+@pytest.fixture(scope="module")
+def tied_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A GPT-2 whose embedding, called wte, is its output layer."""
+    folder = tmp_path_factory.mktemp("tied")
+    torch.manual_seed(3)
+    config = GPT2Config(vocab_size=200, n_embd=32, n_layer=2, n_head=4, initializer_range=0.3)
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    return folder
+
+
+def by_peft(base: Path, adapter: Path) -> torch.Tensor:
+    plain = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
+    with torch.inference_mode():
+        return PeftModel.from_pretrained(plain, str(adapter)).eval()(input_ids=IDS).logits
+
+
+def test_shared_weights_are_told_whatever_their_names(tied_folder: Path, tmp_path: Path):
+    adapter = make_adapter(tied_folder, tmp_path, target_modules=["c_attn", "wte"])
+    ours = tuned(tied_folder, adapter)
+    assert ours.adapter == "beside"
+    assert torch.allclose(logits(ours), by_peft(tied_folder, adapter), atol=1e-5)
+    with pytest.raises(ModelError, match=r"cannot be merged. Leave out options.merge"):
+        tuned(tied_folder, adapter, merge=True)
+
+
+def test_a_tied_base_is_merged_with_an_adapter_of_other_layers(tied_folder: Path, tmp_path: Path):
+    adapter = make_adapter(tied_folder, tmp_path, target_modules=["c_attn"])
+    ours = tuned(tied_folder, adapter)
+    assert ours.adapter == "merged"
+    assert torch.allclose(logits(ours), by_peft(tied_folder, adapter), atol=1e-4)
+
+
+def test_replicated_layers_are_not_merged(tmp_path: Path):
+    base = tmp_path / "base"
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 4}
+    config = LlamaConfig(vocab_size=200, num_hidden_layers=3, initializer_range=0.3, **sizes)
+    LlamaForCausalLM(config).save_pretrained(base)
+    adapter = make_adapter(base, tmp_path / "adapter", layer_replication=[(0, 2), (1, 3)])
+    ours = tuned(base, adapter)
+    assert ours.adapter == "beside"
+    assert torch.allclose(logits(ours), by_peft(base, adapter), atol=1e-4)
+
+
+@pytest.mark.parametrize("merge", [None, False])
+def test_new_tokens_of_a_tied_base_are_not_missed_in_its_output_layer(
+    tied_folder: Path, tmp_path: Path, merge: bool | None
+):
+    adapter = make_adapter(
+        tied_folder, tmp_path, trainable_token_indices={"wte": [5, 30]}, target_modules=["c_attn"]
+    )
+    name = "base_model.model.transformer.wte.token_adapter.trainable_tokens_delta"
+    change_weights(adapter, lambda all_: all_ | {name: all_[name] + 0.5})
+    ours = tuned(tied_folder, adapter, merge=merge)
+    assert torch.allclose(logits(ours), by_peft(tied_folder, adapter), atol=1e-4)
+
+
+@pytest.mark.parametrize(("bias", "n"), [("lora_only", 2), ("all", 13)])
+def test_missing_biases_of_an_adapter_are_an_error(
+    tied_folder: Path, tmp_path: Path, bias: str, n: int
+):
+    adapter = make_adapter(tied_folder, tmp_path, target_modules=["c_attn"], bias=bias)
+    assert tuned(tied_folder, adapter).adapter == "merged"
+    change_weights(adapter, lambda all_: {k: each for k, each in all_.items() if "lora" in k})
+    with pytest.raises(ModelError, match=rf"lacks {n} of its weights, e.g. .*bias"):
+        tuned(tied_folder, adapter)
 
 
 @pytest.mark.parametrize("option", [True, False])

@@ -62,10 +62,10 @@ def test_a_second_model_keeps_the_first(catalog: Path, additions: Path):
 
 
 def test_an_endpoint_keeps_the_name_of_its_key_and_never_a_key(catalog: Path, additions: Path):
-    add(additions, replace(ENDPOINT, key_variable="MY_KEY", chat=True), catalog=catalog)
+    add(additions, replace(ENDPOINT, key_variable="MY_API_KEY", chat=True), catalog=catalog)
     entry = read_added(additions)["far"]
     assert (entry.backend, entry.path, entry.chat) == ("openai", "gpt", True)
-    assert entry.options == {"base_url": "http://127.0.0.1:8000/v1", "api_key_env": "MY_KEY"}
+    assert entry.options == {"base_url": "http://127.0.0.1:8000/v1", "api_key_env": "MY_API_KEY"}
 
 
 def test_a_hub_id_is_kept_as_it_is(catalog: Path, additions: Path):
@@ -86,13 +86,17 @@ def test_a_name_that_is_taken_is_refused(catalog: Path, additions: Path, name: s
         add(additions, replace(FOLDER, name=name), catalog=catalog)
 
 
-def test_a_name_that_the_administrator_takes_later_is_told(catalog: Path, additions: Path):
+def test_a_name_that_the_administrator_takes_later_is_theirs(catalog: Path, additions: Path):
     add(additions, FOLDER, catalog=catalog)
+    add(additions, replace(FOLDER, name="other"), catalog=catalog)
     catalog.write_text(MINE.replace("[mine]", "[late]"), encoding="utf-8")
-    with pytest.raises(ModelError, match="was added on the Models page as well"):
-        read_models(catalog, additions)
+    models = read_models(catalog, additions)
+    assert {name: entry.backend for name, entry in models.items()} == {
+        "late": "scripted",
+        "other": "transformers",
+    }
     remove(additions, "late")
-    assert list(read_models(catalog, additions)) == ["late"]
+    assert list(read_models(catalog, additions)) == ["late", "other"]
 
 
 @pytest.mark.parametrize(
@@ -108,6 +112,8 @@ def test_a_name_that_the_administrator_takes_later_is_told(catalog: Path, additi
         (replace(FOLDER, path="/no/such/folder"), "There is no folder"),
         (replace(FOLDER, path="/a\nb"), "cannot be read"),
         (replace(FOLDER, path="/" + "x" * 600), "longer than 500"),
+        (replace(FOLDER, path="/" + "x" * 300), "File name too long"),
+        (replace(FOLDER, adapter="/" + "x" * 300), "File name too long"),
         (replace(FOLDER, dtype="int3"), "dtype 'int3' is unknown"),
         (replace(FOLDER, adapter="lora"), "no whole path"),
         (replace(FOLDER, adapter="/no/such/lora"), "/no/such/lora"),
@@ -119,7 +125,13 @@ def test_a_name_that_the_administrator_takes_later_is_told(catalog: Path, additi
         (replace(ENDPOINT, address="file:///etc/passwd"), "no address"),
         (replace(ENDPOINT, address="http://me:secret@host/v1"), "no address"),
         (replace(ENDPOINT, address="http://host:port/v1"), "no address"),
-        (replace(ENDPOINT, key_variable="sk-123"), "no name of an environment variable"),
+        (replace(ENDPOINT, address="http://host/v1?key=secret"), "no address"),
+        (replace(ENDPOINT, address="http://host/v1#secret"), "no address"),
+        (replace(ENDPOINT, address="http://@host/v1"), "no address"),
+        (replace(ENDPOINT, key_variable="sk-123"), "must end in _API_KEY"),
+        (replace(ENDPOINT, key_variable="AWS_SECRET_ACCESS_KEY"), "must end in _API_KEY"),
+        (replace(ENDPOINT, key_variable="DATABASE_URL"), "must end in _API_KEY"),
+        (replace(ENDPOINT, key_variable="_API_KEY"), "must end in _API_KEY"),
     ],
 )
 def test_what_cannot_work_is_refused_and_nothing_written(
@@ -128,6 +140,27 @@ def test_what_cannot_work_is_refused_and_nothing_written(
     with pytest.raises(ModelError, match=told):
         add(additions, wanted, catalog=catalog)
     assert not additions.exists()
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:secret@host/v1", "http://host/?key=secret", "secret"]
+)
+def test_a_refused_address_is_not_repeated(catalog: Path, additions: Path, address: str):
+    with pytest.raises(ModelError) as caught:
+        add(additions, replace(ENDPOINT, address=address), catalog=catalog)
+    assert "secret" not in caught.value.sentence
+
+
+def test_a_failed_write_leaves_nothing_behind(
+    catalog: Path, additions: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(StoreError, match="No space left"):
+        add(additions, ENDPOINT, catalog=catalog)
+    assert list(additions.parent.iterdir()) == []
 
 
 def test_a_folder_of_pickles_is_refused(catalog: Path, additions: Path, tmp_path: Path):

@@ -1,10 +1,13 @@
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evalui.errors import ModelError, UnknownName
-from evalui.models import ModelEntry, describe, open_model, read_catalog
+from evalui.models import BACKENDS, ModelEntry, describe, open_model, read_catalog, weights
 from evalui.models.catalog import base_of
+from evalui.models.transformers import TransformersBackend
 from evalui.settings import ASSETS
 
 
@@ -106,6 +109,45 @@ def test_a_catalog_in_another_encoding_is_told(tmp_path: Path):
         read_catalog(path)
 
 
+@pytest.mark.parametrize("path", ["x" * 300, "./ring", "./" + "x" * 300, "./a\\u0000b"])
+def test_a_path_that_cannot_be_looked_at_spoils_its_own_entry_only(tmp_path: Path, path: str):
+    (tmp_path / "ring").symlink_to(tmp_path / "ring")
+    read = read_catalog(catalog(tmp_path, f'[m]\nbackend = "transformers"\npath = "{path}"\n'))
+    assert re.search("There is no folder|cannot be read", describe(read["m"]).problem)
+
+
+@pytest.mark.parametrize("hidden", ["is_dir", "is_file", "glob", "open"])
+def test_a_folder_that_nobody_may_read_says_so(
+    small_entry: ModelEntry, monkeypatch: pytest.MonkeyPatch, hidden: str
+):
+    def denied(path: Path, *_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, hidden, denied)
+    problem = describe(small_entry).problem
+    assert problem.startswith(small_entry.path)
+    assert problem.endswith(" cannot be read: Permission denied.")
+
+
+def test_an_adapter_that_nobody_may_read_says_so(small_entry: ModelEntry, tmp_path: Path):
+    long = "x" * 300
+    entry = replace(small_entry, adapter=str(tmp_path / long))
+    assert describe(entry).problem == f"{tmp_path / long} cannot be read: File name too long."
+
+
+def test_a_file_that_goes_between_two_looks_is_told(
+    small_entry: ModelEntry, monkeypatch: pytest.MonkeyPatch
+):
+    def gone(folder: Path) -> int:
+        raise FileNotFoundError(2, "No such file or directory", str(folder / "a.safetensors"))
+
+    monkeypatch.setattr(TransformersBackend, "problem", lambda *_: "")
+    monkeypatch.setattr(weights, "parameters", gone)
+    assert describe(small_entry).problem.endswith(
+        "a.safetensors cannot be read: No such file or directory."
+    )
+
+
 def test_an_unknown_backend_spoils_its_own_entry_only():
     state = describe(ModelEntry("m", "abacus"))
     assert state.abilities == frozenset()
@@ -164,3 +206,12 @@ def test_a_tuned_model_knows_its_base():
     assert base_of(tuned, [base, coarse, tuned]) is coarse
     assert base_of(tuned, [other, tuned]) is None
     assert base_of(base, [base, tuned]) is None
+
+
+def test_a_folder_here_tells_nothing_of_a_model_elsewhere(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(BACKENDS["openai"], "problem", lambda _: "")
+    monkeypatch.setattr(BACKENDS["openai"], "abilities", lambda _: frozenset())
+    monkeypatch.setattr(BACKENDS["openai"], "lacks", lambda _: {})
+    monkeypatch.setattr(BACKENDS["openai"], "down", lambda _: {})
+    folder = str(ASSETS / "models" / "demo-late")
+    assert describe(ModelEntry("m", "openai", path=folder)).entry.parameters == 0

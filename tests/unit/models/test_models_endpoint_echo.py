@@ -1,6 +1,7 @@
 import pytest
 
 from evalui.models.endpoint_echo import Seam, score, seam_by_context, seam_by_text, split
+from evalui.models.endpoint_http import Faltered
 from evalui.models.endpoint_replies import Place
 
 
@@ -51,6 +52,47 @@ def test_the_same_text_with_another_score_is_another_token():
     whole, alone = places("a", "", ""), places("a", "")
     other = [*alone, Place("", -9.0, first=False)]
     assert seam_by_context(whole, other) == Seam(2, 3, merged=True)
+
+
+def parts(noise: float, at: int = 5) -> list[Place]:
+    """Forty parts of characters; one of them is scored a bit differently by another batch."""
+    found = [Place("\ufffd", -14.0 + 0.1 * n, first=False) for n in range(40)]
+    found[0] = Place("\ufffd", None, first=False)
+    found[at] = Place("\ufffd", (found[at].logprob or 0.0) + noise, first=False)
+    return found
+
+
+ENDS = [Place("\ufffd", -1.0, first=True)] * 3
+
+
+def test_noise_between_batches_does_not_move_the_seam():
+    assert seam_by_context([*parts(0.0625), *ENDS], parts(0)) == Seam(40, 43, merged=False)
+
+
+def test_noise_in_a_token_that_its_text_tells_does_not_move_the_seam():
+    alone = places("The", " sky", " is")
+    whole = [Place(each.token, (each.logprob or 0.0) * 1.3, first=False) for each in alone]
+    whole[0] = alone[0]
+    assert seam_by_context([*whole, *ENDS], alone) == Seam(3, 6, merged=False)
+
+
+@pytest.mark.parametrize("at", [1, 5, 36])
+def test_a_seam_far_before_the_end_of_the_context_is_none(at: int):
+    with pytest.raises(Faltered, match="where the context ends"):
+        seam_by_context([*parts(3.0, at), *ENDS], parts(0))
+
+
+def test_a_token_may_take_in_the_last_three_of_the_context():
+    assert seam_by_context([*parts(3.0, 37), *ENDS], parts(0)) == Seam(37, 43, merged=True)
+
+
+def test_a_context_that_comes_back_otherwise_is_not_scored_as_the_continuation():
+    with pytest.raises(Faltered, match="where the context ends"):
+        seam_by_context(places("x", "y", "z"), places("a", "b"))
+
+
+def test_without_a_context_all_is_continuation():
+    assert seam_by_context(places("a", "b"), ()) == Seam(0, 2, merged=False)
 
 
 def test_a_continuation_is_scored_by_its_own_tokens():

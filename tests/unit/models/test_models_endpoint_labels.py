@@ -34,6 +34,17 @@ def test_what_the_list_leaves_over_bounds_it_too():
     assert values(tokens)[3] == pytest.approx(0.01)
 
 
+def test_a_list_that_is_too_short_may_have_lost_any_spelling():
+    """A list of completions keeps one of several tokens with the same text."""
+    tokens = listed(_A=0.3, A=0.002, _B=0.31, B=0.01, _C=0.05)
+    full = label_probs(tokens, ABCD, complete=5)
+    assert tie_credit(full.logprobs, 0, "forced").choice == 1
+    short = label_probs(tokens, ABCD, complete=6)
+    assert tie_credit(short.logprobs, 0, "forced").tied
+    clear = label_probs(listed(_A=0.3, _B=0.66), ABCD, complete=6)
+    assert [math.exp(each) for each in clear.logprobs] == pytest.approx([0.3, 0.66, 0.04, 0.04])
+
+
 def test_what_is_not_listed_is_no_part_of_the_mass():
     assert label_probs(listed(_A=0.6, _B=0.2), ABCD).mass == pytest.approx(0.8)
 

@@ -190,6 +190,82 @@ def test_requests_keep_their_distance_if_there_is_a_limit():
     assert time.monotonic() - began >= 4 * 0.01
 
 
+def test_every_request_of_a_job_keeps_its_distance():
+    sent: list[float] = []
+
+    def job(post: Post) -> str:
+        for _ in range(3):
+            post("", {})
+            sent.append(time.monotonic())
+        return ""
+
+    began = time.monotonic()
+    results(pool(concurrency=4, requests_per_minute=6000.0), *[job] * 4)
+    assert len(sent) == 12
+    assert all(at - began >= place * 0.01 for place, at in enumerate(sorted(sent)))
+
+
+def test_a_job_that_queues_up_ends_when_nobody_wants_it():
+    sent: list[str] = []
+
+    def job(post: Post) -> str:
+        for _ in range(3):
+            sent.append(where(post))
+        return ""
+
+    mine = pool(requests_per_minute=1.0)
+    with pytest.raises(Unreachable, match="told to stop"):
+        stopped(mine, job)
+    mine.threads[0].join(5)
+    assert not mine.threads[0].is_alive()
+    assert sent == ["one"]
+    assert not mine.lines[0].breaker.is_open
+
+
+def stopped(mine: Pool, *jobs: Callable[[Post], str]) -> Mapping[int, str]:
+    """What is answered until the pool is stopped, soon."""
+    threading.Timer(0.1, mine.stop).start()
+    return results(mine, *jobs)
+
+
+def test_whoever_waits_for_a_server_that_hangs_can_be_freed():
+    hanging = threading.Event()
+
+    def job(_: Post) -> str:
+        hanging.wait(10)
+        return ""
+
+    mine = pool(concurrency=2)
+    found: dict[int, str] = {}
+    began = time.monotonic()
+    threading.Timer(0.1, mine.stop).start()
+    with pytest.raises(Unreachable, match="told to stop"):
+        found.update(mine.run("m", {0: where, 1: job, 2: job, 3: where}))
+    assert time.monotonic() - began < 5
+    hanging.set()
+    assert results(mine, where) == {0: "one"}
+
+
+def test_what_is_answered_before_a_stop_is_not_lost():
+    mine, found = pool(concurrency=1), []
+    for key, _ in mine.run("m", dict.fromkeys(range(3), where)):
+        while any(thread.is_alive() for thread in mine.threads):
+            time.sleep(0.001)
+        mine.stop()
+        found.append(key)
+    assert found == [0, 1, 2]
+
+
+def test_nobody_knows_how_long_a_trial_takes_that_is_on_its_way():
+    mine = pool(retries=0)
+    with pytest.raises(Unreachable):
+        results(mine, *[Failing(99, "server") for _ in range(9)])
+    mine.lines[0].breaker.trying = True
+    with pytest.raises(Unreachable) as error:
+        results(mine, where)
+    assert error.value.retry_after_s == 0
+
+
 def test_as_much_is_asked_at_once_as_is_allowed_and_no_more():
     three, busy, busiest = threading.Barrier(3), threading.Semaphore(3), []
 

@@ -159,6 +159,106 @@ def test_a_crash_at_an_unknown_setting_is_a_missing_ability():
     assert probe(Fake(**routes), "toy").abilities == {"generate"}
 
 
+LOCKED = "refuses the key"
+
+
+def locked(_: Json) -> Json:
+    raise ModelError("http://toy/v1 refuses the key")
+
+
+def vllm(**more: Route) -> dict[str, Route]:
+    """The routes of a server that can do everything."""
+
+    def completions(_: Json) -> Json:
+        rows = [None, *({str(token): {"logprob": -1.0}} for token in range(101, 112))]
+        listed = {"top_logprobs": [{"token_id:100": -1.0, "token_id:103": -2.0}]}
+        choice = {"text": "A", "prompt_logprobs": rows, "logprobs": listed}
+        return {"choices": [choice], "usage": {"prompt_tokens": 12}}
+
+    return {
+        "chat_completions": chat(listing(-0.5, -1.5)),
+        "completions": completions,
+        "tokenize": lambda _: {"tokens": [1, 2], "count": 2},
+        "detokenize": lambda _: {"prompt": "a b"},
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("route", "abilities"),
+    [
+        ("models", {"next_token", "loglik", "generate"}),
+        ("chat_completions", {"next_token", "loglik", "generate"}),
+        ("tokenize", {"next_token", "generate"}),
+        ("completions", {"next_token", "generate"}),
+    ],
+)
+def test_a_key_refused_at_one_route_rules_out_no_other(route: str, abilities: set[str]):
+    assert probe(Fake(**vllm(**{route: locked})), "toy").abilities == abilities
+
+
+def test_a_key_refused_wherever_replies_come_from_is_told():
+    with pytest.raises(ModelError, match=LOCKED):
+        probe(Fake(**vllm(chat_completions=locked, completions=locked)), "toy")
+    with pytest.raises(ModelError, match=LOCKED):
+        probe(Fake(chat_completions=locked), "toy")
+
+
+@pytest.mark.parametrize("how", [{"status": 503, "blame": "server"}, {"status": 408}])
+def test_a_gateway_that_fails_beside_the_interface_is_no_outage(how: dict[str, object]):
+    found = probe(Fake(**vllm(tokenize=faltering(**how))), "toy")
+    assert not found.tokenizes
+    assert found.abilities == {"next_token", "generate"}
+
+
+def test_a_gateway_that_fails_once_beside_the_interface_is_asked_again():
+    answers: list[Route] = [faltering(status=503, blame="server"), vllm()["tokenize"]]
+    routes = vllm(tokenize=lambda body: answers.pop(0)(body))
+    assert probe(Fake(**routes), "toy").tokenizes
+
+
+def test_a_connection_that_breaks_once_is_no_outage():
+    answers: list[Route] = [faltering(blame="server"), chat(listing(-0.5, -1.5))]
+    found = probe(Fake(chat_completions=lambda body: answers.pop(0)(body)), "toy")
+    assert found.chat_top == 20
+
+
+class Limited(Fake):
+    """Takes five requests in a minute; its clock goes on by sleeping only."""
+
+    def __init__(self, told: float, **routes: Route) -> None:
+        super().__init__(**routes)
+        self.told = told
+        self.now = 0.0
+        self.sent: list[float] = []
+        self.one = threading.Lock()
+
+    def sleep(self, seconds: float) -> None:
+        with self.one:
+            self.now += seconds
+
+    def post(self, path: str, body: Json) -> Json:
+        with self.one:
+            if sum(self.now - each < 60 for each in self.sent) >= 5:
+                raise Faltered("slow down", blame="server", status=429, retry_after_s=self.told)
+            self.sent.append(self.now)
+        return super().post(path, body)
+
+
+@pytest.mark.parametrize("told", [20.0, 0.0])
+def test_a_server_that_wants_fewer_questions_is_waited_for(told: float):
+    server = Limited(told, **vllm())
+    assert probe(server, "toy", server.sleep).scores_ids
+    assert len(server.sent) > 5
+
+
+def test_a_server_that_has_had_enough_for_hours_is_not_waited_for():
+    server = Limited(3600.0, **vllm())
+    with pytest.raises(Faltered):
+        probe(server, "toy", server.sleep)
+    assert server.now == 0
+
+
 def test_what_several_servers_can_do_is_what_each_can():
     one = Findings(chat=True, chat_top=20, echo=True, max_length=100, told="x")
     two = Findings(chat=True, chat_top=5, max_length=50, told="x", lacks={"loglik": "it does not"})
@@ -226,15 +326,64 @@ def test_a_success_is_remembered_for_ten_minutes_and_a_failure_for_thirty_second
     assert prober.asked.count("http://a/v1") == 2
 
 
-def test_a_failure_that_is_forgotten_is_asked_again_at_once():
+def test_whoever_opens_a_model_is_told_only_what_is_found_then():
     prober, one = Prober(), endpoint("http://a/v1")
     prober.down.add("http://a/v1")
     survey = Survey(prober, Clock())
     with pytest.raises(Unreachable, match="http://a/v1 is down"):
         usable(one, survey.look(one))
     prober.down.clear()
-    survey.forget(one)
+    assert usable(one, survey.look_anew(one, patience_s=1.0)).chat
+    prober.down.add("http://a/v1")
     assert usable(one, survey.look(one)).chat
+    with pytest.raises(Unreachable, match="http://a/v1 is down"):
+        usable(one, survey.look_anew(one, patience_s=1.0))
+
+
+def test_a_probe_that_outlasts_an_opening_serves_the_next_one_and_no_other():
+    clock, asked, answering = Clock(), [], threading.Event()
+
+    def prober(server: Server, model: str) -> Findings:
+        del model
+        asked.append(server.url)
+        answering.wait()
+        return Findings(chat=True)
+
+    survey, one = Survey(prober, clock), endpoint("http://a/v1")
+    with pytest.raises(Unreachable, match="has not answered yet"):
+        usable(one, survey.look_anew(one, patience_s=0.01))
+    answering.set()
+    wait(survey)
+    clock.now = 60.0
+    assert usable(one, survey.look_anew(one, patience_s=1.0)).chat
+    assert len(asked) == 1
+    survey.look_anew(one, patience_s=1.0)
+    assert len(asked) == 2
+
+
+def test_what_nobody_waited_for_any_longer_is_found_anew():
+    clock, prober, one = Clock(), Prober(), endpoint("http://a/v1")
+    survey = Survey(prober, clock)
+    survey.look_anew(one, patience_s=-1.0)
+    wait(survey)
+    clock.now = 300.0
+    survey.look_anew(one, patience_s=1.0)
+    assert len(prober.asked) == 2
+
+
+def test_how_long_busy_servers_want_to_be_left_alone_is_passed_on():
+    def prober(server: Server, model: str) -> Findings:
+        del model
+        wanted = {"http://a/v1": 300.0, "http://b/v1": 90.0}[server.url]
+        raise Faltered("slow down", blame="server", status=429, retry_after_s=wanted)
+
+    clock, both = Clock(), endpoint("http://a/v1", "http://b/v1")
+    survey = Survey(prober, clock)
+    survey.look(both)
+    clock.now = 20.0
+    with pytest.raises(Unreachable, match="slow down") as error:
+        usable(both, survey.look(both))
+    assert error.value.retry_after_s == 70.0
 
 
 def test_a_page_does_not_wait_long_for_a_server_that_was_never_seen():

@@ -33,6 +33,10 @@ def replied(**choice: object) -> Json:
         ("soon", 0.0),
         ("", 0.0),
         ("1e300", 86400.0),
+        ("nan", 0.0),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 86400.0),
+        ("Fri, 31 Dec 99999999999999999999 23:59:59 GMT", 0.0),
+        ("Sun, 01 Mar 2026 12:00:30", 0.0),
     ],
 )
 def test_a_server_may_say_when_to_come_back_in_seconds_or_by_a_date(header: str, seconds: float):
@@ -74,6 +78,9 @@ def test_choices_that_fit_no_prompt_are_not_used(found: object):
         ({"text": "a lot", "finish_reason": "length"}, Text("a lot", None, "length")),
         ({"text": "a#b", "finish_reason": "length"}, Text("a")),
         ({"text": "ends", "finish_reason": "eos"}, Text("ends")),
+        ({"text": "ends", "finish_reason": "END_TURN"}, Text("ends")),
+        ({"text": "a lot", "finish_reason": "max_tokens"}, Text("a lot", None, "length")),
+        ({"text": "a lot", "finish_reason": "model_length"}, Text("a lot", None, "length")),
     ],
 )
 def test_a_reply_is_what_the_model_wrote(choice: Json, text: Text):
@@ -96,9 +103,20 @@ def test_a_reply_that_is_none_is_not_used(choice: Json):
         read_text(replied(**choice), ())
 
 
-def test_a_withheld_reply_is_turned_down():
+@pytest.mark.parametrize(
+    "reason",
+    ["error", "abort", "insufficient_system_resource", "network_error", "tool_calls", "", 7],
+)
+def test_a_reply_that_was_interrupted_is_not_used(reason: object):
+    with pytest.raises(Faltered, match="breaks off") as error:
+        read_text(replied(text="half of", finish_reason=reason), ("of",))
+    assert error.value.blame == "answer"
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "sensitive"])
+def test_a_withheld_reply_is_turned_down(reason: str):
     with pytest.raises(Declined):
-        read_text(replied(text="a", finish_reason="content_filter"), ())
+        read_text(replied(text="a", finish_reason=reason), ())
 
 
 @pytest.mark.parametrize(
@@ -139,6 +157,15 @@ def test_probabilities_beyond_one_are_not_used():
         read_top({"logprobs": {"top_logprobs": [{"A": -0.1, "B": -0.2}]}})
 
 
+def test_a_token_lost_behind_another_of_the_same_text_is_noticed_if_it_was_written():
+    tops = {"A": math.log(0.002), "B": math.log(0.3)}
+    written: Json = {"tokens": ["A"], "top_logprobs": [tops]}
+    with pytest.raises(Faltered, match="with the same text"):
+        read_top({"logprobs": written | {"token_logprobs": [math.log(0.55)]}})
+    best = read_top({"logprobs": written | {"token_logprobs": [math.log(0.002)]}})
+    assert [each.token for each in best] == ["B", "A"]
+
+
 def test_a_token_may_be_spelt_by_its_number():
     assert Listed("token_id:42", -1.0).id == 42
     assert Listed(" 42", -1.0).id is None
@@ -169,7 +196,12 @@ def test_the_scores_of_token_ids_are_found_by_their_ids():
         Place("7", -1.0, first=True),
         Place("8", -3.0, first=False),
     ]
-    assert read_prompt({}, (5, 7, 8)) == []
+
+
+@pytest.mark.parametrize("rows", [None, [], [None], {}])
+def test_a_prompt_that_is_not_scored_is_not_used(rows: object):
+    with pytest.raises(Faltered, match="tokens where 3 were sent"):
+        read_prompt({"prompt_logprobs": rows}, (5, 7, 8))
 
 
 @pytest.mark.parametrize("ids", [(5, 7), (5, 6, 8)])

@@ -25,6 +25,13 @@ def test_several_addresses_are_kept_once_each_without_a_slash_at_the_end():
     assert endpoint.urls == (URL, "https://b.example/v1")
 
 
+@pytest.mark.parametrize(
+    "url", ["http://[::1]:8000/v1", "http://localhost", "https://模型.example/v1"]
+)
+def test_any_host_will_do(url: str):
+    assert read_endpoint(entry(base_url=url)).urls == (url,)
+
+
 def test_all_options_are_read(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MY_KEY", "secret")
     endpoint = read_endpoint(
@@ -46,6 +53,41 @@ def test_all_options_are_read(monkeypatch: pytest.MonkeyPatch):
     assert "secret" not in repr(endpoint)
 
 
+def test_a_line_break_around_a_key_is_no_part_of_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MY_KEY", " secret\n")
+    assert read_endpoint(entry(base_url=URL, api_key_env="MY_KEY")).key == "secret"
+
+
+@pytest.mark.parametrize("key", ["sk-sécret", "sk-秘密", "sk-\nsecret", "sk-\x7f"])
+def test_what_cannot_be_sent_is_no_key_and_is_not_told(monkeypatch: pytest.MonkeyPatch, key: str):
+    monkeypatch.setenv("MY_KEY", key)
+    with pytest.raises(ModelError, match="MY_KEY holds characters that no API key has") as error:
+        read_endpoint(entry(base_url=URL, api_key_env="MY_KEY"))
+    assert "sk-" not in str(error.value)
+
+
+def test_a_key_of_blanks_is_not_set(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MY_KEY", " \n")
+    with pytest.raises(ModelError, match="is not set"):
+        read_endpoint(entry(base_url=URL, api_key_env="MY_KEY"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:pa55@a.example/v1",
+        "http://pa55@a.example:port/v1",
+        "http:user:pa55@a.example",
+        "http://a.example/v1?key=pa55",
+        "http://a.example/v1#pa55",
+    ],
+)
+def test_an_address_with_a_password_or_a_query_is_refused_and_not_told(url: str):
+    with pytest.raises(ModelError, match="must have no user name, password, query") as error:
+        read_endpoint(entry(base_urls=[url]))
+    assert "pa55" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -53,6 +95,12 @@ def test_all_options_are_read(monkeypatch: pytest.MonkeyPatch):
         ({"base_url": "127.0.0.1:8000"}, "options.base_url must be an http address"),
         ({"base_url": "ftp://a/v1"}, "options.base_url must be an http address"),
         ({"base_url": "http://a:port/v1"}, "options.base_url must be an http address"),
+        ({"base_url": f"{URL}\n"}, "options.base_url must be an http address"),
+        ({"base_url": f" {URL}"}, "options.base_url must be an http address"),
+        ({"base_url": "http://exa mple/v1"}, "options.base_url must be an http address"),
+        ({"base_url": "http://a..b/v1"}, "options.base_url must be an http address"),
+        ({"base_url": f"http://{'a' * 64}.com/v1"}, "options.base_url must be an http address"),
+        ({"base_url": "http://\u2028x/v1"}, "options.base_url must be an http address"),
         ({"base_urls": URL}, "options.base_urls must be a list of texts"),
         ({"base_urls": [7]}, "options.base_url must be an http address, found 7"),
         ({"base_url": URL, "api": "grpc"}, "options.api must be auto, chat, completions"),

@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,24 @@ def test_auto_is_float32_on_a_cpu_whatever_the_file_has(small_folder: Path, dtyp
 def test_an_unknown_device_is_an_error(small_folder: Path):
     with pytest.raises(ModelError, match="'abacus' is no device"):
         loaded(small_folder, device="abacus")
+
+
+def test_memory_that_torch_keeps_for_itself_counts_as_free(
+    small_folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    kept = [2**30]
+    monkeypatch.setattr(torch.cuda, "empty_cache", kept.clear)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (2**31 - sum(kept), 2**31))
+    causal = replace(loaded(small_folder), device=torch.device("cuda"))
+    about = causal.model.config
+    token = (
+        2
+        * 4
+        * about.num_hidden_layers
+        * about.num_key_value_heads
+        * (about.hidden_size // about.num_attention_heads)
+    )
+    assert causal.cells == 2**30 // token
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")

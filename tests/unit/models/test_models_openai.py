@@ -1,9 +1,11 @@
 """The whole backend against a server of our own that does, or does not, what it should."""
 
 import math
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from endpoint_server_examples import MODEL, Behaviour, Json, Reply, ToyServer, logprob
@@ -146,8 +148,25 @@ def test_no_key_of_the_environment_is_sent_unless_it_is_named(
 ):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-private")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-private")
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "sk-admin-private")
+    monkeypatch.setenv(
+        "OPENAI_CUSTOM_HEADERS",
+        "authorization: Bearer sk-private\nAUTHORIZATION: private\nX-Mine : private\nno header",
+    )
     answers(probed(server), Generate("Hello", 3))
     assert "private" not in repr(server.asked)
+    assert {headers["authorization"] for _, _, headers in server.asked} == {"Bearer none"}
+    monkeypatch.setenv("TOY_KEY", "sk-named")
+    answers(probed(server, api_key_env="TOY_KEY"), Generate("Hello", 3))
+    assert server.asked[-1][2]["authorization"] == "Bearer sk-named"
+    assert "private" not in repr(server.asked)
+
+
+def test_no_beginning_of_a_key_is_told(monkeypatch: pytest.MonkeyPatch, server: ToyServer):
+    monkeypatch.setenv("TOY_KEY", "sk-0123456789abcdef")
+    server.always = Reply(401, {"error": {"message": f"{'x' * 288} sk-0123456789abcdef"}})
+    problem = OpenAIBackend().problem(entry(server, api_key_env="TOY_KEY"))
+    assert problem.endswith("x ***")
 
 
 def test_a_key_that_is_missing_is_a_problem(server: ToyServer):
@@ -164,6 +183,9 @@ def test_a_key_that_is_missing_is_a_problem(server: ToyServer):
         Reply(200, "<html>welcome</html>"),
         Reply(200, {"choices": []}),
         Reply(200, {"choices": None}),
+        Reply(200, {"error": {"message": "Rate limit exceeded", "code": 429}}),
+        Reply(200, {"error": "oops", "choices": []}),
+        Reply(200, {"choices": [{"text": "half of", "finish_reason": "error"}]}),
         Reply(200, {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}),
         Reply(200, {"choices": [{"text": "half a", "finish_reason": None}]}),
         Reply(200, {"choices": [{"index": 1, "text": "other", "finish_reason": "stop"}]}),
@@ -195,6 +217,29 @@ def test_a_request_that_is_turned_down_spoils_no_other(server: ToyServer):
     with pytest.raises(Refused, match="too long") as told:
         found.update((key, each) for key, each in model.answer([Generate("a", 3)] * 3))
     assert "to 1 requests" in str(told.value)
+
+
+def test_half_a_character_is_turned_down_and_not_held_against_the_server(server: ToyServer):
+    model = opened(server, retries=0)
+    with pytest.raises(Refused, match="characters that cannot be sent"):
+        list(model.answer([Generate(f"a\ud800{n}", 5) for n in range(6)]))
+    assert not server.posts()
+    assert answers(model, Generate("a", 5))
+
+
+def test_a_limit_told_with_http_200_can_be_waited_for(server: ToyServer):
+    model = opened(server)
+    server.always = Reply(200, {"error": {"message": "Rate limit exceeded", "code": 429}})
+    with pytest.raises(Unreachable, match="HTTP 429: Rate limit exceeded"):
+        list(model.answer([Generate("Hello", 3)]))
+
+
+def test_an_error_with_http_200_is_what_its_code_says(server: ToyServer):
+    model = opened(server)
+    server.always = Reply(200, {"error": {"message": "too long", "code": 400}})
+    with pytest.raises(Refused, match="HTTP 400: too long"):
+        list(model.answer([Generate("Hello", 3)]))
+    assert len(server.posts()) == 1
 
 
 def test_what_was_answered_is_given_before_a_refusal_is_told(server: ToyServer):
@@ -275,6 +320,26 @@ def test_a_list_of_one_token_decides_only_what_it_can(server: ToyServer):
     assert isinstance(letters, LabelProbs)
     assert [math.exp(each) for each in letters.logprobs] == pytest.approx([0.6, 0.4, 0.4, 0.4])
     assert letters.mass == pytest.approx(0.6)
+
+
+def test_a_short_list_of_completions_may_have_lost_tokens_and_one_of_chat_not(server: ToyServer):
+    def short(answer: Json) -> Json:
+        logprobs = answer["choices"][0]["logprobs"]
+        tops = {" A": 0.36, "A": 0.01, " B": 0.38, "B": 0.01}
+        if "content" in logprobs:
+            listed = [{"token": token, "logprob": math.log(p)} for token, p in tops.items()]
+            logprobs["content"][0]["top_logprobs"] = listed
+        else:
+            logprobs["top_logprobs"] = [{token: math.log(p) for token, p in tops.items()}]
+        return answer
+
+    model = opened(server)
+    server.behaviour = Behaviour(alter=short)
+    texts, chat = answers(model, NextToken("Which?", ("A", "B")), NextToken(ASK, ("A", "B")))
+    assert isinstance(texts, LabelProbs)
+    assert texts.logprobs[0] == texts.logprobs[1]
+    assert isinstance(chat, LabelProbs)
+    assert chat.logprobs[0] < chat.logprobs[1]
 
 
 def test_a_plain_prompt_is_a_users_words_where_there_is_only_chat():
@@ -416,6 +481,51 @@ def test_the_fingerprint_names_the_model_not_the_servers(server: ToyServer):
         assert probed(server).fingerprint == probed(other, concurrency=2).fingerprint
         assert probed(server).fingerprint != probed(server, api="chat").fingerprint
         assert probed(server).fingerprint != probed(server, seed=1).fingerprint
+
+
+def test_other_weights_under_the_same_name_are_noticed_when_the_model_is_opened(server: ToyServer):
+    backend, weights = OpenAIBackend(patience=QUICK), entry(server)
+
+    def fingerprint() -> str:
+        model = backend.open(weights)
+        assert isinstance(model, EndpointModel)
+        OPEN.append(model)
+        return model.fingerprint
+
+    before = fingerprint()
+    assert fingerprint() == before
+    server.behaviour = Behaviour(alter=lambda answer: told_by(answer, "/models/other"))
+    assert fingerprint() != before
+
+
+def told_by(answer: Json, root: str) -> Json:
+    for each in answer.get("data", []):
+        each["root"] = root
+    return answer
+
+
+def test_the_fingerprint_holds_the_tokenizer_not_the_name_of_its_folder(
+    server: ToyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("evalui.models.openai._tokenizer", lambda *_: None)
+    prints: list[str] = []
+    for parent, text in (("a", "{}"), ("b", "{}"), ("c", '{"other": 1}')):
+        folder = tmp_path / parent / "main"
+        folder.mkdir(parents=True)
+        (folder / "tokenizer.json").write_text(text)
+        (folder / "model.safetensors").write_text(parent)  # the server has the weights
+        prints.append(opened(server, tokenizer=str(folder)).fingerprint)
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_whoever_waits_for_an_answer_can_be_freed(server: ToyServer):
+    model = opened(server)
+    server.script.append(Reply(200, {}, delay=1.0))
+    threading.Timer(0.1, model.stop).start()
+    began = time.monotonic()
+    with pytest.raises(Unreachable, match="told to stop"):
+        list(model.answer([Generate("Hello", 3)]))
+    assert time.monotonic() - began < 0.9
 
 
 def test_samples_are_drawn_with_a_seed_and_the_rest_without(server: ToyServer):

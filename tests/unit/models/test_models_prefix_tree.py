@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalui.models import prefix_tree
 from evalui.models.batches import Question, Tokens, common, scored
 from evalui.models.prefix_tree import Pack, chain, plan_tree
 
@@ -86,6 +87,43 @@ def test_a_few_common_words_more_are_no_new_trunk():
     assert pack.trunk == shots
 
 
+@pytest.mark.parametrize("length", [2048, 16_000])
+def test_a_long_text_alone_is_a_trunk_so_that_no_piece_gathers_it(length: int):
+    text = tuple(range(length))
+    (pack,) = packs([scored(0, (*text, 5), (6, 7))])
+    assert pack.trunk == text
+    assert max(len(piece.path) for piece in pack.pieces) < 16
+
+
+def test_a_long_text_stands_on_what_it_shares():
+    shots = tuple(range(300))
+    trunks = {pack.trunk for pack in packs([*subject(shots), scored(-1, shots * 9, (6, 7))])}
+    assert trunks == {shots, (shots * 9)[:-1]}
+
+
+def test_examples_last_and_questions_that_stand_on_them_do_not():
+    lead, shots = tuple(range(900, 920)), tuple(range(300))
+    orders = [
+        scored(100 * number + order, lead + shots + (500 + number,) * 60 + (order,) * 40, (5,))
+        for number in range(2)
+        for order in range(24)
+    ]
+    for kept in [], [lead + shots]:
+        for pack in packs(orders, kept=kept):
+            assert len(pack.trunk) == len(lead + shots) + 60
+            assert pack.trunk[: pack.lasting] == lead + shots
+    both = packs([*orders, *subject((*lead, 7, *range(200)))])
+    assert {pack.trunk[: pack.lasting] for pack in both} == {
+        lead + shots,
+        (*lead, 7, *range(200)),
+    }
+
+
+def test_a_trunk_of_one_text_does_not_last():
+    (pack,) = packs([scored(0, tuple(range(3000)), (6, 7))])
+    assert (len(pack.trunk), pack.lasting) == (2999, 0)
+
+
 def test_what_is_asked_for_is_never_in_a_trunk():
     shots = tuple(range(300))
     early = Question(-1, shots, ((250, (1,)),))
@@ -122,13 +160,18 @@ def test_pieces_of_a_long_text_see_all_before_them(length: int):
     st.lists(CONTEXTS, max_size=3),
     st.integers(1, 200),
     st.integers(1, 40),
+    st.sampled_from((20, 50, 2048)),
 )
 def test_every_place_is_read_after_exactly_the_tokens_asked_for(
-    pairs: list[tuple[Tokens, Tokens]], kept: list[Tokens], tokens: int, places: int
+    pairs: list[tuple[Tokens, Tokens]], kept: list[Tokens], tokens: int, places: int, long: int
 ):
     questions = [scored(key, *pair) for key, pair in enumerate(pairs)]
     seen: list[int] = []
-    for pack in packs(questions, tokens, places, kept=kept):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefix_tree, "_LONG", long)
+        found = packs(questions, tokens, places, kept=kept)
+    for pack in found:
+        assert pack.lasting <= len(pack.trunk)
         way = paths(pack)
         assert len(set(way)) == len(way), "each node once"
         assert [len(path) - 1 for path in way] == list(pack.positions)
@@ -155,10 +198,17 @@ def test_pieces_hold_every_node_once_and_all_it_sees(pairs: list[tuple[Tokens, T
                 assert {k for k in range(node + 1) if node < pack.ends[k]} <= held
 
 
-@given(st.lists(st.tuples(CONTEXTS, TOKENS), min_size=1, max_size=25))
-def test_a_trunk_is_computed_once_for_all_that_hangs_on_it(pairs: list[tuple[Tokens, Tokens]]):
+@given(
+    st.lists(st.tuples(CONTEXTS, TOKENS), min_size=1, max_size=25),
+    st.sampled_from((20, 50, 2048)),
+)
+def test_a_trunk_is_computed_once_for_all_that_hangs_on_it(
+    pairs: list[tuple[Tokens, Tokens]], long: int
+):
     """With room for all, no token after the same tokens is in two packs of one trunk."""
-    found = packs([scored(key, *pair) for key, pair in enumerate(pairs)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefix_tree, "_LONG", long)
+        found = packs([scored(key, *pair) for key, pair in enumerate(pairs)])
     trunks = [pack.trunk for pack in found]
     assert len(set(trunks)) == len(trunks)
 

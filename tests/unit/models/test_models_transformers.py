@@ -1,10 +1,13 @@
+import gc
 import json
 import math
 import shutil
 import subprocess
 import sys
+import weakref
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -223,3 +226,17 @@ def test_importing_the_backends_imports_no_torch():
     code = "import sys, evalui.models; print({'torch', 'transformers'} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "set()"
+
+
+@pytest.mark.slow  # it loads a model of its own
+def test_a_closed_model_holds_nothing_and_may_be_closed_again(small_entry: ModelEntry):
+    model: Any = open_model(small_entry)
+    answer(model, Generate(QUESTION, 3), NextToken(QUESTION, AB), Loglik(QUESTION, " ice"))
+    weights = [weakref.ref(each) for each in model._writer._causal.model.parameters()]
+    gc.disable()  # else the collection could come in between
+    try:
+        model.close()
+        assert all(weight() is None for weight in weights)
+    finally:
+        gc.enable()
+    model.close()

@@ -1,3 +1,6 @@
+import gc
+import weakref
+
 import pytest
 import torch
 
@@ -28,6 +31,18 @@ def test_gradients_still_flow():
     quicken(layers, machine="x86_64")
     layers(torch.randn(1, 8)).sum().backward()
     assert layers[0].weight.grad is not None
+
+
+def test_a_layer_is_freed_with_its_last_holder():
+    layers = net()
+    assert quicken(layers, machine="x86_64") == 2
+    first = weakref.ref(layers[0].weight)
+    gc.disable()  # else the collection could come in between
+    try:
+        del layers
+        assert first() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("machine", ["arm64", ""])

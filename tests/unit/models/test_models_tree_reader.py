@@ -1,10 +1,12 @@
 import logging
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 import torch
 
 from evalui.errors import ModelError
+from evalui.models import prefix_tree, tree_network
 from evalui.models.batches import Question, plan, scored
 from evalui.models.loading import Causal, load
 from evalui.models.network import Full, Network
@@ -163,6 +165,55 @@ def test_the_next_window_finds_the_trunk_of_the_one_before(
     monkeypatch.setattr(TreeNetwork, "_forward", counting)
     list(reader.read(QUESTIONS[:1]))
     assert sizes == [len(QUESTIONS[0].tokens) - len(SHOTS)]
+
+
+def test_only_what_the_next_window_may_use_is_kept(causal: Causal):
+    """Each question is read in 24 orders and never again: its own trunk goes, the examples stay."""
+    reader = Reader(causal, token_budget=4096)
+    for window in range(5):
+        stems = [(*SHOTS, *[3 * window + number + 100] * 30) for number in range(2)]
+        orders = [
+            scored(24 * number + at, stem + sum(order, ()), (5, 6))
+            for number, stem in enumerate(stems)
+            for at, order in enumerate(permutations(((1, 2, 3), (2, 3, 4), (3, 4, 5), (4, 5, 6))))
+        ]
+        found = {each.question.key: list(each.logprobs) for each in reader.read(orders)}
+        alone = {each.question.key: list(each.logprobs) for each in reader._row_by_row(orders)}
+        assert all(found[key] == pytest.approx(alone[key], abs=1e-4) for key in alone)
+        assert sorted(map(len, reader._tree.trunks)) == [len(SHOTS), len(SHOTS) + 30]
+
+
+def test_no_trunk_is_computed_twice_in_a_window(causal: Causal, monkeypatch: pytest.MonkeyPatch):
+    nodes: list[int] = []
+    forward = TreeNetwork._forward
+
+    def counting(self: TreeNetwork, pack: object, trunk: object) -> object:
+        nodes.append(len(pack.tokens))  # type: ignore[attr-defined]
+        return forward(self, pack, trunk)  # type: ignore[arg-type]
+
+    reader = Reader(causal, token_budget=4096)
+    stems = [(*SHOTS, *[100 + number] * 30) for number in range(3)]
+    texts = [
+        scored(100 * number + at, (*stem, at + 200, *range(20)), (5,))
+        for number, stem in enumerate(stems)
+        for at in range(24)
+    ]
+    monkeypatch.setattr(TreeNetwork, "_forward", counting)
+    list(reader.read(texts))
+    assert sum(nodes) == len(SHOTS) + 3 * 30 + 72 * 21
+
+
+def test_a_long_text_alone_is_read_as_it_is_row_by_row(
+    causal: Causal, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(prefix_tree, "_LONG", 32)
+    monkeypatch.setattr(tree_network, "_CHAIN", 24)
+    reader = Reader(causal, token_budget=4096)
+    assert_right(reader, causal)
+    texts = [scored(key, tuple(range(key, key + 90 * (key + 1))), (5, 6)) for key in range(2)]
+    found = {each.question.key: list(each.logprobs) for each in reader.read(texts)}
+    alone = {each.question.key: list(each.logprobs) for each in reader._row_by_row(texts)}
+    assert all(found[key] == pytest.approx(alone[key], abs=1e-4) for key in alone)
 
 
 def test_a_kept_trunk_that_goes_too_far_is_used_up_to_where_it_fits(causal: Causal):

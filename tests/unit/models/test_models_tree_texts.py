@@ -82,6 +82,11 @@ def test_a_common_beginning_is_encoded_once():
         (Letters(), ["\nQ\n"]),
         (Letters(), ["\n\ufffd"]),  # with the first byte of a letter
         (Letters("\nW"), ["a"]),  # it joins nevertheless
+        (Letters("d\t\nW"), ["a"]),  # or only after blanks of some kind
+        (Letters("d  \n\nW"), ["a"]),
+        (Letters("d\n \nW"), ["a"]),
+        (Letters("\x0b\nW"), ["a"]),
+        (Letters("\x0b  \n\nw"), ["a", "\x0b  \n\n"]),  # or after blanks that are a token
     ],
 )
 def test_a_tokenizer_that_may_join_lines_is_left_as_it_is(letters: Letters, spelled: list[str]):

@@ -151,6 +151,14 @@ def test_a_request_that_vllm_turns_down_is_refused_after_all_others_are_answered
     assert list(got) == [1]
 
 
+def test_a_request_turned_down_in_several_pieces_is_counted_once(
+    fake: Model, tokenizer: FolderTokenizer
+):
+    many = tuple(label for label in spellings(tokenizer) if len(label) == 1)[:140]
+    with pytest.raises(Refused, match="turned down 1 requests"):
+        list(fake.answer([NextToken(tokenizer.decode([13]) + "a", many)]))
+
+
 def test_answers_nobody_waits_for_any_more_never_reach_the_next_call(fake: Model):
     requests = [NextToken(f"{number} {QUESTION}", ("A",)) for number in range(20)]
     whole = answer(fake, *requests)
@@ -241,8 +249,12 @@ def test_an_adapter_goes_with_every_request(entry: ModelEntry, small_folder: Pat
     model.close()
 
 
-def test_the_state_of_an_entry_tells_abilities_and_problems(entry: ModelEntry):
+def test_the_state_of_an_entry_tells_abilities_and_problems(
+    entry: ModelEntry, monkeypatch: pytest.MonkeyPatch
+):
     state = describe(entry)
     assert (state.problem, len(state.abilities)) == ("", 3)
     assert "There is no folder" in describe(replace(entry, path="/nowhere")).problem
     assert "tensor_parallel" in describe(replace(entry, options={"tensor_parallel": 0})).problem
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    assert "There is no cuda:1" in describe(replace(entry, device="cuda:1")).problem

@@ -143,12 +143,29 @@ def test_a_process_that_will_not_end_is_ended_with_all_it_started(
     assert gone(started)
 
 
-def test_closing_twice_is_closing_once(start: Callable[..., Child]):
+def test_closing_twice_is_closing_once(
+    start: Callable[..., Child], monkeypatch: pytest.MonkeyPatch
+):
     child = start()
     child.open(OPENING)
     child.close()
-    child.close()
     assert gone(child.pid)
+    killed: list[int] = []  # by the second time its number may be another's
+    monkeypatch.setattr("evalui.models.vllm_child.os.killpg", lambda *told: killed.append(*told))
+    child.close()
+    assert killed == []
+
+
+def test_a_process_that_says_nothing_more_and_stays_is_ended(
+    start: Callable[..., Child], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("evalui.models.vllm_child._END_S", 0.2)
+    code = "import os, signal, sys; os.close(int(sys.argv[2])); signal.pause()"
+    child = start(PYTHON, "-c", code)
+    began = time.monotonic()
+    with pytest.raises(ModelError, match="ended with code -9"):
+        child.open(OPENING)
+    assert time.monotonic() - began < 5
 
 
 def test_the_process_ends_when_its_parent_is_killed():

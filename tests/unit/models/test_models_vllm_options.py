@@ -130,6 +130,28 @@ def test_a_numbered_gpu_is_the_only_one_the_process_sees(
     assert ours.get("CUDA_VISIBLE_DEVICES") == seen
 
 
+@pytest.mark.parametrize(
+    ("device", "visible", "left"), [("cuda:1", "3", 1), ("cuda:0", "", 0), ("cuda:2", "1, 2,", 2)]
+)
+def test_a_numbered_gpu_that_is_hidden_is_told(device: str, visible: str, left: int):
+    complaint = f"There is no {device}: CUDA_VISIBLE_DEVICES leaves {left} GPUs"
+    with pytest.raises(ModelError, match=complaint):
+        environment(replace(ENTRY, device=device), {"CUDA_VISIBLE_DEVICES": visible}, 0)
+
+
+@pytest.mark.parametrize("device", ["cuda:x", "cuda:", "cuda:-1", "gpu", "cuda:0,1", ""])
+def test_a_device_that_is_none_is_told(device: str):
+    with pytest.raises(ModelError, match=f"'{device}' is no device"):
+        read_options(replace(ENTRY, device=device))
+
+
+def test_one_gpu_cannot_be_shared_by_several():
+    several = replace(ENTRY, device="cuda:0", options={"tensor_parallel": 2})
+    with pytest.raises(ModelError, match="wants 2 GPUs, but device cuda:0 is only one"):
+        read_options(several)
+    assert read_options(replace(several, device="cuda")).tensor_parallel == 2
+
+
 def test_what_is_set_outside_wins():
     outside = {"VLLM_LOGGING_LEVEL": "INFO", "OMP_NUM_THREADS": "3", "HOME": "/h"}
     ours = environment(ENTRY, outside, 1)

@@ -62,6 +62,29 @@ def test_a_pointer_of_git_lfs_is_no_weights(folder: Path):
     assert "is damaged" in weights.problem(folder)
 
 
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        7,
+        "F32",
+        None,
+        {},
+        {"shape": [2]},
+        {"data_offsets": [0, 8]},
+        {"shape": 2, "data_offsets": [0, 8]},
+        {"shape": [None], "data_offsets": [0, 8]},
+        {"shape": ["2"], "data_offsets": [0, 8]},
+        {"shape": [2], "data_offsets": []},
+        {"shape": [2], "data_offsets": [0, None]},
+    ],
+)
+def test_a_header_that_tells_of_no_tensors_is_damaged(folder: Path, tensor: object):
+    header = json.dumps({"weight": tensor}).encode()
+    whole = len(header).to_bytes(8, "little") + header + bytes(8)
+    (folder / "model.safetensors").write_bytes(whole)
+    assert "is damaged: its header cannot be read" in weights.problem(folder)
+
+
 def test_parameters_are_counted_from_the_header(folder: Path):
     assert weights.parameters(folder) == 2_887_936
 

@@ -16,10 +16,13 @@ from transformers import (
     LlamaConfig,
     MambaConfig,
     MistralConfig,
+    Phi3Config,
+    PreTrainedConfig,
 )
 
 from evalui.errors import ModelError
 from evalui.models import Model
+from evalui.models import writer as writing
 from evalui.models.loading import Causal, load
 from evalui.models.writer import Writer, Written
 from evalui.types import Generate
@@ -90,9 +93,9 @@ def by_transformers(model: Any, row: tuple[int, ...], tokens: int) -> tuple[int,
     return tuple(out[0, len(row) :].tolist())
 
 
-def network_of(name: str) -> Causal:
+def network_of(config: PreTrainedConfig) -> Causal:
     torch.manual_seed(1)
-    model = AutoModelForCausalLM.from_config(ARCHITECTURES[name], dtype=torch.float32).eval()
+    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
     for weight in model.parameters():
         if weight.dim() > 1:  # far from zero, so that no two tokens are nearly as probable
             torch.nn.init.normal_(weight, std=0.3)
@@ -114,7 +117,7 @@ def test_every_architecture_writes_as_transformers_does(
     name: str, cells: int, monkeypatch: pytest.MonkeyPatch
 ):
     """Rows end at different times, the longest prompts among the first, and others move up."""
-    causal = network_of(name)
+    causal = network_of(ARCHITECTURES[name])
     monkeypatch.setattr(Causal, "cells", cells)
     rows, ends = (*KIN, *ROWS), (10, 2, 9, 1, 10, 4, 8, 3)
     expected = [
@@ -125,6 +128,62 @@ def test_every_architecture_writes_as_transformers_does(
     )
     assert [text.ids for text in written] == expected
     assert len({text.ids[:3] for text in written}) > 3, "the network tells the prompts apart"
+
+
+STRETCHED = {
+    "longrope": Phi3Config(
+        **SIZES,
+        intermediate_size=64,
+        pad_token_id=0,
+        max_position_embeddings=128,
+        original_max_position_embeddings=32,
+        rope_parameters={
+            "rope_type": "longrope",
+            "rope_theta": 100.0,
+            "original_max_position_embeddings": 32,
+            "short_factor": [1.0] * 4,
+            "long_factor": [1.0, 4.0, 8.0, 16.0],
+        },
+    ),
+    "dynamic": LlamaConfig(
+        **SIZES,
+        **WIDE,
+        max_position_embeddings=32,
+        rope_parameters={"rope_type": "dynamic", "rope_theta": 100.0, "factor": 8.0},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRETCHED)
+def test_a_long_row_does_not_change_what_its_neighbours_write(name: str):
+    """Beyond 32 tokens the angles of all rows of a batch follow the longest of them."""
+    causal = network_of(STRETCHED[name])
+    assert causal.steady == 32
+    long, passing = tuple(range(100, 150)), tuple(range(60, 86))
+    rows = (*ROWS, passing, long, long[:40])
+    expected = [by_transformers(network_of(STRETCHED[name]).model, row, 12) for row in rows]
+    for _ in range(2):
+        assert [text.ids for text in write(Writer(causal), rows, max_tokens=12)] == expected
+
+
+def test_positions_that_are_not_stretched_are_steady(causal: Causal):
+    assert causal.steady > 10**6
+
+
+def test_samples_are_drawn_a_few_rows_at_a_time(writer: Writer, monkeypatch: pytest.MonkeyPatch):
+    """A vocabulary is large, and no row needs the numbers of another."""
+    expected = write(writer, KIN, temperature=1.0)
+    drawn: list[int] = []
+    noisy = writing._noisy
+
+    def counted(scores: torch.Tensor, temperature: float, dice: Any) -> torch.Tensor:
+        drawn.append(scores.shape[0])
+        return noisy(scores, temperature, dice)
+
+    monkeypatch.setattr(writing, "_noisy", counted)
+    monkeypatch.setattr(writing, "_DRAWN", 2 * writer._causal.model.config.vocab_size)
+    assert write(writer, KIN, temperature=1.0) == expected
+    assert set(drawn) == {1, 2}
 
 
 def test_writing_does_not_depend_on_longer_neighbours(writer: Writer):
@@ -198,7 +257,7 @@ def test_a_row_that_has_enough_stops_and_is_marked_as_ended(writer: Writer):
 
 @pytest.mark.parametrize("name", ["llama", "no attention"])
 def test_an_end_token_is_cut_off_and_marks_the_end(name: str):
-    causal = network_of(name)
+    causal = network_of(ARCHITECTURES[name])
     free = write(Writer(causal), ROWS, max_tokens=6)
     ending = Causal(causal.model, causal.device, frozenset({free[0].ids[1]}))
     texts = write(Writer(ending), ROWS, max_tokens=6)
@@ -288,7 +347,7 @@ def test_rows_that_lose_their_memory_are_written_anew(
 def test_a_network_with_a_memory_of_its_own_kind_writes_fewer_at_once_too(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    causal = network_of("no attention")
+    causal = network_of(ARCHITECTURES["no attention"])
     expected = write(Writer(causal), KIN)
     plain, calls = causal.model.generate, list[int]()
 
@@ -305,7 +364,7 @@ def test_a_network_with_a_memory_of_its_own_kind_writes_fewer_at_once_too(
 
 @pytest.mark.parametrize("name", ["llama", "no attention"])
 def test_a_device_without_room_for_one_row_is_an_error(name: str, monkeypatch: pytest.MonkeyPatch):
-    causal = network_of(name)
+    causal = network_of(ARCHITECTURES[name])
     writer = Writer(causal)
     short_of_memory(causal, monkeypatch, most=0)
     with pytest.raises(ModelError, match="ran out of memory"):

@@ -87,6 +87,12 @@ ROW_BY_ROW: dict[str, tuple[str, dict[str, Any]]] = {
     "GPT-Neo": ("GPTNeoConfig", {"attention_types": [[["global", "local"], 1]]}),
     "GPT-J": ("GPTJConfig", {"rotary_dim": 4}),
     "CodeGen": ("CodeGenConfig", {"rotary_dim": 4}),
+    "Llama 4": (
+        "Llama4TextConfig",
+        _HEAD
+        | {"intermediate_size_mlp": 48, "num_local_experts": 2, "num_hidden_layers": 4}
+        | {"floor_scale": 64, "attn_temperature_tuning": True, "attention_chunk_size": 256},
+    ),
     "Mamba": ("MambaConfig", {}),
     "RWKV": ("RwkvConfig", {}),
     "RecurrentGemma": (

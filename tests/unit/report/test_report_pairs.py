@@ -78,8 +78,8 @@ def three():
         ),
         (
             _same(0.0),
-            "x and y have the same result on each of 240 questions",
-            "x 与 y 在 240 题上的结果逐题相同",
+            "By this figure x and y are equal on each of 240 questions",
+            "就这一指标而言，x 与 y 在 240 题上逐题相同",
         ),
         (
             _same(1.0),
@@ -170,7 +170,7 @@ def test_identical_models_are_not_a_test():
     assert found.pairs[0].adjusted == 1
     assert not found.pairs[0].apart
     assert comparison_sentences(found, "en") == (
-        "a and b have the same result on each of 120 questions",
+        "By this figure a and b are equal on each of 120 questions",
     )
     assert mcnemar_sentence(found.pairs[0], "en") == "No question separates a and b."
 

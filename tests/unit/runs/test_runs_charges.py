@@ -1,7 +1,7 @@
 """Tokens of cells and runs, their price today, and cells that wait."""
 
 import pytest
-from runs_examples import add_run, spec, trial
+from runs_examples import add_run, dataset, spec, trial
 
 from evalui.errors import LostRun, sentence
 from evalui.models import ModelEntry
@@ -14,6 +14,7 @@ from evalui.types import Usage
 
 PRICED = {"perfect": ModelEntry("perfect", "openai", input_price=2.5, output_price=10.0)}
 FREE = {"perfect": ModelEntry("perfect", "openai")}
+TURNS = ((0, 1, 2, 3), (1, 2, 3, 0), (2, 3, 0, 1), (3, 0, 1, 2))
 WHY = sentence("{url} does not answer.", "no-answer", url="http://a")
 
 
@@ -118,4 +119,41 @@ def test_how_much_a_model_writes_is_told_for_each_planned_request(
     assert charges.written(store.database) == {}
     store.write_trials(lease, 1, [trial(1), trial(2)])  # of 24, one request each
     charges.count(store.database, lease, 1, Usage(100, 60))
+    assert charges.written(store.database) == {("perfect", "multiple_choice"): 30.0}
+
+
+def test_what_the_cache_knew_is_not_asked_and_writes_nothing(store: Store, lease: Lease) -> None:
+    store.write_trials(lease, 1, [trial(number) for number in range(1, 5)])
+    charges.count(store.database, lease, 1, Usage(400, 120))
+    store.release(lease)
+    store.cancel(lease.run_id)
+    add_run(store, spec(pattern="circular"))  # the same once more, of which 6 are new
+    again = store.claim("worker-1")
+    assert again
+    (cell,) = store.cells(again.lease.run_id)
+    store.start_cell(again.lease, cell.id, "f")
+    numbers = [trial(number, turn) for number in range(5) for turn in TURNS]
+    store.write_trials(again.lease, cell.id, numbers)
+    charges.count(store.database, again.lease, cell.id, Usage(600, 180))
+    assert charges.written(store.database) == {("perfect", "multiple_choice"): 30.0}
+
+
+def test_cells_with_other_prompts_say_nothing_of_each_others_cache(store: Store) -> None:
+    short, long = (dataset(name=name) for name in ("short", "long"))
+    given = [{"path": "short.csv"}, {"path": "long.csv"}]
+    add_run(store, spec(datasets=given), short, long)
+    run = store.claim("worker-1")
+    assert run
+    for cell, read in ((1, 10), (2, 1000)):
+        store.start_cell(run.lease, cell, "f")
+        store.write_trials(run.lease, cell, [trial(1)])
+        charges.count(store.database, run.lease, cell, Usage(read, 30))
+    assert charges.written(store.database) == {("perfect", "multiple_choice"): 30.0}
+
+
+def test_how_much_is_written_is_told_of_models_that_count_no_reading(
+    store: Store, lease: Lease
+) -> None:
+    store.write_trials(lease, 1, [trial(1), trial(2)])
+    charges.count(store.database, lease, 1, Usage(0, 60))
     assert charges.written(store.database) == {("perfect", "multiple_choice"): 30.0}

@@ -4,6 +4,7 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 
 from evalui.errors import StoreError
@@ -140,6 +141,32 @@ def test_without_a_driver_there_is_no_gpu(driver: Driver):
 @pytest.mark.usefixtures("driver")
 def test_where_a_model_computes(backend: str, device: str, where: str):
     assert device_of(ModelEntry("m", backend, device=device)) == where
+
+
+@pytest.mark.parametrize(
+    ("told", "seen"),
+    [("1,0", "H1 H0"), ("1", "H1"), ("0,7,1", "H0"), ("", ""), ("-1", ""), ("GPU-8a", "H0 H1")],
+)
+@pytest.mark.usefixtures("driver")
+def test_some_gpus_are_visible_in_an_order(monkeypatch: pytest.MonkeyPatch, told: str, seen: str):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", told)
+    assert " ".join(gpu.name for gpu in devices.visible(gpus())) == seen
+    assert devices.has_gpu() is bool(seen)
+
+
+def test_a_machine_that_shows_no_processes_stops_no_work(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    def denied(*_: object, **__: object) -> None:
+        raise psutil.AccessDenied
+
+    monkeypatch.setattr(psutil.Process, "children", denied)
+    presence = Presence(store.database, "w:1")
+    presence.at(model="m")
+    assert workers(store.database)[0].bytes > 1e6
+    monkeypatch.setattr(psutil.Process, "memory_info", denied)
+    presence.alive()
+    assert workers(store.database)[0].bytes == 0
 
 
 def test_a_hidden_gpu_is_none(driver: Driver, monkeypatch: pytest.MonkeyPatch):

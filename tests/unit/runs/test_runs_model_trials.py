@@ -1,6 +1,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from runs_examples import CATALOG, add_run
@@ -8,6 +9,7 @@ from runs_examples import CATALOG, add_run
 from evalui.errors import ModelError, Sentence, Unreachable, sentence
 from evalui.models import Model, ModelEntry, open_model
 from evalui.runs.devices import Presence, workers
+from evalui.runs.launch import Workers
 from evalui.runs.model_trials import (
     MOST_LOSSES,
     claim_trial,
@@ -21,7 +23,7 @@ from evalui.runs.model_trials import (
 )
 from evalui.runs.store import Store
 from evalui.runs.window import Window
-from evalui.runs.worker import Worker
+from evalui.runs.worker import Worker, worker_name
 from evalui.types import Generate, Request, Response, Text, Usage
 
 ME = "local"
@@ -160,6 +162,31 @@ def test_a_trial_of_a_dead_worker_is_queued_again_until_it_has_killed_too_many(s
     trial = trials_of(store.database, ME)["perfect"]
     assert trial.state == "failed"
     assert trial.error.startswith(f"The worker died {MOST_LOSSES} times")
+
+
+@pytest.mark.parametrize(("over", "state"), [(False, "failed"), (True, "queued")])
+def test_a_worker_that_the_servers_own_end_killed_is_no_loss(store: Store, over: bool, state: str):
+    ended = Workers(store, Path("models.toml"), count=0)
+    if over:
+        ended.stop()
+    queue_trial(store.database, scripted("perfect"), ME)
+    for _ in range(MOST_LOSSES):
+        assert claim_trial(store.database, worker_name(4711))
+        ended._requeue(4711, -9)  # pyright: ignore[reportPrivateUsage]
+    assert trials_of(store.database, ME)["perfect"].state == state
+
+
+def test_a_trial_of_another_version_is_none_and_stops_no_other(store: Store):
+    queue_trial(store.database, scripted("noisy"), ME)
+    with store.database.writing() as connection:
+        connection.execute("UPDATE trial_of_model SET entry = json_set(entry, '$.colour', 'red')")
+    queue_trial(store.database, scripted("perfect"), ME)
+    assert list(trials_of(store.database, ME)) == ["perfect"]
+    assert claim_trial(store.database, "w:1") is None
+    claimed = claim_trial(store.database, "w:1")
+    assert claimed
+    assert claimed.model == "perfect"
+    assert trial_at(store.database, "w:1") == claimed
 
 
 def test_a_trial_of_a_worker_that_lives_stays_with_it(store: Store):

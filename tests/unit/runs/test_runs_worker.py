@@ -101,6 +101,24 @@ def test_the_heart_beats_while_the_work_is_busy_elsewhere(store: Store, lease: L
     assert beat() - before > 0.1
 
 
+def test_a_run_gets_its_beat_before_anything_for_the_eye(store: Store, lease: Lease) -> None:
+    class Noted(Presence):
+        def alive(self) -> None:
+            order.append("eye")
+
+    order: list[str] = []
+    beat = store.beat
+
+    def noted(lease: Lease) -> bool:
+        order.append("run")
+        return beat(lease)
+
+    store.beat = noted
+    with Heart(store, lease, presence=Noted(store.database, "w"), every_s=0.05):
+        time.sleep(0.2)
+    assert order[:2] == ["run", "eye"]
+
+
 def test_the_heart_of_a_lost_run_stops(store: Store, lease: Lease) -> None:
     store.requeue_worker("worker-1")
     with Heart(store, lease, every_s=0.01) as heart:
@@ -142,7 +160,7 @@ def test_a_worker_serves_models_that_were_added_on_the_page(store: Store, tmp_pa
     deadline = time.monotonic() + 20
     while store.run(run_id).state != "done" and time.monotonic() < deadline:
         seen += [row.name for row in workers(store.database)]
-        time.sleep(0.05)
+        time.sleep(0.005)
     ending.set()
     serving.join(10)
     assert store.run(run_id).state == "done"

@@ -232,8 +232,8 @@ def test_one_model_of_two_runs_has_two_names_and_no_difference(
     tab: Compare, desk: Desk, both: tuple[str, str], ids: dict[str, str]
 ):
     said = page(tab, ids["perfect"], cells(desk, both[1])["perfect"])
-    assert "perfect (Spring) and perfect (Autumn) have the same result on each of 160" in said
-    assert "They do not differ on any question." in said
+    assert "By this figure perfect (Spring) and perfect (Autumn) are equal on each of 160" in said
+    assert "By this figure they do not differ on any question." in said
 
 
 def test_few_questions_show_counts_and_no_test(tmp_path: Path):

@@ -1,7 +1,9 @@
 """The Models page: the catalog with its states, tests of models, the devices, and the form."""
 
 import json
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,6 +57,12 @@ def page(tab: Models) -> str:
 
 def row(tab: Models, name: str) -> str:
     return page(tab).partition(f"<h3>{name}</h3>")[2].partition("</li>")[0]
+
+
+def trying(desk: Desk, model: str, worker: str = "host:4711") -> None:
+    """Let the worker have taken a trial of the model."""
+    desk.shelf.try_model(model, desk.owner)
+    claim_trial(desk.store.database, worker)
 
 
 def local(desk: Desk, **fields: str) -> None:
@@ -114,6 +122,80 @@ def test_a_model_in_a_folder_tells_its_size_and_whether_it_fits(
     assert "weights 4.07 MB in float32, 8.39 MB for 4,096 tokens" in row(tab, "late")
     devices.machine = Memory("", 16 * 10**9, 10**7)
     assert "about 12.5 MB, only 10 MB free" in row(tab, "late")
+
+
+def test_a_long_context_is_an_upper_bound_and_no_need(
+    tab: Models, desk: Desk, devices: SimpleNamespace, tmp_path: Path
+):
+    long = tmp_path / "long"
+    shutil.copytree(LATE, long)
+    config = json.loads((long / "config.json").read_text()) | {"max_position_embeddings": 131072}
+    (long / "config.json").write_text(json.dumps(config))
+    write(desk, f'\n[long]\nbackend = "transformers"\npath = "{long}"\n')
+    devices.machine = Memory("", 16 * 10**9, 2 * 10**7)
+    told = row(tab, "long")
+    assert "about 12.5 MB, fits" in told
+    assert "at most 273 MB, for one input of 131,072 tokens" in told
+
+
+@pytest.mark.parametrize(
+    ("device", "visible", "told"),
+    [
+        ("auto", "0,1", "only 1 MB free"),
+        ("cuda:1", "0,1", "fits"),
+        ("auto", "1,0", "fits"),
+        ("cuda:7", "0,1", "only 0 MB free"),
+        ("cpu", "0,1", "fits"),
+        ("auto", "", "fits"),
+    ],
+)
+def test_what_fits_is_told_of_the_gpu_that_the_model_goes_to(
+    tab: Models,
+    desk: Desk,
+    devices: SimpleNamespace,
+    monkeypatch: pytest.MonkeyPatch,
+    device: str,
+    visible: str,
+    told: str,
+):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    devices.gpus = (Memory("H", 10**11, 10**6), Memory("H", 10**11, 10**10))
+    local(desk, device=device)
+    assert told in row(tab, "late")
+
+
+def test_a_folder_that_nobody_may_read_says_so_and_the_page_stands(
+    tab: Models, desk: Desk, tmp_path: Path
+):
+    half = tmp_path / "half"
+    half.mkdir()
+    (half / "config.json").write_text("{}")
+    (half / "model.safetensors").symlink_to(tmp_path / "blobs" / "gone")
+    write(desk, f'\n[half]\nbackend = "transformers"\npath = "{half}"\n')
+    told = row(tab, "half")
+    assert "Cannot be used" in told
+    assert "model.safetensors cannot be read: No such file or directory." in told
+    assert "half" in {state.entry.name for state in desk.states()}
+
+
+@pytest.mark.usefixtures("far")
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ("base_url = 5", ""),
+        ("base_urls = true", ""),
+        ('base_urls = [5, "http://a:8000/v1"]', "http://a:8000/v1"),
+        ('base_url = "http://me:secret@a:8000/v1?key=secret#secret"', "http://a:8000/v1"),
+        ('base_url = "http://[secret/v1"', "…"),
+    ],
+)
+def test_an_address_is_shown_without_what_is_secret(
+    tab: Models, desk: Desk, options: str, shown: str
+):
+    write(desk, f'\n[gpt]\nbackend = "far"\npath = "gpt"\noptions = {{ {options} }}\n')
+    told = row(tab, "gpt")
+    assert "secret" not in told
+    assert f'<span class="mono">{shown}</span>' in told if shown else "Test this model" in told
 
 
 def test_a_gpu_takes_the_files_own_format(tab: Models, desk: Desk, devices: SimpleNamespace):
@@ -197,6 +279,7 @@ def test_a_worker_shows_its_run_and_its_model(
 
 def test_a_model_on_a_device_is_loaded_now(tab: Models, desk: Desk):
     local(desk)
+    trying(desk, "late")
     presence = Presence(desk.store.database, "host:4711")
     presence.at(model="late")
     assert "Loading" in row(tab, "late")
@@ -226,6 +309,12 @@ def test_the_test_of_somebody_else_is_busy_and_nothing_more(tab: Models, desk: D
     assert "In use now" not in row(tab, "biased")
 
 
+def test_a_test_whose_owner_is_not_known_yet_is_shown_to_nobody(tab: Models, desk: Desk):
+    Presence(desk.store.database, "host:4711").at(model="biased", device="rule")
+    assert "In use now" not in row(tab, "biased")
+    assert "1 busy, 0 idle" in page(tab)
+
+
 # Tests of models
 
 
@@ -246,6 +335,7 @@ def test_a_test_is_queued_and_shows_its_outcome(tab: Models, desk: Desk, act: Ma
 def test_a_queued_test_says_what_it_waits_for(
     tab: Models, desk: Desk, form_for: Callable[..., Form]
 ):
+    trying(desk, "always-A", "host:1")
     desk.shelf.try_model("biased", "local")
     assert "No worker is running to take it." in row(tab, "biased")
     presence = Presence(desk.store.database, "host:1")
@@ -362,13 +452,13 @@ def test_an_endpoint_is_added(tab: Models, desk: Desk, act: MakeAct):
         "add_name": "far",
         "add_path": "gpt",
         "add_address": "http://127.0.0.1:9/v1",
-        "add_key": "FAR_KEY",
+        "add_key": "FAR_API_KEY",
         "add_chat": "yes",
     }
     tab.answer(act("add", form))
     entry = desk.catalog()["far"]
     assert (entry.backend, entry.chat) == ("openai", True)
-    assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_KEY"}
+    assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_API_KEY"}
 
 
 @pytest.mark.parametrize(
@@ -404,15 +494,20 @@ def test_who_may_not_has_no_form_and_is_refused(tab: Models, desk: Desk, act: Ma
     assert list(desk.shelf.added()) == ["late"]
 
 
-def test_two_files_that_contradict_each_other_can_be_set_right(
+def test_an_added_model_whose_name_was_taken_since_is_told_and_can_go(
     tab: Models, desk: Desk, act: MakeAct
 ):
     additions_beside(desk.settings.database).write_text('[biased]\nbackend = "scripted"\n')
     told = page(tab)
-    assert "was added on the Models page as well" in told
-    assert "Remove biased" in told
+    assert "its own counts: biased" in told
+    assert "Remove the added biased" in told
+    assert "added here" not in row(tab, "biased")
+    desk.settings.edit_models = False
+    assert "Remove the added" not in page(tab)
+    desk.settings.edit_models = True
     shown, *_ = tab.answer(act("remove", model="biased"))
-    assert "as well" not in shown
+    assert "its own counts" not in shown
+    assert "<h3>biased</h3>" in shown
 
 
 # Elsewhere
@@ -464,6 +559,19 @@ def test_an_address_chooses_models_before_there_is_a_file(desk: Desk):
     )
 
 
+def test_an_address_with_models_stands_where_the_catalog_is_broken(desk: Desk):
+    asked = SimpleNamespace(
+        query_params=SimpleNamespace(
+            items=lambda: [("tab", "evaluate"), ("models", "biased")],
+            getlist=lambda _: ["biased"],
+        )
+    )
+    whole = built(lambda: Page(desk, "en"))
+    built(whole.build)
+    desk.settings.models.write_text("[", encoding="utf-8")
+    assert whole.enter(asked)[1] == SKIP  # type: ignore[arg-type]
+
+
 def test_another_tabs_address_costs_nothing(tab: Models):
     tab.outputs = [None] * 5
     assert tab.enter({"tab": "runs"}) == (SKIP,) * 5
@@ -499,3 +607,22 @@ def test_an_address_that_cannot_be_used_alone_says_why(
     assert '<span class="mono">http://a/v1</span>' in told
     assert '<span class="warn">http://b/v1 cannot be reached</span>' in told
     assert "Test this model" in told
+
+
+def test_an_endpoint_that_did_not_answer_its_test_is_not_said_to_answer(
+    tab: Models, desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    far = BACKENDS["openai"]
+    monkeypatch.setattr(far, "problem", lambda _: "")
+    monkeypatch.setattr(far, "abilities", lambda _: frozenset({"generate"}))
+    monkeypatch.setattr(far, "lacks", lambda _: {})
+    monkeypatch.setattr(far, "down", lambda _: {})
+    address = 'base_url = "http://127.0.0.1:9/v1"'
+    write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\noptions = {{ {address} }}\n')
+    assert "Answers" in row(tab, "gpt")
+    desk.shelf.try_model("gpt", "local")
+    trial = claim_trial(desk.store.database, "w")
+    assert trial
+    finish_trial(desk.store.database, replace(trial, error="Nobody answers."))
+    assert "Did not answer the last test" in row(tab, "gpt")
+    assert "Answers" not in row(tab, "gpt")

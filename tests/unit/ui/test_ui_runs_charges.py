@@ -1,17 +1,20 @@
 """What the Runs tab tells of tokens, their price, and of models that nobody answers for."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import gradio as gr
 import pytest
 from ui_examples import HOSTILE
 
-from evalui.errors import sentence
+from evalui.errors import EvaluiError, sentence
 from evalui.runs import charges
 from evalui.runs.charges import Wait
 from evalui.runs.rows import Lease
 from evalui.types import Language, Usage
 from evalui.ui.desk import Desk
 from evalui.ui.draft import read_draft
+from evalui.ui.matrix import matrix
 from evalui.ui.pane import Form
 from evalui.ui.runs import Runs
 from evalui.ui.text import text
@@ -106,11 +109,11 @@ def test_a_waiting_cell_tells_why_since_when_and_until_when(desk: Desk, lease: L
 
 
 def test_a_waiting_cell_does_not_count_as_running(desk: Desk, lease: Lease):
-    assert "loading the model" in page(desk)
+    assert "asking the first questions" in page(desk)
     charges.wait(desk.store.database, lease, 1, Wait(WHY, 1.0, 2.0))
-    assert "loading the model" not in page(desk)
+    assert "asking the first questions" not in page(desk)
     charges.go_on(desk.store.database, lease, 1)
-    assert "loading the model" in page(desk)
+    assert "asking the first questions" in page(desk)
     assert "No answer since" not in page(desk)
 
 
@@ -133,3 +136,47 @@ def test_what_a_server_says_never_becomes_markup(desk: Desk, lease: Lease):
     told = page(desk)
     assert "&lt;img" in told
     assert "<img" not in told
+
+
+def test_a_run_whose_model_is_being_opened_says_so(desk: Desk, lease: Lease):
+    running, waiting = desk.store.cells(lease.run_id)
+    cells = [replace(running, state="waiting"), waiting]
+    t = text("en")
+    assert "loading the model" not in str(matrix(t, [running, waiting], (), at_work=True))
+    assert str(matrix(t, cells, (), at_work=True)).count("loading the model") == 1
+    assert "loading the model" not in str(matrix(t, cells, ()))
+
+
+@pytest.mark.parametrize("counted", [0, 1_200])
+def test_a_broken_catalog_takes_the_prices_and_nothing_else(desk: Desk, lease: Lease, counted: int):
+    charges.count(desk.store.database, lease, 1, Usage(counted, counted))
+    desk.settings.models.write_text("[biased", encoding="utf-8")
+    with pytest.raises(EvaluiError):
+        desk.catalog()
+    shown = page(desk)
+    assert "capitals" in shown
+    assert ("1,200 tokens read, 1,200 written" in shown) is bool(counted)
+    assert "$" not in shown
+
+
+def test_a_run_is_stopped_and_deleted_with_a_broken_catalog(
+    desk: Desk, lease: Lease, act: Callable[..., gr.EventData]
+):
+    desk.settings.models.write_text("[biased", encoding="utf-8")
+    tab = Runs(desk, text("en"))
+    tab.answer("", act("stop", run=lease.run_id))
+    desk.store.stop(lease)
+    tab.answer("", act("delete", run=lease.run_id))
+    assert desk.store.runs(desk.owner) == []
+
+
+def test_the_catalog_is_read_once_for_a_page(
+    desk: Desk, lease: Lease, monkeypatch: pytest.MonkeyPatch
+):
+    charges.count(desk.store.database, lease, 1, Usage(1, 1))
+    desk.store.stop(lease)
+    read: list[int] = []
+    catalog = desk.catalog()
+    monkeypatch.setattr(Desk, "catalog", lambda _: read.append(1) or catalog)
+    Runs(desk, text("en")).show(lease.run_id)
+    assert len(read) == 1

@@ -1,14 +1,17 @@
 """The assembled application, without its workers."""
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
 
+import gradio as gr
 import pytest
 from starlette.testclient import TestClient
 from ui_examples import built
 
 from evalui.settings import Settings
+from evalui.ui import server
 from evalui.ui.server import create_app
 
 
@@ -69,3 +72,11 @@ def test_gradio_is_not_imported_before_its_folder_is_set():
     # It reads GRADIO_TEMP_DIR once, when it is imported.
     script = "import sys, evalui.ui.server; sys.exit('gradio' in sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_only_gradio_s_files_are_hidden_and_only_while_it_is_imported():
+    with server._without_stubs():
+        assert inspect.getfile(Settings).endswith("settings.py")
+        with pytest.raises(OSError, match="need not be known"):
+            inspect.getfile(gr.Button)
+    assert inspect.getfile(gr.Button).endswith("button.py")

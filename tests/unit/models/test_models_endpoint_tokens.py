@@ -1,0 +1,51 @@
+from collections.abc import Sequence
+
+import pytest
+
+from evalui.models import endpoint_tokens
+from evalui.models.endpoint_http import Json
+from evalui.models.endpoint_tokens import Memory, ServerTokenizer
+
+
+def test_what_is_forgotten_meanwhile_is_answered_all_the_same(monkeypatch: pytest.MonkeyPatch):
+    """Threads that recall one thing while others make room for another."""
+    monkeypatch.setattr(endpoint_tokens, "_MOST_KEPT", 1)
+    memory = Memory()
+
+    class Sly(dict[object, object]):
+        """Forgets all between a look and the next, as when another thread is quicker."""
+
+        def __contains__(self, key: object) -> bool:
+            known = super().__contains__(key)
+            self.clear()
+            return known
+
+    memory._known = Sly()
+    found = [memory.recall("a", lambda: 7) == 7 for _ in range(3)]
+    assert found == [True] * 3
+
+
+def tokenizer(alone: Sequence[int], begun: Sequence[int]) -> ServerTokenizer:
+    def post(_path: str, body: Json) -> Json:
+        tokens = list(begun if body["add_special_tokens"] else alone)
+        return {"tokens": tokens, "count": len(tokens)}
+
+    return ServerTokenizer("m", "m", post, Memory())
+
+
+@pytest.mark.parametrize(
+    ("alone", "begun", "lead"),
+    [
+        ((64,), (1, 64), (1,)),
+        ((64,), (0, 1, 64), (0, 1)),
+        ((64,), (64,), ()),
+        ((64,), (64, 2), ()),  # T5 and its like put a token behind the text
+        ((64,), (101, 64, 102), ()),
+        ((64, 65), (64,), ()),
+    ],
+)
+def test_only_what_stands_before_a_text_is_its_lead(
+    alone: Sequence[int], begun: Sequence[int], lead: tuple[int, ...]
+):
+    found = tokenizer(alone, begun)
+    assert (found.lead, found.start) == (lead, lead[0] if lead else None)
