@@ -95,6 +95,15 @@ class Metered(Protocol):
 
 
 @runtime_checkable
+class Stoppable(Protocol):
+    """A model whose answers may be given up while they are waited for."""
+
+    def stop(self) -> None:
+        """End the `answer` under way with `Unreachable`; from any thread."""
+        ...
+
+
+@runtime_checkable
 class Noted(Protocol):
     """A model of which something is to be known once it is loaded, one sentence each."""
 

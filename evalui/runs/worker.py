@@ -30,6 +30,7 @@ from evalui.errors import (
 )
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.additions import additions_beside, read_models
+from evalui.models.base import Stoppable
 from evalui.runs import model_trials
 from evalui.runs.cluster import opener
 from evalui.runs.devices import Presence, device_of
@@ -73,6 +74,7 @@ class Worker:
         self._stopping = stopping
         self._on_batch = on_batch
         self.presence = Presence(store.database, self.name)
+        self._asked: Model | None = None  # while cells are at work; the heart looks at it, too
 
     def try_once(self) -> bool:
         """Try the oldest model out that waits for it; False if none does."""
@@ -103,7 +105,8 @@ class Worker:
             return False
         try:
             self.presence.at(run=run.id)
-            with Heart(self._store, run.lease, presence=self.presence):
+            hurry = partial(self._hurry, run.lease)
+            with Heart(self._store, run.lease, presence=self.presence, on_beat=hurry):
                 self._work(run)
         except LostRun as error:
             _log.warning("%s", error)
@@ -164,11 +167,26 @@ class Worker:
                 for row in cells:
                     self._fail_cell(run.lease, row, error)
                 continue
+            self._asked = model
             try:
                 self._do_all(run.lease, cells, model)
             finally:
+                self._asked = None
                 model.close()
                 self.presence.at(run=run.id)
+
+    def _hurry(self, lease: Lease) -> None:
+        """Have a model let go that keeps us waiting for answers nobody wants any more."""
+        model = self._asked
+        if not isinstance(model, Stoppable):
+            return
+        try:
+            self._store.check(lease)
+            unwanted = self._stopping()
+        except (Cancelled, LostRun):
+            unwanted = True
+        if unwanted:
+            model.stop()
 
     def _open(self, lease: Lease, row: CellRow) -> Model:
         """The model of a cell, waited for if nobody answers; the cell says so."""
@@ -225,7 +243,7 @@ class Heart:
     """Beats while a run is worked on, or without a lease while a model is tried out.
 
     In a thread of its own, because loading one model, or one batch of a large one, may take
-    longer than the time after which a silent worker counts as dead.
+    longer than the time after which a silent worker counts as dead. `on_beat` is called each time.
     """
 
     def __init__(
@@ -234,11 +252,13 @@ class Heart:
         lease: Lease | None = None,
         *,
         presence: Presence | None = None,
+        on_beat: Callable[[], None] = lambda: None,
         every_s: float = BEAT_S,
     ) -> None:
         self._store = store
         self._lease = lease
         self._presence = presence
+        self._on_beat = on_beat
         self._every_s = every_s
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heart", daemon=True)
@@ -267,6 +287,7 @@ class Heart:
                 # First the run: nothing that is only for the eye may keep it from its beat.
                 if self._lease and not self._store.beat(self._lease):
                     return  # the work itself finds out at its next batch
+                self._on_beat()
             except StoreError as error:
                 # The next beat may succeed; until then the silence itself tells the others.
                 _log.warning("No heartbeat: %s", error)

@@ -1,6 +1,7 @@
 """A model at servers that are killed, overloaded or choosy, in the middle of a run."""
 
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,6 +118,22 @@ def test_a_waiting_run_is_cancelled_at_once_and_can_be_resumed(
     assert branch.work_here()
     assert branch.trials(run_id) == expected
     assert set(branch.answered_by_all().values()) == {1}
+
+
+def test_a_run_whose_server_hangs_is_cancelled_long_before_the_server_times_out(
+    branch: Branch,
+) -> None:
+    text = branch.models.read_text()
+    branch.models.write_text(text.replace("timeout_s = 5", "timeout_s = 200"))
+    run_id = branch.queue_questions()
+    (place,) = branch.places
+    with Shift(branch):
+        wait_until(lambda: len(place.answered()) >= 50)
+        place.be(delay=200)
+        time.sleep(0.5)  # until every request on its way hangs; no answer tells of it
+        branch.store.cancel(run_id)
+        wait_until(lambda: branch.store.run(run_id).state == "cancelled", 20)
+        place.kill()
 
 
 def test_a_server_that_turns_requests_down_fails_the_cell_and_keeps_the_rest(
