@@ -12,8 +12,8 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 
-from evalui.models import read_catalog
-from evalui.runs.cluster import opener
+from evalui.models import Model, read_catalog
+from evalui.runs.cluster import ClusterModel, opener
 from evalui.runs.store import Store
 from evalui.runs.worker import Worker
 from evalui.settings import Settings
@@ -55,6 +55,14 @@ def main(database: Path, models: Path, run_id: str, out: Path) -> None:
     out.write_text(json.dumps({"lost": told.lost, "killed_at": killed_at}))
     ray.shutdown()
     cluster.shutdown()
+
+
+def with_everybody(model: Model, count: int) -> Model:
+    """The model once `count` actors hold it: the first could do the whole run alone meanwhile."""
+    assert isinstance(model, ClusterModel)
+    while sum(actor.ready for actor in model._actors) < count:
+        model._welcome(model._done())
+    return model
 
 
 if __name__ == "__main__":
