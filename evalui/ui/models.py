@@ -58,7 +58,9 @@ class Models:
         """Lay out the page, and the form below it that no poll touches."""
         with gr.Column(elem_classes="page"):
             whole = pane("models-pane")
-            form = pane("models-add")
+            # As it is laid out, and from then on only what a click makes of it: whatever else
+            # wrote it, an address or the tab, could undo what somebody is about to send.
+            form = pane("models-add", self.blank())
         said = gr.Textbox(visible=False)
         stamp = gr.Textbox(visible=False)
         timer = gr.Timer(_EVERY_S, active=False)
@@ -68,13 +70,17 @@ class Models:
         # A poll that began before a click may end after it, so it never writes what was said.
         timer.tick(self.tick, [said, stamp], [whole, stamp, timer], trigger_mode="once", **QUIET)
 
+    def blank(self) -> Html:
+        """The form before anybody has typed; a line that says so where nobody may add."""
+        return self._form({})
+
     def enter(self, form: Form) -> tuple[Any, ...]:
         """All outputs for an address; another tab's costs nothing."""
         return self.open() if form.get("tab") == "models" else (SKIP,) * len(self.outputs)
 
     def open(self) -> tuple[Any, ...]:
         """All outputs when the tab is pressed."""
-        return self._page(Said(), self._form({}))
+        return self._page(Said(), SKIP)
 
     def answer(self, event: gr.EventData) -> tuple[Any, ...]:
         """The page after a click: a test, a model added or removed, or another kind of place."""
