@@ -98,5 +98,5 @@ def _wait(server: "subprocess.Popen[bytes]", address: str) -> None:
                 if page.status == 200:
                     return
         except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.02)
+            time.sleep(0.02)  # the server tells nobody when it is ready
     raise RuntimeError(f"no page after {_LONGEST_S} s")

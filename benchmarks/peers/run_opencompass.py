@@ -33,7 +33,7 @@ class _Empties:
         del path, target
         if name.partition(".")[0] != "opencompass":
             return None
-        return importlib.util.spec_from_loader(name, self, is_package=True)  # type: ignore
+        return importlib.util.spec_from_loader(name, self, is_package=True)  # type: ignore # a finder is loader enough
 
     def create_module(self, spec: Any) -> ModuleType:
         return _Empty(spec.name)
@@ -48,7 +48,7 @@ def _evaluator() -> Any:
         for file in importlib.metadata.files("opencompass") or ()
         if str(file) == "opencompass/datasets/circular.py"
     ]
-    sys.meta_path.insert(0, _Empties())  # type: ignore
+    sys.meta_path.insert(0, _Empties())  # type: ignore # as above
     name = "opencompass.datasets.circular"
     spec = importlib.util.spec_from_file_location(name, str(place))
     assert spec is not None

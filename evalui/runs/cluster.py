@@ -265,7 +265,7 @@ def opener(settings: Settings) -> Callable[[ModelEntry], Model]:
             loading[0].wait()
         except Unreachable:
             raise
-        except Exception:
+        except Exception:  # raised again; nobody else would give its seats back
             loading.pop().close()
             raise
         return loading.pop()

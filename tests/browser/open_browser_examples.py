@@ -77,7 +77,7 @@ class Hall:
         while (run := self.store.run(run_id)).state != "done":
             assert run.state in ("queued", "running"), run.error
             assert time.monotonic() < deadline, "the run did not end in time"
-            time.sleep(0.05)
+            time.sleep(0.05)  # the store tells nobody when a run has ended
         return run_id
 
 

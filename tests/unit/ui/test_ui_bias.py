@@ -1,12 +1,11 @@
 """The Bias view: charts with tables that lead to questions, the tests in words, the maps."""
 
 from collections.abc import Callable
-from typing import Any
 
 import gradio as gr
 import pytest
 from ui_choice_examples import MANY, new_desk, questions, ran
-from ui_examples import GOOD, built
+from ui_examples import GOOD, laid_out, shown
 
 from evalui.ui.bias import Bias
 from evalui.ui.desk import Desk
@@ -36,22 +35,7 @@ def few(room: Desk) -> str:
 
 @pytest.fixture(scope="module")
 def view(room: Desk) -> Bias:
-    view = Bias(room, text("en"))
-
-    def lay_out() -> None:
-        with gr.Blocks():
-            view.build(gr.Textbox())
-
-    built(lay_out)
-    return view
-
-
-def shown(view: Bias, run_id: str, form: Form | None = None) -> dict[str, Any]:
-    """What the view shows, by the name of its pane; charts are left out."""
-    values = view.show(run_id, form)
-    assert len(values) == len(view.outputs)
-    names = [getattr(output, "elem_id", None) or "" for output in view.outputs]
-    return {name: value for name, value in zip(names, values, strict=True) if name}
+    return laid_out(Bias(room, text("en")))
 
 
 def always_a(view: Bias, run_id: str) -> str:

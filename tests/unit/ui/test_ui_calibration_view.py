@@ -1,15 +1,11 @@
 """The Calibration view: sureness against rightness where there are probabilities, else why not."""
 
-from typing import Any
-
-import gradio as gr
 import pytest
 from ui_choice_examples import MANY, new_desk, questions, ran
-from ui_examples import GOOD, built
+from ui_examples import GOOD, laid_out, shown
 
 from evalui.ui.calibration_view import CalibrationView
 from evalui.ui.desk import Desk
-from evalui.ui.pane import Form
 from evalui.ui.text import text
 
 
@@ -27,21 +23,7 @@ def many(room: Desk) -> str:
 
 @pytest.fixture(scope="module")
 def view(room: Desk) -> CalibrationView:
-    view = CalibrationView(room, text("en"))
-
-    def lay_out() -> None:
-        with gr.Blocks():
-            view.build(gr.Textbox())
-
-    built(lay_out)
-    return view
-
-
-def shown(view: CalibrationView, run_id: str, form: Form | None = None) -> dict[str, Any]:
-    values = view.show(run_id, form)
-    assert len(values) == len(view.outputs)
-    names = [getattr(output, "elem_id", None) or "" for output in view.outputs]
-    return {name: value for name, value in zip(names, values, strict=True) if name}
+    return laid_out(CalibrationView(room, text("en")))
 
 
 def test_letters_have_both_errors_and_their_mass(view: CalibrationView, many: str):

@@ -1,15 +1,13 @@
 """The Statistics view: clustered errors, the paired table, what could be seen, rank bands."""
 
 from collections.abc import Callable
-from typing import Any
 
 import gradio as gr
 import pytest
 from ui_choice_examples import MANY, new_desk, ran
-from ui_examples import GOOD, MODELS, built
+from ui_examples import GOOD, MODELS, laid_out, shown
 
 from evalui.ui.desk import Desk
-from evalui.ui.pane import Form
 from evalui.ui.statistics import Statistics
 from evalui.ui.text import text
 
@@ -37,21 +35,7 @@ def few(room: Desk) -> str:
 
 @pytest.fixture(scope="module")
 def view(room: Desk) -> Statistics:
-    view = Statistics(room, text("en"))
-
-    def lay_out() -> None:
-        with gr.Blocks():
-            view.build(gr.Textbox())
-
-    built(lay_out)
-    return view
-
-
-def shown(view: Statistics, run_id: str, form: Form | None = None) -> dict[str, Any]:
-    values = view.show(run_id, form)
-    assert len(values) == len(view.outputs)
-    names = [getattr(output, "elem_id", None) or "" for output in view.outputs]
-    return {name: value for name, value in zip(names, values, strict=True) if name}
+    return laid_out(Statistics(room, text("en")))
 
 
 def test_each_figure_has_its_clustered_error_and_design_effect(view: Statistics, many: str):

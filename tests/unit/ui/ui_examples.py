@@ -2,7 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import gradio as gr
+
+from evalui.ui.pane import Form
 
 T = TypeVar("T")
 
@@ -40,3 +44,22 @@ def built(build: Callable[[], T]) -> T:
         return build()
 
     return asyncio.run(inside())
+
+
+def laid_out(view: Any) -> Any:
+    """A view of Results as the page lays it out, beside the field that holds the run."""
+
+    def lay_out() -> None:
+        with gr.Blocks():
+            view.build(gr.Textbox())
+
+    built(lay_out)
+    return view
+
+
+def shown(view: Any, run_id: str, form: Form | None = None) -> dict[str, Any]:
+    """What a view shows, by the name of its pane; charts are left out."""
+    values = view.show(run_id, form)
+    assert len(values) == len(view.outputs)
+    names = [getattr(output, "elem_id", None) or "" for output in view.outputs]
+    return {name: value for name, value in zip(names, values, strict=True) if name}
