@@ -48,8 +48,13 @@ def main(database: Path, models: Path, run_id: str, out: Path) -> None:
             killed_at.append(done)
             cluster.remove_node(machines[0], allow_graceful=False)
 
-    settings = Settings(engine="ray", ray_cores=1)
-    worker = Worker(store, lambda: read_catalog(models), opener=opener(settings), on_batch=kill_one)
+    open_there = opener(Settings(engine="ray", ray_cores=1))
+    worker = Worker(
+        store,
+        lambda: read_catalog(models),
+        opener=lambda entry: with_everybody(open_there(entry), len(machines)),
+        on_batch=kill_one,
+    )
     worker.work_once(run_id)
     store.close()
     out.write_text(json.dumps({"lost": told.lost, "killed_at": killed_at}))

@@ -15,7 +15,7 @@ ON_A_CLUSTER = Path(__file__).with_name("cluster_examples.py")
 QUESTIONS = 60
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(400)
 def test_a_run_outlives_a_machine_and_comes_out_as_on_one(office: Office) -> None:
     with office.models.open("a") as file:
         path = ASSETS / "models" / "demo-late"
