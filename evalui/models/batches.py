@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 Tokens = tuple[int, ...]
+ENDLESS = 2**31  # more tokens than any text has
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,14 @@ def scored(key: int, context: Tokens, continuation: Tokens) -> Question:
     return Question(key, tokens, tuple(wanted))
 
 
-def plan(questions: Sequence[Question], *, token_budget: int, place_budget: int) -> Iterator[Batch]:
+def plan(
+    questions: Sequence[Question], *, token_budget: int, place_budget: int, steady: int = ENDLESS
+) -> Iterator[Batch]:
     """Batches of rows of similar length, the longest first, each distinct row once.
 
-    A batch has at most `token_budget` padded tokens and `place_budget` places, or one row.
-    Questions with the same tokens share their row, as the letters of one prompt do.
+    A batch has at most `token_budget` padded tokens and `place_budget` places, or one row, as has
+    one longer than `steady`. Questions with the same tokens share their row, as the letters of
+    one prompt do.
     """
     rows: dict[Tokens, list[Question]] = {}
     for question in questions:
@@ -58,7 +62,7 @@ def plan(questions: Sequence[Question], *, token_budget: int, place_budget: int)
     for tokens in sorted(rows, key=lambda row: (-len(row), row)):
         needs = len({length for question in rows[tokens] for length, _ in question.wanted})
         full = (len(taken) + 1) * width > token_budget or places + needs > place_budget
-        if taken and full:
+        if taken and (full or width > steady):
             yield _batch(taken)
             taken, places = {}, 0
         width = width if taken else len(tokens)
@@ -81,11 +85,17 @@ def common(left: Tokens | str, right: Tokens | str) -> int:
     return low
 
 
-def chunks(lengths: Sequence[int], *, token_budget: int) -> Iterator[list[int]]:
-    """Indices of `lengths`, longest first, in groups of at most `token_budget` padded tokens."""
+def chunks(
+    lengths: Sequence[int], *, token_budget: int, steady: int = ENDLESS
+) -> Iterator[list[int]]:
+    """Indices of `lengths`, longest first, in groups of at most `token_budget` padded tokens.
+
+    What is longer than `steady` is a group of its own.
+    """
     group: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-        if group and (len(group) + 1) * lengths[group[0]] > token_budget:
+        longest = lengths[group[0]] if group else 0
+        if group and ((len(group) + 1) * longest > token_budget or longest > steady):
             yield group
             group = []
         group.append(index)

@@ -12,9 +12,10 @@ from transformers.utils.logging import disable_progress_bar
 
 from evalui.errors import ModelError
 from evalui.models.adapters import Place, attach
+from evalui.models.batches import ENDLESS
 
 LOGITS = 2**26  # of one forward pass: 256 MiB in float32
-_STRETCHED = frozenset({"dynamic", "longrope"})
+_STRETCHED = ("dynamic", "longrope")  # kinds of rotary positions, also as a part of their names
 _MEMORY = 2**30  # bytes on a CPU for the keys and values of texts that are being written
 
 
@@ -56,17 +57,26 @@ class Causal:
 
     @property
     def steady(self) -> int:
-        """How many tokens a text may have so that no position depends on a longer neighbour's.
+        """How many tokens a text may have so that its positions depend on no other text.
 
-        Beyond it, some networks turn all rows of a batch by other angles than short ones.
+        Beyond it, some networks turn all rows of a batch by angles that follow the longest of
+        them, or the longest so far. So a longer text has a batch of its own, after `calm`.
         """
         most = getattr(self._config, "max_position_embeddings", None)
         limits = [
-            rope.get("original_max_position_embeddings") or most
+            limit
             for rope in _ropes(self._config)
-            if rope.get("rope_type") in _STRETCHED
+            for limit in (rope.get("original_max_position_embeddings"), most)
+            if limit and any(kind in str(rope.get("rope_type")) for kind in _STRETCHED)
         ]
-        return min((int(limit) for limit in limits if limit), default=2**31)
+        # Only a text below the limit brings a network back from a longer one by itself.
+        return min((int(limit) - 1 for limit in limits), default=ENDLESS)
+
+    @torch.inference_mode()
+    def calm(self) -> None:
+        """Let the network forget how long the last text was, by a text of one token."""
+        ids = torch.zeros((1, 1), dtype=torch.long, device=self.device)
+        self.model(input_ids=ids, use_cache=False)
 
     @property
     def dtype(self) -> str:

@@ -3,9 +3,10 @@
 Computes with torch. It knows neither texts nor requests.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -29,6 +30,7 @@ class Network:
     """Reads with a causal language model."""
 
     def __init__(self, causal: Causal) -> None:
+        self._causal = causal
         self._model = causal.model
         self._device = causal.device
         # The fused attention of torch leaves out the cap on scores without a word (Gemma 2).
@@ -38,6 +40,8 @@ class Network:
     def read(self, batch: Batch) -> Readout:
         """Look up what the batch asks for in one forward pass.
 
+        A row longer than the network is steady must be alone.
+
         Raises:
             Full: the device has too little memory.
             ModelError: the network computes NaN.
@@ -45,20 +49,36 @@ class Network:
         rows = torch.tensor([row for row, _ in batch.places], device=self._device)
         columns = torch.tensor([column for _, column in batch.places], device=self._device)
 
-        def only_places(_: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
-            return inputs[0][rows, columns][None]
+        def only_places(states: torch.Tensor) -> torch.Tensor:
+            return states[rows, columns][None]
 
         # Padding stands on the right, where a causal network cannot see it.
         ids = padded(batch.rows).to(self._device)
-        # The head is the dearest layer of a small network with a large vocabulary. Narrowing
-        # its input leaves whatever an architecture does to the logits afterwards in force.
-        hook = self._model.get_output_embeddings().register_forward_pre_hook(only_places)
-        try:
-            with torch.inference_mode(), noticing_full():
+        with torch.inference_mode(), noticing_full():
+            if ids.shape[1] > self._causal.steady:
+                assert len(batch.rows) == 1, "positions would follow the neighbours' lengths"
+                self._causal.calm()
+            with narrowed(self._model, only_places):
                 logits: torch.Tensor = self._model(input_ids=ids, use_cache=False).logits
-                return look_up(logits[0].float(), batch.asked)
-        finally:
-            hook.remove()
+            return look_up(logits[0].float(), batch.asked)
+
+
+@contextmanager
+def narrowed(model: Any, narrow: Callable[[torch.Tensor], torch.Tensor]) -> Generator[None]:
+    """Give the model's output head only what `narrow` leaves of its input.
+
+    The head is the dearest layer of a small network with a large vocabulary. Narrowing its input
+    leaves whatever an architecture does to the logits afterwards in force.
+    """
+
+    def only(_: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        return narrow(inputs[0])
+
+    hook = model.get_output_embeddings().register_forward_pre_hook(only)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 @contextmanager

@@ -83,7 +83,7 @@ class Memory:
         else:
             past = Past(_repeated(after.cache, len(rows)), after.mask.expand(len(rows), -1))
         logits = self._read(past, ids, mask)
-        if after is not None and bool(gaps.any()):
+        if after is not None and min(map(len, rows)) < width:
             _close(past, after.mask.shape[1], gaps)
         return past, logits
 

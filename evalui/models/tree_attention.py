@@ -6,6 +6,7 @@ Takes the place of transformers' own attention during one forward pass over a pa
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import torch
@@ -147,19 +148,21 @@ def _depth(piece: Piece) -> int:
 
 def _call(pieces: Sequence[Piece], ends: torch.Tensor, like: torch.Tensor) -> _Call:
     wide, deep = max(map(_width, pieces)), max(map(_depth, pieces))
-    queries = torch.tensor([_filled(range(p.begin, p.end), wide) for p in pieces])
-    keys = torch.tensor([_filled([*p.path, *range(p.begin, p.end)], deep) for p in pieces])
-    queries, keys = queries.to(like.device), keys.to(like.device)
+    at = like.device
+    asking = [_filled(range(p.begin, p.end), wide) for p in pieces]
+    queries = torch.tensor(asking, device=at)
+    keys = [_filled([*p.path, *range(p.begin, p.end)], deep) for p in pieces]
+    keys = torch.tensor(keys, device=at)
     # A node that fills up (-1) is asked for nothing and seen by nobody, except that a query that
     # sees no key at all would be NaN: let it see the first.
-    real = queries >= 0
     seen = (keys[:, None] <= queries[:, :, None]) & (queries[:, :, None] < ends[keys][:, None])
     seen &= (keys >= 0)[:, None]
-    seen[..., 0] |= ~real
-    mask = torch.zeros(seen.shape, dtype=like.dtype, device=like.device)
+    seen[..., 0] |= queries < 0
+    mask = torch.zeros(seen.shape, dtype=like.dtype, device=at)
     mask = mask.masked_fill_(~seen, -torch.inf)[:, None]
-    rows = real.flatten().nonzero()[:, 0]
-    nodes = queries.flatten()[rows]
+    # Counted here: a GPU would have to be waited for to know how many there are.
+    real = [(row, node) for row, node in enumerate(chain(*asking)) if node >= 0]
+    rows, nodes = torch.tensor([*zip(*real, strict=True)], device=at).unbind()
     return _Call(queries.clamp_min(0), keys.clamp_min(0), mask, rows, nodes)
 
 

@@ -20,36 +20,23 @@ _TOLERANCE, _ULPS = 1e-3, 32
 # What torch and transformers raise when they are asked for what an architecture does not have.
 _REFUSALS = (TypeError, ValueError, KeyError, IndexError, AttributeError, RuntimeError)
 _TRUNK = 24  # tokens all probes begin with
-_STRETCHED = frozenset({"dynamic", "longrope"})
 
 
-def reach(about: Any) -> int:
-    """How many tokens a text may have to be read over tries; `about` is the text configuration.
+def reach(causal: Causal) -> int:
+    """How many tokens a text may have to be read over tries.
 
     Beyond it some layer no longer sees all tokens, or positions depend on their neighbours in
     the batch. None may be if attention grows with the place in the batch (Llama 4), which in a
     pack of many texts is not the position.
     """
+    about = causal.model.config.get_text_config()
     if getattr(about, "attn_temperature_tuning", False):
         return 0
     limits = [
         getattr(about, "attention_chunk_size", None),
         getattr(about, "sliding_window", None) if _slides(about) else None,
     ]
-    most = getattr(about, "max_position_embeddings", None)
-    limits += [
-        rope.get("original_max_position_embeddings") or most
-        for rope in _ropes(about)
-        if rope.get("rope_type") in _STRETCHED
-    ]
-    return min((int(limit) for limit in limits if limit), default=2**31)
-
-
-def _ropes(about: Any) -> list[dict[str, Any]]:
-    """One for all layers, or one for each type of layer."""
-    rope: dict[str, Any] = getattr(about, "rope_parameters", None) or {}
-    kinds: list[Any] = [rope] if "rope_type" in rope else list(rope.values())
-    return [kind for kind in kinds if isinstance(kind, dict)]
+    return min([causal.steady, *(int(limit) for limit in limits if limit)])
 
 
 def misfit(plain: Network, tree: TreeNetwork, causal: Causal) -> str:
@@ -61,10 +48,10 @@ def misfit(plain: Network, tree: TreeNetwork, causal: Causal) -> str:
         Full: the device has too little memory for a hundred tokens.
         ModelError: the network computes NaN.
     """
-    if not reach(causal.model.config.get_text_config()):
+    if not reach(causal):
         return _own_way(causal)
     probes = _probes(int(causal.model.config.get_text_config().vocab_size))
-    expected = _row_by_row(plain, probes)
+    expected = _row_by_row(plain, probes, causal.steady)
     try:
         found = _over_tries(tree, probes)
     except (Unfit, ModelError, *_REFUSALS) as error:
@@ -115,9 +102,11 @@ def _probes(vocabulary: int) -> list[Question]:
     ]
 
 
-def _row_by_row(plain: Network, probes: list[Question]) -> dict[tuple[int, int], float]:
+def _row_by_row(
+    plain: Network, probes: list[Question], steady: int
+) -> dict[tuple[int, int], float]:
     found: dict[tuple[int, int], float] = {}
-    for batch in plan(probes, token_budget=1024, place_budget=1024):
+    for batch in plan(probes, token_budget=1024, place_budget=1024, steady=steady):
         readout = plain.read(batch)
         for question, own in batch.answers:
             found |= {(question.key, at): each for at, each in enumerate(readout.logprobs[own])}

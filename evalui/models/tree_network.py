@@ -11,7 +11,7 @@ from transformers import AttentionInterface
 
 from evalui.models.batches import Tokens
 from evalui.models.loading import Causal
-from evalui.models.network import Readout, look_up, noticing_full
+from evalui.models.network import Readout, look_up, narrowed, noticing_full
 from evalui.models.prefix_tree import Pack, chain
 from evalui.models.tree_attention import KeysValues, Sight, Unfit, sight
 from evalui.models.tree_trunks import Trunks
@@ -66,23 +66,22 @@ class TreeNetwork:
         """Logits (places, vocabulary) at the places, and keys and values of each layer."""
         places = torch.tensor(pack.places or (0,), device=self._device)
 
-        def only_places(_: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
-            return inputs[0][:, places]
+        def only_places(states: torch.Tensor) -> torch.Tensor:
+            return states[:, places]
 
         like = torch.empty(0, dtype=self._model.dtype, device=self._device)
         view = sight(pack, trunk, like=like)
-        # The head is the dearest layer of a small network with a large vocabulary. Narrowing
-        # its input leaves whatever an architecture does to the logits afterwards in force.
-        hook = self._model.get_output_embeddings().register_forward_pre_hook(only_places)
-        try:
-            with torch.inference_mode(), self._seeing(view), noticing_full():
-                logits: torch.Tensor = self._model(
-                    input_ids=torch.tensor([pack.tokens], device=self._device),
-                    position_ids=torch.tensor([pack.positions], device=self._device),
-                    use_cache=False,
-                ).logits
-        finally:
-            hook.remove()
+        with (
+            torch.inference_mode(),
+            narrowed(self._model, only_places),
+            self._seeing(view),
+            noticing_full(),
+        ):
+            logits: torch.Tensor = self._model(
+                input_ids=torch.tensor([pack.tokens], device=self._device),
+                position_ids=torch.tensor([pack.positions], device=self._device),
+                use_cache=False,
+            ).logits
         if not view.seen or (trunk and view.seen.keys() != trunk.keys()):
             raise Unfit("it does not compute attention where transformers lets others do it")
         return logits[0].float(), view.seen

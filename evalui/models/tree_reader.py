@@ -47,7 +47,7 @@ class Reader:
         self._plain = Network(causal)
         self._tree = TreeNetwork(causal, trunk_bytes=trunk_room(causal))
         self._budget = min(token_budget, room(causal))
-        self._reach = reach(causal.model.config.get_text_config())
+        self._reach = reach(causal)
         try:
             self.note = misfit(self._plain, self._tree, causal)
         except Full as error:
@@ -95,7 +95,8 @@ class Reader:
 
     def _row_by_row(self, questions: Questions) -> Iterator[Found]:
         places = self._causal.place_budget
-        for batch in plan(questions, token_budget=self._budget, place_budget=places):
+        steady = self._causal.steady
+        for batch in plan(questions, token_budget=self._budget, place_budget=places, steady=steady):
             yield from _found(batch, self._plain.read(batch))
 
 

@@ -46,6 +46,10 @@ class _Task:
     enough: Enough
     ends: frozenset[int]
 
+    def needs(self, row: int) -> int:
+        """How many tokens row number `row` has at most when it is written."""
+        return len(self.prompts[row]) + self.max_tokens
+
     def verdict(self, row: int, ids: Sequence[int]) -> Written | None:
         """What row number `row` wrote if it is at its end."""
         if ids[-1] in self.ends:
@@ -94,17 +98,13 @@ class Writer:
             ModelError: the device has too little memory, or the network computes NaN.
         """
         task = _Task(prompts, max_tokens, temperature, seeds, enough, self._causal.ends)
-        lengths = [len(prompt) + max_tokens for prompt in prompts]
-        steady = [at for at, length in enumerate(lengths) if length <= self._causal.steady]
-        if self._memory.works:
-            yield from self._continue(task, steady, token_budget)
-        else:
-            parts = chunks([lengths[at] for at in steady], token_budget=token_budget)
-            yield from self._generate(task, ([steady[n] for n in part] for part in parts))
-        # What a longer row remembers depends on its neighbours' lengths, so it has none.
-        for at in sorted(set(range(len(prompts))) - set(steady)):
-            self._calm()
-            yield from self._generate(task, [[at]])
+        steady = self._causal.steady
+        # What a longer row remembers would depend on its neighbours' lengths, so it has none.
+        rows = [at for at in range(len(prompts)) if self._memory.works and task.needs(at) <= steady]
+        yield from self._continue(task, rows, token_budget)
+        rest = sorted(set(range(len(prompts))) - set(rows))
+        parts = chunks([task.needs(at) for at in rest], token_budget=token_budget, steady=steady)
+        yield from self._generate(task, ([rest[n] for n in part] for part in parts))
 
     def _continue(
         self, task: _Task, rows: Sequence[int], token_budget: int
@@ -126,12 +126,6 @@ class Writer:
                 continue
             yield from finished
 
-    @torch.inference_mode()
-    def _calm(self) -> None:
-        """Let the network forget how long the last text was, by a text of one token."""
-        ids = torch.zeros((1, 1), dtype=torch.long, device=self._causal.device)
-        self._causal.model(input_ids=ids)
-
     def _generate(
         self, task: _Task, parts: Iterable[Sequence[int]]
     ) -> Iterator[tuple[int, Written]]:
@@ -144,8 +138,7 @@ class Writer:
                     finished = self._generate_together(task, group)
             except Full as error:
                 if len(group) == 1:
-                    needed = len(task.prompts[group[0]]) + task.max_tokens
-                    raise out_of_memory(needed) from error
+                    raise out_of_memory(task.needs(group[0])) from error
                 half = len(group) // 2
                 groups.extendleft((group[half:], group[:half]))
                 free(self._causal.device)
@@ -154,6 +147,8 @@ class Writer:
 
     @torch.inference_mode()
     def _generate_together(self, task: _Task, group: Sequence[int]) -> list[tuple[int, Written]]:
+        if max(map(task.needs, group)) > self._causal.steady:
+            self._causal.calm()
         prompts = [task.prompts[index] for index in group]
         width = max(len(prompt) for prompt in prompts)
         ids = padded([prompt[::-1] for prompt in prompts]).flip(1).to(self._causal.device)
@@ -229,7 +224,7 @@ class _Page:
         rows, self._rows, self._past, self._shared = self._rows, [], None, None
         self._waiting.extendleft(_Row(row.index, row.family, row.shared) for row in reversed(rows))
         self._most = 0
-        self.cells = len(rows) * max(self._needs(row) for row in rows) // 2
+        self.cells = len(rows) * max(self._task.needs(row.index) for row in rows) // 2
         return len(rows) > 1
 
     def _taken(self) -> Iterator[list[_Row]]:
@@ -240,11 +235,11 @@ class _Page:
         if len(self._rows) > self._most * 7 // 8:
             return
         count = len(self._rows)
-        width = max((self._needs(row) for row in self._rows), default=0)
+        width = max((self._task.needs(row.index) for row in self._rows), default=0)
         group: list[_Row] = []
         while self._waiting and count < _ROWS:
             row = self._waiting[0]
-            width = max(width, self._needs(row))
+            width = max(width, self._task.needs(row.index))
             if count and (count + 1) * width > self.cells:
                 break
             if group and not self._goes_with(row, group):
@@ -255,9 +250,6 @@ class _Page:
         if group:
             yield group
         self._most = count
-
-    def _needs(self, row: _Row) -> int:
-        return len(self._task.prompts[row.index]) + self._task.max_tokens
 
     def _goes_with(self, row: _Row, group: Sequence[_Row]) -> bool:
         width = max(len(self._own(row)), len(self._own(group[0])))  # the longest come first

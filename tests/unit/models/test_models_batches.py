@@ -32,6 +32,13 @@ def test_a_row_beyond_the_budget_goes_alone():
     assert [len(batch.rows) for batch in batches(questions, tokens=10)] == [1, 1]
 
 
+def test_rows_that_are_not_steady_go_alone():
+    questions = [scored(key, (1,) * length, (2,)) for key, length in enumerate((5, 8, 9, 6, 4))]
+    found = plan(questions, token_budget=100, place_budget=100, steady=5)
+    assert [[len(row) for row in batch.rows] for batch in found] == [[9], [8], [6], [5, 4]]
+    assert list(chunks((5, 8, 9, 6, 4), token_budget=100, steady=5)) == [[2], [1], [3], [0, 4]]
+
+
 def test_places_are_budgeted_too():
     questions = [scored(0, (1,), (2, 2, 2)), scored(1, (3,), (2, 2, 2))]
     assert [len(batch.places) for batch in batches(questions, places=5)] == [3, 3]

@@ -1,6 +1,8 @@
 import logging
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -10,10 +12,11 @@ from evalui.models import prefix_tree, tree_network
 from evalui.models.batches import Question, plan, scored
 from evalui.models.loading import Causal, load
 from evalui.models.network import Full, Network
-from evalui.models.tree_attention import Unfit
+from evalui.models.prefix_tree import Pack
+from evalui.models.tree_attention import Sight, Unfit
 from evalui.models.tree_network import TreeNetwork
 from evalui.models.tree_reader import Reader
-from tests.unit.models.tree_architectures import tiny
+from tests.unit.models.tree_architectures import STRETCHED, tiny
 
 SHOTS = tuple(range(50, 90))
 # Options that share nothing but the examples, and some that share a stem.
@@ -150,6 +153,21 @@ def test_scores_that_differ_over_tries_are_not_believed(
     assert_right(reader, causal)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_a_neighbour_in_sight_is_noticed_in_every_precision(
+    small_folder: Path, monkeypatch: pytest.MonkeyPatch, dtype: str
+):
+    right = tree_network.sight
+
+    def nosy(pack: Pack, trunk: Any, *, like: torch.Tensor) -> Sight:
+        everyone = (len(pack.tokens),) * len(pack.tokens)
+        return right(replace(pack, ends=everyone), trunk, like=like)
+
+    monkeypatch.setattr(tree_network, "sight", nosy)
+    causal = load(small_folder, dtype=dtype, device="cpu", threads=1, ends=frozenset())
+    assert "sharing prompts changes scores by" in Reader(causal, token_budget=4096).note
+
+
 def test_the_next_window_finds_the_trunk_of_the_one_before(
     causal: Causal, monkeypatch: pytest.MonkeyPatch
 ):
@@ -221,6 +239,27 @@ def test_a_kept_trunk_that_goes_too_far_is_used_up_to_where_it_fits(causal: Caus
     longer = [scored(key, (*SHOTS, *range(300, 340), 9 + key), (1, 2)) for key in range(200)]
     list(reader.read(longer))
     assert_right(reader, causal)
+
+
+@pytest.mark.parametrize("name", STRETCHED)
+@pytest.mark.parametrize("way", ["read", "_row_by_row"])
+def test_a_long_text_does_not_change_what_its_neighbours_score(name: str, way: str):
+    """Beyond 64 tokens positions follow the longest text of a batch, and the longest before."""
+    texts = [
+        scored(key, tuple(range(3 + key, 3 + key + length)), (5, 6))
+        for key, length in enumerate((20, 21, 90, 62, 63, 64, 89, 65, 91, 40))
+    ]
+    alone = {
+        text.key: list(Network(tiny(name)).read(batch).logprobs)
+        for text in texts
+        for batch in plan([text], token_budget=1, place_budget=99)
+    }
+    reader = Reader(tiny(name), token_budget=4096)
+    assert reader.note == ""
+    for asked in (texts, texts[::-1], texts[3:6]):
+        for each in getattr(reader, way)(asked):
+            expected = pytest.approx(alone[each.question.key], abs=1e-5)
+            assert list(each.logprobs) == expected, len(each.question.tokens)
 
 
 def test_reading_leaves_the_model_as_it_was(causal: Causal):

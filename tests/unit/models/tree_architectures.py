@@ -74,6 +74,22 @@ OVER_TRIES: dict[str, tuple[str, dict[str, Any]]] = {
         {"max_position_embeddings": 64, "rope_parameters": _DYNAMIC},
     ),
 }
+# Beyond 64 tokens their positions follow the longest text of a batch.
+STRETCHED: dict[str, tuple[str, dict[str, Any]]] = {
+    "dynamic": OVER_TRIES["Llama, dynamic NTK"],
+    "longrope": (
+        "Phi3Config",
+        {
+            "original_max_position_embeddings": 64,
+            "rope_parameters": {
+                "rope_type": "longrope",
+                "rope_theta": 100.0,
+                "short_factor": [1.0] * 4,
+                "long_factor": [1.0, 4.0, 8.0, 16.0],
+            },
+        },
+    ),
+}
 ROW_BY_ROW: dict[str, tuple[str, dict[str, Any]]] = {
     "Mistral, window 16": ("MistralConfig", {"sliding_window": 16}),
     "Qwen2, window 16": (
@@ -104,11 +120,11 @@ _OLDER = {"GPT-2", "Bloom", "MPT", "Falcon", "Falcon, ALiBi", "GPT-Neo", "GPT-J"
 _OLDER |= {"Mamba", "RWKV"}
 
 
-def tiny(name: str) -> Causal:
+def tiny(name: str, dtype: torch.dtype = torch.float32) -> Causal:
     """The network of that name, the same whenever it is made."""
-    kind, differs = (OVER_TRIES | ROW_BY_ROW)[name]
+    kind, differs = (OVER_TRIES | STRETCHED | ROW_BY_ROW)[name]
     config = getattr(transformers, kind)(**((_OLD if name in _OLDER else _SHAPE) | differs))
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(devices=()):
         torch.manual_seed(0)
-        model = transformers.AutoModelForCausalLM.from_config(config).eval()
+        model = transformers.AutoModelForCausalLM.from_config(config, dtype=dtype).eval()
     return Causal(model, torch.device("cpu"), frozenset())

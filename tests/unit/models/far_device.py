@@ -1,0 +1,142 @@
+"""Reads and writes on a device that is made up, with tensors that have a shape but no numbers.
+
+A program of its own: `python -m tests.unit.models.far_device "Qwen2"`. torch knows one made-up
+device in a process, for good. Operations on tensors of two devices fail as on a GPU, and so does
+whatever a GPU would have to be waited for, except where the answers are told.
+"""
+
+import sys
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch._subclasses import fake_tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils import backend_registration
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from evalui.models import network, writer
+from evalui.models.batches import plan, scored
+from evalui.models.loading import Causal
+from evalui.models.network import Network
+from evalui.models.prefix_tree import plan_tree
+from evalui.models.tree_network import TreeNetwork
+from evalui.models.writer import Writer
+from tests.unit.models.tree_architectures import tiny
+
+FAR = "faraway"
+SHOTS = tuple(range(50, 90))
+QUESTIONS = [
+    scored(4 * stem + option, (*SHOTS, *range(100 + stem, 120)), (option, 7, stem + 20))
+    for stem in range(12)
+    for option in range(4)
+]
+
+
+class Module:
+    """What torch asks of the made-up device; nothing runs there."""
+
+    def is_available(self) -> bool:
+        return False
+
+    def is_initialized(self) -> bool:
+        return True
+
+    def _is_in_bad_fork(self) -> bool:
+        return False
+
+    def current_device(self) -> int:
+        return 0
+
+    def device_count(self) -> int:
+        return 1
+
+    def manual_seed_all(self, _seed: int) -> None:
+        pass
+
+
+class Together(TorchDispatchMode):
+    """Refuses an index on the CPU, too, which torch would move without a word."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
+        places = {each.device.type for each in tensors if each.dim()}
+        assert len(places) < 2, f"{func} of tensors on {sorted(places)}"
+        return func(*args, **(kwargs or {}))
+
+
+def made_up() -> None:
+    torch.utils.rename_privateuse1_backend(FAR)
+    torch._register_device_module(FAR, Module())
+    guard = backend_registration._DummyDeviceGuard()
+    torch._C._acc.register_python_privateuseone_device_guard(guard)
+
+
+def told(tensor: torch.Tensor) -> list[int]:
+    """Zeros in the place of numbers that are fetched from the device."""
+    assert tensor.device.type == FAR
+    return [0] * len(tensor)
+
+
+def single(scores: torch.Tensor) -> torch.Tensor:
+    assert scores.device.type == FAR
+    assert scores.dtype == torch.float32, "too coarse for a sum over a vocabulary"
+    return scores
+
+
+def whatever(scores: torch.Tensor) -> torch.Tensor:
+    assert scores.device.type == FAR
+    return scores
+
+
+def read(causal: Causal) -> None:
+    for batch in plan(QUESTIONS, token_budget=500, place_budget=99):
+        Network(causal).read(batch)
+
+
+def read_over_tries(causal: Causal) -> None:
+    tree = TreeNetwork(causal, trunk_bytes=2**20)
+    packs = list(plan_tree(QUESTIONS, token_budget=500, place_budget=99))
+    assert len(packs) > 1, "the trunk is found again"
+    assert packs[0].trunk
+    for pack in packs:
+        tree.read(pack)
+
+
+def write(causal: Causal) -> None:
+    for temperature in (0.0, 1.0):
+        prompts = [each.tokens for each in QUESTIONS[:9]]
+        written = Writer(causal).write(
+            prompts,
+            max_tokens=3,
+            temperature=temperature,
+            seeds=range(9),
+            enough=lambda _, __: False,
+        )
+        assert [text.ids for _, text in written] == [(0, 0, 0)] * 9
+
+
+WAYS = {"read": read, "read_over_tries": read_over_tries, "write": write}
+
+
+def main(names: list[str]) -> None:
+    made_up()
+    for name in names:
+        numberless = FakeTensorMode()
+        with numberless, torch.device(FAR):
+            model = tiny(name, torch.bfloat16).model
+        for way in WAYS.values():
+            with numberless, Together():
+                way(Causal(model, torch.device(FAR), frozenset()))
+
+
+if __name__ == "__main__":
+    with (
+        patch.object(fake_tensor, "CONSTANT_NUMEL_LIMIT", -1),  # else tiny ones are real
+        patch.object(network, "sound", single),
+        patch.object(network, "listed", told),
+        patch.object(writer, "sound", whatever),
+        patch.object(writer, "listed", told),
+    ):
+        main(sys.argv[1:])
