@@ -111,6 +111,13 @@ class Noted(Protocol):
 
 
 @runtime_checkable
+class Drawing(Protocol):
+    """A model whose replies may come out otherwise at any temperature, if `draws`."""
+
+    draws: bool
+
+
+@runtime_checkable
 class Limited(Protocol):
     """A backend that knows why its model lacks an ability."""
 

@@ -8,7 +8,7 @@ from evalui.errors import Sentence, sentence
 from evalui.models.asking import ask
 from evalui.models.endpoint_echo import Seam, score, seam_by_context, seam_by_text, split
 from evalui.models.endpoint_findings import Findings
-from evalui.models.endpoint_http import Declined, Json, Post, as_object, whole
+from evalui.models.endpoint_http import LONGEST, Declined, Json, Post, as_object, whole
 from evalui.models.endpoint_ids import look_up
 from evalui.models.endpoint_labels import label_probs
 from evalui.models.endpoint_replies import (
@@ -23,6 +23,7 @@ from evalui.models.endpoint_replies import (
 )
 from evalui.models.endpoint_settings import Endpoint
 from evalui.models.endpoint_tokens import Memory, ServerTokenizer
+from evalui.models.endpoint_turns import CONTINUED, SCORED, numbers, read_turns, score_turns
 from evalui.models.tokens import Tokenizer, before_label, spellings
 from evalui.types import Generate, Loglik, Message, NextToken, Prompt, Request, Response
 
@@ -69,6 +70,8 @@ class Asker:
                     exact[key] = request
                 case NextToken():
                     jobs[key] = partial(self._choose, request)
+                case Loglik() if self._found.turns and not self._echoes(request.context):
+                    jobs[key] = partial(self._score_turns, request)
                 case Loglik():
                     jobs[key] = partial(self._echo, request)
         return jobs | self._by_ids(exact)
@@ -147,9 +150,24 @@ class Asker:
         read = whole(as_object(answer.get("usage")).get("prompt_tokens"))
         return places[:read] if written and read else places
 
+    def _echoes(self, context: Prompt) -> bool:
+        return self._found.echo and self._plain(context) is not None
+
+    def _score_turns(self, request: Loglik, post: Post) -> Response:
+        """Score the beginning of a reply to a conversation, by chat alone."""
+        turns = _turns(request.context)
+        if not turns:
+            raise Declined(_no_way(request.context))
+        context = self._memory.recall(
+            ("turns", turns), lambda: numbers(read_turns(self._converse(post, turns, 1, SCORED)))
+        )
+        both = (*turns, Message("assistant", request.continuation))
+        told = read_turns(self._converse(post, both, 1, SCORED | CONTINUED))
+        return score_turns(told, context, request.continuation)
+
     def _write(self, request: Generate, post: Post) -> Response:
         body: Json = {"temperature": request.temperature}
-        if self._found.prompt_logprobs:
+        if self._found.prompt_logprobs or self._found.turns:
             body |= _NO_HABITS
         if request.stop:
             body["stop"] = list(request.stop[:_STOPS])
@@ -180,27 +198,40 @@ class Asker:
 
     def _converse(self, post: Post, prompt: Prompt, max_tokens: int, body: Json) -> Json:
         """Ask for a reply; a plain prompt is sent as the words of a user."""
-        turns = (Message("user", prompt),) if isinstance(prompt, str) else prompt
         asked: Json = {
             "model": self._endpoint.model,
-            "messages": [{"role": turn.role, "content": turn.content} for turn in turns],
+            "messages": [{"role": turn.role, "content": turn.content} for turn in _turns(prompt)],
             "temperature": 0.0,
             self._found.limit_field: max_tokens,
         }
-        return self._own(post("chat/completions", asked | body))
+        sent = {
+            field: value
+            for field, value in (asked | body).items()
+            if field not in self._found.refused
+        }
+        return self._own(post("chat/completions", sent))
 
     def _own(self, answer: Json) -> Json:
         """The answer, if it is from the model that answered the first time."""
         name, known = told_model(answer), self._found.told.split("|")
         if name and any(known) and name not in known:
             raise unusable(
-                sentence("another model answers, {name}", "endpoint-other-model", name=name)
+                sentence(
+                    "another model answers, {name}", "endpoint-other-model", name=name[:LONGEST]
+                )
             )
         return answer
 
     def _seed(self, prompt: Prompt) -> int:
         digest = hashlib.sha256(f"{self._endpoint.seed}|{prompt!r}".encode()).digest()
         return int.from_bytes(digest[:4], "big") >> 1  # what every server takes
+
+
+def _turns(prompt: Prompt) -> tuple[Message, ...]:
+    """The prompt as a conversation; none begins with nothing."""
+    if isinstance(prompt, str):
+        return (Message("user", prompt),) if prompt else ()
+    return prompt
 
 
 def _no_way(prompt: Prompt) -> Sentence:

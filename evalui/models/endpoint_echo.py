@@ -10,8 +10,8 @@ from evalui.types import Logprob
 
 # The same token after the same text: in bfloat16 servers differ by so much between batches.
 _SAME = 0.5
-_PART = "\ufffd"  # what a part of a character is shown as, whichever it is
-_LONGEST_MERGE = 3  # tokens at the end of a context that the first of a continuation may take in
+PART = "\ufffd"  # what a part of a character is shown as, whichever it is
+LONGEST_MERGE = 3  # tokens at the end of a context that the first of a continuation may take in
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def seam_by_context(places: Sequence[Place], context: Sequence[Place]) -> Seam:
         if not _same(whole, alone):
             break
         same += 1
-    if context and (same == 0 or same < len(context) - _LONGEST_MERGE):
+    if context and (same == 0 or same < len(context) - LONGEST_MERGE):
         raise unusable(
             sentence("its tokens do not show where the context ends", "endpoint-no-seam")
         )
@@ -86,7 +86,7 @@ def score(places: Sequence[Place], seam: Seam) -> Logprob | None:
 def _same(left: Place, right: Place) -> bool:
     if left.token != right.token or (left.logprob is None) != (right.logprob is None):
         return False
-    if left.token and _PART not in left.token:
+    if left.token and PART not in left.token:
         return True
     # The text does not tell which token it is; its probability does.
     return math.isclose(left.logprob or 0.0, right.logprob or 0.0, abs_tol=_SAME)

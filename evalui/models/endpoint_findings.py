@@ -16,11 +16,11 @@ class Findings:
 
     `chat_top` and `listed` are how many of the most probable tokens it lists in chat and in
     completions, 0 if none. `echo`: it scores the tokens of a prompt in OpenAI's old manner, if it
-    may write `echo_tokens` of its own;
-    `prompt_logprobs`: in vLLM's. `ids`: it takes prompts as token ids and spells tokens as ids;
-    `picks`: it scores any tokens it is told as the next one. `tokenizes`: it turns texts into
-    ids. `limit_field` is its word for the longest reply. `max_length` (0: not told), `root` and
-    `told` are what it says of the model.
+    may write `echo_tokens` of its own; `prompt_logprobs`: in vLLM's; `turns`: so does its chat.
+    `ids`: it takes prompts as token ids and spells tokens as ids; `picks`: it scores any tokens it
+    is told as the next one. `tokenizes`: it turns texts into ids. `limit_field` is its word for
+    the longest reply, `refused` are the fields that chat
+    does without. `max_length` (0: not told), `root` and `told` are what it says of the model.
     """
 
     chat: bool = False
@@ -30,10 +30,12 @@ class Findings:
     echo: bool = False
     echo_tokens: int = 0
     prompt_logprobs: bool = False
+    turns: bool = False
     ids: bool = False
     picks: bool = False
     tokenizes: bool = False
     limit_field: str = "max_tokens"
+    refused: frozenset[str] = frozenset()
     max_length: int = 0
     root: str = ""
     told: str = ""
@@ -47,7 +49,7 @@ class Findings:
             found.add("generate")
         if self.scores_ids or self.chat_top >= _ENOUGH or self.listed >= _ENOUGH:
             found.add("next_token")
-        if self.scores_ids or self.echo:
+        if self.scores_ids or self.echo or self.turns:
             found.add("loglik")
         return frozenset(found)
 
@@ -57,11 +59,18 @@ class Findings:
         return self.ids and self.prompt_logprobs and self.tokenizes
 
     @property
+    def draws(self) -> bool:
+        """Whether chat draws replies at a temperature of its own, so no two need be the same."""
+        return self.chat and "temperature" in self.refused
+
+    @property
     def way(self) -> str:
         """How it is asked, in one word per kind of request; another way may change the figures."""
         next_token = "ids" if self.scores_ids else f"top{self.listed}/{self.chat_top}"
-        loglik = "ids" if self.scores_ids else "echo" if self.echo else "-"
-        return f"{next_token}|{loglik}|{self.chat:d}{self.completions:d}"
+        scoring = "+".join(["echo"] * self.echo + ["turns"] * self.turns)
+        loglik = "ids" if self.scores_ids else scoring or "-"
+        drawn = "|drawn" if self.draws else ""
+        return f"{next_token}|{loglik}|{self.chat:d}{self.completions:d}{drawn}"
 
 
 def common(found: Sequence[Findings]) -> Findings:
@@ -75,10 +84,12 @@ def common(found: Sequence[Findings]) -> Findings:
         echo=all(each.echo for each in found),
         echo_tokens=max(each.echo_tokens for each in found),
         prompt_logprobs=all(each.prompt_logprobs for each in found),
+        turns=all(each.turns for each in found),
         ids=all(each.ids for each in found),
         picks=all(each.picks for each in found),
         tokenizes=all(each.tokenizes for each in found),
         limit_field=found[0].limit_field,
+        refused=frozenset[str]().union(*(each.refused for each in found)),
         max_length=min((each.max_length for each in found if each.max_length), default=0),
         root="|".join(sorted({each.root for each in found})),
         told="|".join(sorted({each.told for each in found})),
@@ -95,7 +106,7 @@ def restricted(found: Findings, api: Api, *, tokenizer: bool) -> Findings:
     if api == "chat":
         return replace(left, completions=False, listed=0, echo=False, ids=False)
     if api == "completions":
-        return replace(left, chat=False, chat_top=0)
+        return replace(left, chat=False, chat_top=0, turns=False)
     return left
 
 

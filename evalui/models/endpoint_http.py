@@ -5,6 +5,7 @@ The `openai` package is imported with the first request, not before.
 
 import datetime
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -21,7 +22,9 @@ Blame = Literal["server", "answer", "either"]
 
 CONNECT_S = 2.0  # a server that does not take a connection in this time is down
 _LONGEST_WAIT_S = 86400.0  # a server that asks for more is asked again after a day
-_LONGEST = 300  # characters of a server's own words that are worth showing
+LONGEST = 300  # characters of a server's own words that are worth showing
+_ABSURD = 2**53  # more than anybody reads, or the database adds up
+_HALVES = re.compile("[\ud800-\udfff]")
 TIMED_OUT = 408
 TOO_MANY = 429
 _NOT_CONNECTED = "ConnectTimeout"  # in whichever HTTP library the client uses
@@ -118,7 +121,8 @@ class Server:
             raise Declined(
                 sentence("the prompt has characters that cannot be sent", "endpoint-unsendable")
             ) from None
-        except (ValueError, openai.OpenAIError):  # a body that breaks off, or no JSON
+        # A body that breaks off, is no JSON, or is nested more deeply than anybody can read.
+        except (ValueError, RecursionError, openai.OpenAIError):
             answer = None
         if not isinstance(answer, dict):
             raise Faltered(
@@ -143,7 +147,7 @@ class Server:
 
     def _turned_down(self, status: int, headers: Mapping[str, str], body: object) -> Exception:
         # Cut last: the beginning of a key would not be recognised.
-        told = self._redacted(_words(body))[:_LONGEST] or "-"
+        told = self._redacted(_words(body))[:LONGEST] or "-"
         if status in _LOCKED:
             return ModelError(
                 "{url} refuses the key (HTTP {status}): {told}",
@@ -209,9 +213,14 @@ def retry_after(header: str, now: datetime.datetime) -> float:
         return 0.0
 
 
+def mended(text: str) -> str:
+    """The text without halves of characters, which JSON may hold and nobody can write down."""
+    return _HALVES.sub("\ufffd", text)
+
+
 def whole(value: object) -> int:
     """The number of tokens a server told, 0 if it is none."""
-    return value if type(value) is int and value > 0 else 0
+    return value if type(value) is int and 0 < value < _ABSURD else 0
 
 
 def as_object(value: object) -> Json:
@@ -229,7 +238,7 @@ def _words(body: object) -> str:
     while isinstance(body, dict):
         told = as_object(cast(object, body))
         body = next((told[key] for key in ("error", "message", "detail") if told.get(key)), "")
-    return " ".join(str(body or "").split())
+    return mended(" ".join(str(body or "").split()))
 
 
 def _status(error: object) -> int:

@@ -12,6 +12,7 @@ from evalui.errors import ModelError, sentence
 from evalui.models.endpoint_echo import seam_by_text
 from evalui.models.endpoint_findings import Findings
 from evalui.models.endpoint_http import (
+    LONGEST,
     TIMED_OUT,
     TOO_MANY,
     Declined,
@@ -20,16 +21,21 @@ from evalui.models.endpoint_http import (
     Server,
     as_list,
     as_object,
+    mended,
     whole,
 )
-from evalui.models.endpoint_replies import (
-    choices,
-    read_echo,
-    read_prompt,
-    read_top,
-    told_model,
-    why_unbelievable,
+from evalui.models.endpoint_listing import (
+    DISPENSABLE,
+    NEWER_LIMIT,
+    Listing,
+    Try,
+    adapted,
+    answered,
+    is_spoilt,
+    listed,
 )
+from evalui.models.endpoint_replies import choices, read_echo, read_prompt, read_top
+from evalui.models.endpoint_turns import CONTINUED, SCORED, numbers, read_turns, score_turns
 from evalui.types import Ability
 
 if TYPE_CHECKING:
@@ -39,38 +45,15 @@ T = TypeVar("T")
 
 _TEXT = "Question: Which of these is the largest?\nAnswer:"
 _TURNS = [{"role": "user", "content": "Name a letter."}]
+_REPLY = "B"
 _TOPS = (20, 10, 5, 2)  # what servers allow: OpenAI's chat and vLLM 20, OpenAI's completions 5
 _IDS = tuple(range(100, 112))  # every vocabulary has these
 _PICKED = (100, 103)
+_NEVER = "\n\n\n\n"  # a stop text that one token will not be
 _AGAIN = 3  # times that a list is asked for anew which somebody else's request may have spoilt
 _NO_ROUTE = (404, 405)
 _WAITS = 7  # times that a question is put off because the server wants fewer of them
 _LONGEST_WAIT_S = 20.0  # for each of them
-
-
-@dataclass(frozen=True, slots=True)
-class _Try:
-    """One attempt: the server's answer, or the reason why there is none.
-
-    `locked` is what to raise if the key was refused everywhere.
-    """
-
-    answer: Json
-    reason: str = ""
-    status: int = 0
-    locked: ModelError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Listing:
-    """Whether one interface answers at all, and how long a list of tokens it gives."""
-
-    works: bool = False
-    top: int = 0
-    reason: str = ""
-    told: str = ""
-    limit_field: str = "max_tokens"
-    locked: ModelError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,26 +82,26 @@ def probe(server: Server, model: str, sleep: Callable[[float], None] = time.slee
     if not (chat.works or completions.works):
         locked = chat.locked or completions.locked
         raise locked or _useless(server, model, served, completions.reason or chat.reason)
+    # Last, since it spoils lists asked for at the same time, see `why_unbelievable`.
+    found = asked.ids() if completions.works else Findings()
+    may_score = found.prompt_logprobs or not completions.works
+    why_no_echo, echo_tokens = echoing.result()
     found = replace(
-        # Last, since it spoils lists asked for at the same time, see `why_unbelievable`.
-        asked.ids() if completions.works else Findings(),
+        found,
         chat=chat.works,
         completions=completions.works,
         chat_top=chat.top,
         listed=completions.top,
+        echo=not why_no_echo,
+        echo_tokens=echo_tokens,
+        turns=chat.works and may_score and asked.turns(),
         limit_field=chat.limit_field,
+        refused=chat.refused,
         max_length=served.max_length,
         root=served.root,
         told=completions.told or chat.told,
     )
-    why_no_echo, echo_tokens = echoing.result()
-    found = replace(found, echo=not why_no_echo, echo_tokens=echo_tokens)
-    reasons: dict[Ability, str] = {
-        "next_token": completions.reason or chat.reason,
-        "loglik": why_no_echo,
-    }
-    missing = {key: why for key, why in reasons.items() if why and key not in found.abilities}
-    return replace(found, lacks=missing)
+    return replace(found, lacks=_lacks(found, chat, completions, why_no_echo))
 
 
 class _Probe:
@@ -145,20 +128,23 @@ class _Probe:
             whole(own.get("max_model_len")),
         )
 
-    def chat(self) -> _Listing:
-        """Whether it converses, and lists tokens while it does."""
-        for field in ("max_tokens", "max_completion_tokens"):
-            body: Json = {"messages": _TURNS, field: 1}
-            extras = [{"logprobs": True, "top_logprobs": top} for top in _TOPS]
+    def chat(self) -> Listing:
+        """Whether it converses, and lists tokens while it does; and which fields it refuses."""
+        body: Json = {"messages": _TURNS, "max_tokens": 1, "temperature": 0.0, "stop": [_NEVER]}
+        extras = [{"logprobs": True, "top_logprobs": top} for top in _TOPS]
+        found = self._listing("chat/completions", body, extras)
+        while not found.works and (other := adapted(body, found.reason)) != body:
+            body = other
             found = self._listing("chat/completions", body, extras)
-            # Newer models of OpenAI want the other name, and say so.
-            if found.works or "max_completion_tokens" not in found.reason:
-                break
-        return replace(found, limit_field=field)
+        return replace(
+            found,
+            limit_field="max_tokens" if "max_tokens" in body else NEWER_LIMIT,
+            refused=frozenset(DISPENSABLE) - body.keys(),
+        )
 
-    def completions(self) -> _Listing:
+    def completions(self) -> Listing:
         """Whether it goes on with a text, and lists tokens while it does."""
-        body: Json = {"prompt": _TEXT, "max_tokens": 1}
+        body: Json = {"prompt": _TEXT, "max_tokens": 1, "temperature": 0.0}
         return self._listing("completions", body, [{"logprobs": top} for top in _TOPS])
 
     def echo(self) -> tuple[str, int]:
@@ -206,27 +192,50 @@ class _Probe:
             and isinstance(back.answer.get("prompt"), str),
         )
 
-    def _listing(self, path: str, body: Json, extras: Sequence[Json]) -> _Listing:
-        first = ""
-        for extra in (*extras, {}):
-            tried = self._believable(path, body | {"temperature": 0.0} | extra)
-            first = first or tried.reason
-            if tried.locked or tried.status in _NO_ROUTE:
-                return _Listing(reason=first, locked=tried.locked)
-            if not tried.reason:
-                return _listed(tried.answer, extra, first)
-        return _Listing(reason=first)
+    def turns(self) -> bool:
+        """Whether chat scores the tokens of a conversation with the beginning of a reply."""
+        body: Json = {"max_tokens": 1, "temperature": 0.0, **SCORED}
+        turns = [*_TURNS, {"role": "assistant", "content": _REPLY}]
+        both = self._try("chat/completions", body | CONTINUED | {"messages": turns})
+        if not as_list(both.answer.get("prompt_logprobs")):
+            return False
+        alone = self._try("chat/completions", body | {"messages": _TURNS})
+        try:
+            context = numbers(read_turns(alone.answer))
+            score_turns(read_turns(both.answer), context, _REPLY)
+        except (Declined, Faltered):
+            return False
+        return True
 
-    def _believable(self, path: str, body: Json) -> _Try:
+    def _listing(self, path: str, body: Json, extras: Sequence[Json]) -> Listing:
+        """`extras` ask for lists of `_TOPS` tokens."""
+        tried = self._believable(path, body | extras[0])
+        if not tried.reason:
+            return listed(tried.answer, _TOPS[0])
+        if tried.status in _NO_ROUTE:
+            return Listing(reason=tried.reason)
+        bare = answered(self._try(path, body))
+        if not bare.works:
+            return bare
+        if tried.locked:  # as OpenAI tells that a model has no logprobs
+            why = sentence("it does not let this key ask for logprobs", "endpoint-locked-top")
+            return replace(bare, reason=why)
+        for extra, top in zip(extras[1:], _TOPS[1:], strict=True):
+            shorter = self._believable(path, body | extra)
+            if not shorter.reason:
+                return listed(shorter.answer, top)
+        return replace(bare, reason=tried.reason)
+
+    def _believable(self, path: str, body: Json) -> Try:
         """An answer whose list of tokens can be true, if there is one in a few attempts."""
         tried = self._try(path, body)
         for _ in range(_AGAIN):
-            if not _is_spoilt(tried):
+            if not is_spoilt(tried):
                 break
             tried = self._try(path, body)
         return tried
 
-    def _aside(self, path: str, body: Json) -> _Try:
+    def _aside(self, path: str, body: Json) -> Try:
         """As `_try` at a route that a server is of use without: if a gateway does not answer
         there, twice, there is none.
         """
@@ -238,20 +247,20 @@ class _Probe:
         try:
             return self._try(path, body)
         except Faltered as error:
-            return _Try({}, error.reason, error.status)
+            return Try({}, error.reason, error.status)
 
-    def _try(self, path: str, body: Json) -> _Try:
+    def _try(self, path: str, body: Json) -> Try:
         sent = {"model": self._model, **body}
         try:
-            return _Try(self._patiently(lambda: self._server.post(path, sent)))
+            return Try(self._patiently(lambda: self._server.post(path, sent)))
         except ModelError as error:  # a key may be good for some routes only
-            return _Try({}, error.sentence, locked=error)
+            return Try({}, error.sentence, locked=error)
         except Declined as error:
-            return _Try({}, error.reason, error.status)
+            return Try({}, error.reason, error.status)
         except Faltered as error:
             if _is_passing(error):
                 raise
-            return _Try({}, error.reason, error.status)
+            return Try({}, error.reason, error.status)
 
     def _patiently(self, ask: Callable[[], Json]) -> Json:
         """What `ask` returns, asked again after a while if the server wants fewer questions, and
@@ -269,6 +278,19 @@ class _Probe:
                     raise
                 self._sleep(min(error.retry_after_s or 2.0**attempt, _LONGEST_WAIT_S))
         return ask()
+
+
+def _lacks(
+    found: Findings, chat: Listing, completions: Listing, why_no_echo: str
+) -> dict[Ability, str]:
+    """Why abilities are missing, by what the interfaces did that work."""
+    reasons = [each.reason for each in (completions, chat) if each.works and each.reason]
+    chat_only = sentence("it takes conversations only", "endpoint-chat-only")
+    why: dict[Ability, str] = {
+        "next_token": reasons[0] if reasons else "",
+        "loglik": why_no_echo if completions.works else chat_only,
+    }
+    return {key: each for key, each in why.items() if each and key not in found.abilities}
 
 
 def _begin(question: Callable[[], T]) -> "Future[T]":
@@ -306,36 +328,6 @@ def _why_not_echoed(answer: Json) -> str:
     return ""
 
 
-def _is_spoilt(tried: _Try) -> bool:
-    try:
-        return any(why_unbelievable(read_top(choice)) for choice in choices(tried.answer))
-    except Faltered:
-        return False
-
-
-def _listed(answer: Json, extra: Json, first: str) -> _Listing:
-    """What an answer shows; `first` is why earlier attempts, with longer lists, failed."""
-    try:
-        (choice,) = choices(answer)
-    except Faltered as error:
-        return _Listing(reason=error.reason)
-    why = _why_unlisted(choice) if extra else first
-    top = int(extra.get("top_logprobs") or extra.get("logprobs") or 0)
-    return _Listing(works=True, top=0 if why else top, reason=why, told=told_model(answer))
-
-
-def _why_unlisted(choice: Json) -> str:
-    try:
-        listed = read_top(choice)
-    except Faltered as error:
-        return error.reason
-    if not listed:
-        return sentence("it ignores logprobs and answers without them", "endpoint-ignores-logprobs")
-    if len(listed) == 1:
-        return sentence("it lists only one token, whatever is asked", "endpoint-one-token")
-    return why_unbelievable(listed)
-
-
 def _useless(server: Server, model: str, served: _Served, reason: str) -> ModelError:
     if served.names and model not in served.names:
         return ModelError(
@@ -343,7 +335,7 @@ def _useless(server: Server, model: str, served: _Served, reason: str) -> ModelE
             "endpoint-unknown-model",
             url=server.url,
             model=model,
-            known=", ".join(served.names[:20]),
+            known=mended(", ".join(served.names[:20]))[:LONGEST],
         )
     return ModelError(
         "{url} answers neither chat nor completions: {reason}.",

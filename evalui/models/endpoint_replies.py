@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalui.errors import sentence
-from evalui.models.endpoint_http import Declined, Faltered, Json, as_list, as_object, whole
+from evalui.models.endpoint_http import Declined, Faltered, Json, as_list, as_object, mended, whole
 from evalui.types import Text, Usage
 
 _ROUNDING = 1e-3  # a sum of listed probabilities may pass 1 by so much
 _IMPOSSIBLE = -100.0  # no network finds one of its first choices so improbable
+LONGEST_ID = 12  # digits
 _MARK = "token_id:"  # vLLM's spelling of a token by its number
 # Why a text ends, in the words of several servers. Any other reason is an interruption.
 _ENDED = {"stop", "eos", "eos_token", "stop_sequence", "end_turn"}
@@ -32,7 +33,8 @@ class Listed:
     def id(self) -> int | None:
         """The token's number, if the server spells tokens so."""
         number = self.token.removeprefix(_MARK)
-        return int(number) if number != self.token and number.isdecimal() else None
+        told = number != self.token and number.isdecimal() and len(number) <= LONGEST_ID
+        return int(number) if told else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def read_text(answer: Json, stop: Sequence[str]) -> Text:
     """What the model wrote, up to the first of the stop texts. Its thoughts are not part of it.
 
     Raises:
-        Declined: the server withheld the text.
+        Declined: the server withheld the text, or all tokens went into thoughts.
     """
     (choice,) = choices(answer)
     reason = str(choice.get("finish_reason")).lower()
@@ -79,6 +81,14 @@ def read_text(answer: Json, stop: Sequence[str]) -> Text:
     if reason not in _ENDED | _CUT:  # nor if there is none: nobody says that this is all
         raise unusable(sentence("its reply breaks off", "endpoint-broken-off"))
     text = _written(choice)
+    if reason in _CUT and _is_silent(choice, text):
+        raise Declined(
+            sentence(
+                "it used up its tokens before the reply began; raise the longest reply "
+                "(max_tokens), since thoughts count too",
+                "endpoint-only-thoughts",
+            )
+        )
     ends = [place for place in map(text.find, stop) if place >= 0]
     stopped = bool(ends) or reason in _ENDED
     return Text(
@@ -138,10 +148,16 @@ def read_prompt(choice: Json, ids: Sequence[int]) -> list[Place]:
     return [_place(row, token) for row, token in zip(rows, ids, strict=True)]
 
 
+def read_row(told: object, token: int) -> Place:
+    """What `prompt_logprobs` says of one token."""
+    about = as_object(told)
+    return Place(str(token), _number(about.get("logprob")), first=about.get("rank") == 1)
+
+
 def told_model(answer: Json) -> str:
     """The name under which the server answered, "" if it gives none."""
     name = answer.get("model")
-    return name if isinstance(name, str) else ""
+    return mended(name) if isinstance(name, str) else ""
 
 
 def unusable(reason: str) -> Faltered:
@@ -152,15 +168,27 @@ def unusable(reason: str) -> Faltered:
 def _written(choice: Json) -> str:
     text = choice.get("text")
     if isinstance(text, str):
-        return text
+        return mended(text)
     told = as_object(choice.get("message"))
     # A model that declines in words has written these words.
     for key in ("content", "refusal"):
         if isinstance(told.get(key), str):
-            return told[key]
-    if told.get("reasoning_content") or told.get("reasoning"):
-        return ""  # it thought until its tokens were used up, and has said nothing
+            return mended(told[key])
+    if _thoughts(told):
+        return ""
     raise unusable(sentence("it answers without a text", "endpoint-no-text"))
+
+
+def _is_silent(choice: Json, text: str) -> bool:
+    """Whether a reply that was cut off has no visible word: some servers hide the thoughts that
+    took its place. A text that goes on with a prompt has none.
+    """
+    told = as_object(choice.get("message"))
+    return bool(told) and not text.strip() and (not text or _thoughts(told))
+
+
+def _thoughts(message: Json) -> bool:
+    return bool(message.get("reasoning_content") or message.get("reasoning"))
 
 
 def _usage(answer: Json) -> Usage | None:
@@ -173,7 +201,7 @@ def _usage(answer: Json) -> Usage | None:
 def _from_content(content: list[Any]) -> list[Listed]:
     first = as_object(content[0])
     rows = [as_object(row) for row in as_list(first.get("top_logprobs")) or [first]]
-    return [Listed(str(row.get("token", "")), _number(row.get("logprob"))) for row in rows]
+    return [Listed(mended(str(row.get("token", ""))), _number(row.get("logprob"))) for row in rows]
 
 
 def _from_columns(logprobs: Json) -> list[Listed]:
@@ -181,7 +209,7 @@ def _from_columns(logprobs: Json) -> list[Listed]:
     first = as_object(tops[0]) if tops else {}
     listed = {token: _number(logprob) for token, logprob in first.items()}
     _check_written(logprobs, listed)
-    return [Listed(token, logprob) for token, logprob in listed.items()]
+    return [Listed(mended(token), logprob) for token, logprob in listed.items()]
 
 
 def _check_written(logprobs: Json, listed: Mapping[str, float]) -> None:
@@ -211,7 +239,7 @@ def _place(row: object, token: int) -> Place:
     told = as_object(as_object(row).get(str(token)))
     if not told:
         raise unusable(sentence("it scores other tokens than were sent", "endpoint-other-tokens"))
-    return Place(str(token), _number(told.get("logprob")), first=told.get("rank") == 1)
+    return read_row(told, token)
 
 
 def _number(value: object) -> float:

@@ -10,11 +10,14 @@ from evalui.models.endpoint_findings import Findings, common, restricted
 from evalui.models.endpoint_http import Faltered, Server
 from evalui.models.endpoint_probe import probe
 from evalui.models.endpoint_settings import Endpoint
+from evalui.types import Usage
 
 WELL_S, ILL_S = 600.0, 30.0  # how long a success and a failure are taken for the present state
 PATIENCE_S = 12.0  # a page waits no longer for a server that was never seen
 _TIMEOUT_S = 10.0
 _OWED_S = 120.0  # whoever opens a model asks again within this time
+
+_NOTHING = Usage(0, 0)
 
 Prober = Callable[[Server, str], Findings]
 
@@ -24,18 +27,21 @@ class Seen:
     """What was found at each URL: `well` those that answer, `down` those that do not now, `wrong`
     those that never will as they are. What is not known yet is in none of them.
 
-    `retry_after_s` is for how long all that are down asked to be left alone.
+    `retry_after_s` is for how long all that are down asked to be left alone, `spent` what it cost
+    to find out.
     """
 
     well: Mapping[str, Findings]
     down: Mapping[str, str]
     wrong: Mapping[str, str]
     retry_after_s: float = 0.0
+    spent: Usage = _NOTHING
 
 
 @dataclass(slots=True)
 class _Note:
     findings: Findings | None = None
+    spent: Usage = _NOTHING
     reason: str = ""
     wrong: bool = False
     began: float = 0.0  # the first time; who looks again and again waits only once
@@ -70,6 +76,10 @@ class Survey:
             {url: n.reason for url, n in known.items() if not n.findings and not n.wrong},
             {url: n.reason for url, n in known.items() if not n.findings and n.wrong},
             max(0.0, min((note.free_at for note in notes.values()), default=0.0) - self._clock()),
+            Usage(
+                sum(note.spent.prompt_tokens for note in known.values()),
+                sum(note.spent.completion_tokens for note in known.values()),
+            ),
         )
 
     def look_anew(self, endpoint: Endpoint, *, patience_s: float) -> Seen:
@@ -120,6 +130,7 @@ class Survey:
             server.close()
             with self._lock:
                 note.findings, note.reason, note.wrong = findings, reason, wrong
+                note.spent = server.spent
                 note.at = self._clock()
                 note.free_at = note.at + busy_s
                 note.asking = False

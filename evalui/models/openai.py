@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalui.errors import MissingAbility, ModelError, sentence
+from evalui.errors import MissingAbility, ModelError, Sentence, sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry
 from evalui.models.endpoint_asking import Asker
 from evalui.models.endpoint_breaker import Patience
@@ -20,7 +20,7 @@ from evalui.models.endpoint_survey import Survey, usable
 from evalui.models.tokens import Tokenizer
 from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response, Usage
 
-VERSION = "openai.1"  # part of every fingerprint: raise it when an answer may change
+VERSION = "openai.2"  # part of every fingerprint: raise it when an answer may change
 _ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 _ABILITY: Mapping[type[Request], Ability] = {
     NextToken: "next_token",
@@ -28,6 +28,7 @@ _ABILITY: Mapping[type[Request], Ability] = {
     Generate: "generate",
 }
 _OF_TOKENIZERS = ("*token*", "vocab.*", "merges.txt", "*.jinja", "*.model")
+_NOTHING = Usage(0, 0)
 _OPENING_S = 45.0  # a worker waits longer for a first answer than a page does
 
 
@@ -83,7 +84,8 @@ class OpenAIBackend:
             raise ModelError(problem)
         # Those that are down may come back; those that refuse us would only spoil the rest.
         urls = tuple(url for url in endpoint.urls if url not in seen.wrong)
-        return EndpointModel(entry.name, replace(endpoint, urls=urls), found, self._patience)
+        rest = replace(endpoint, urls=urls)
+        return EndpointModel(entry.name, rest, found, self._patience, asked=seen.spent)
 
     def _found(self, entry: ModelEntry) -> Findings | None:
         try:
@@ -94,14 +96,27 @@ class OpenAIBackend:
 
 
 class EndpointModel:
-    """A model behind one or several servers; see `base.Model` and `base.Metered`."""
+    """A model behind one or several servers; see `base.Model`, `base.Metered` and `base.Noted`.
+
+    `asked` are the tokens that finding out about it has cost.
+    """
 
     def __init__(
-        self, name: str, endpoint: Endpoint, findings: Findings, patience: Patience | None = None
+        self,
+        name: str,
+        endpoint: Endpoint,
+        findings: Findings,
+        patience: Patience | None = None,
+        *,
+        asked: Usage = _NOTHING,
     ) -> None:
         self.name = name
         self.abilities = findings.abilities
+        self.draws = findings.draws
+        self.notes = (_drawn(),) if findings.draws else ()
         self._findings = findings
+        self._asked = asked
+        self._begun = False
         self._servers = [
             Server(url, key=endpoint.key, timeout_s=endpoint.timeout_s) for url in endpoint.urls
         ]
@@ -126,11 +141,16 @@ class EndpointModel:
                     model=self.name,
                     why=why_not(ability, self._findings.lacks.get(ability, "")),
                 )
+        self._begun = True
         yield from self._pool.run(self.name, self._asker.jobs(requests))
 
     def spent(self) -> Usage:
-        """The tokens that the servers told us of, those of unused answers too."""
-        told = [server.spent for server in self._servers]
+        """The tokens that the servers told us of, those of unused answers too.
+
+        What finding out has cost is added with the first requests: whoever has them pays for it,
+        and not, unseen, whoever opens the model.
+        """
+        told = [server.spent for server in self._servers] + [self._asked] * self._begun
         return Usage(
             sum(usage.prompt_tokens for usage in told),
             sum(usage.completion_tokens for usage in told),
@@ -143,6 +163,14 @@ class EndpointModel:
     def close(self) -> None:
         """Let the connections go."""
         self._pool.close()
+
+
+def _drawn() -> Sentence:
+    return sentence(
+        "The endpoint lets nobody choose the temperature: it draws replies at its own, and the "
+        "same question may get another one.",
+        "endpoint-draws",
+    )
 
 
 def _tokenizer_problem(endpoint: Endpoint) -> str:

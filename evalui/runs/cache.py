@@ -4,11 +4,13 @@ Only responses that cannot come out otherwise are kept: the key is the model's f
 the whole request. They belong to nobody, since whoever finds one has the prompt already.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import itemgetter
 from sqlite3 import Connection
 
+from evalui.models import Model
+from evalui.models.base import Drawing
 from evalui.runs.codec import decode_response, encode_response
 from evalui.runs.database import Database
 from evalui.types import Generate, Request, Response
@@ -20,6 +22,11 @@ _AT_ONCE = 500
 def deterministic(request: Request) -> bool:
     """Whether the same request always has the same response."""
     return not isinstance(request, Generate) or request.temperature == 0
+
+
+def lasting(model: Model) -> Callable[[Request], bool]:
+    """Which requests always have the same response from this model."""
+    return _is_scored if isinstance(model, Drawing) and model.draws else deterministic
 
 
 def get_responses(database: Database, keys: Sequence[bytes]) -> dict[bytes, Response]:
@@ -58,6 +65,10 @@ def put_responses(connection: Connection, responses: Iterable[tuple[bytes, Respo
             for key, response in sorted(responses, key=itemgetter(0))
         ),
     )
+
+
+def _is_scored(request: Request) -> bool:
+    return not isinstance(request, Generate)
 
 
 def _portions(keys: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:

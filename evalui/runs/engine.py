@@ -11,6 +11,7 @@ from evalui.models import Learner, Model
 from evalui.models.base import Metered
 from evalui.modes import MODES
 from evalui.runs import charges
+from evalui.runs.cache import lasting
 from evalui.runs.cells import setting_of, work
 from evalui.runs.charges import Wait
 from evalui.runs.patience import Patience
@@ -103,7 +104,8 @@ class CellRun:
         each = max(1, self._row.requests // max(1, self._row.total))
         asked = len(done)
         while pairs := self._take(pending, each):
-            self._answer(model, Window(pairs, mode, setting, model.fingerprint))
+            window = Window(pairs, mode, setting, model.fingerprint, lasting=lasting(model))
+            self._answer(model, window)
             asked += len(pairs)
             if self._refusals.hopeless:
                 break

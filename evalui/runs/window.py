@@ -4,7 +4,7 @@ Requests that come out the same anyway are asked once, however many trials want 
 to a trial's requests may call for more of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -34,6 +34,8 @@ class Window:
         mode: Mode,
         setting: Setting,
         fingerprint: str,
+        *,
+        lasting: Callable[[Request], bool] = deterministic,
     ) -> None:
         self.requests: list[Request] = []
         self.keys: list[bytes | None] = []
@@ -43,6 +45,7 @@ class Window:
         self._places: dict[object, int] = {}
         self._wanted_by: dict[int, list[_Waiting]] = {}
         self._fingerprint = fingerprint
+        self._lasting = lasting
         self._fresh = count()
         for sample, variant in pairs:
             self._want(_Waiting(sample, variant), mode.plan(sample, variant, setting))
@@ -78,7 +81,7 @@ class Window:
         return completed
 
     def _place(self, request: Request) -> int:
-        fixed = deterministic(request)
+        fixed = self._lasting(request)
         key = request_key(self._fingerprint, request) if fixed else None
         place = self._places.setdefault(key or next(self._fresh), len(self.requests))
         if place == len(self.requests):

@@ -33,14 +33,19 @@ class Reply:
 
 @dataclass
 class Behaviour:
-    """What the server can do. `alter` changes an answer before it is sent."""
+    """What the server can do. `alter` changes an answer before it is sent.
+
+    `refused` are fields that chat turns down, each with OpenAI's sentence for it.
+    """
 
     chat: bool = True
     completions: bool = True
     logprobs: bool = True
     echo: bool = True
+    turns: bool = False  # chat scores its prompt
     most: int = 20  # top_logprobs
     key: str = ""
+    refused: Mapping[str, Reply] = field(default_factory=dict)
     alter: Callable[[Json], object] = lambda answer: answer
 
 
@@ -142,6 +147,26 @@ class ToyServer:
         return Handler
 
 
+def refusal(told: str, status: int = 400) -> Reply:
+    """An error in OpenAI's manner."""
+    return Reply(status, {"error": {"message": told, "type": "invalid_request_error"}})
+
+
+# What OpenAI's reasoning models turn down, in the order in which it is told.
+THINKING = {
+    "max_tokens": refusal(
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+        "'max_completion_tokens' instead."
+    ),
+    "temperature": refusal(
+        "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) "
+        "value is supported."
+    ),
+    "stop": refusal("Unsupported parameter: 'stop' is not supported with this model."),
+    "logprobs": refusal("You are not allowed to request logprobs from this model", 403),
+}
+
+
 def words(text: str) -> list[str]:
     """The tokens of a text: each word with the blank before it, each mark by itself."""
     return re.findall(r"\s?\w+|\s|[^\w\s]", text)
@@ -165,6 +190,9 @@ def _answer(can: Behaviour, path: str, body: Json) -> Reply:
 
 
 def _chat(can: Behaviour, body: Json) -> Reply:
+    for name, reply in can.refused.items():
+        if name in body:
+            return reply
     top = body.get("top_logprobs", 0)
     if can.logprobs and top > can.most:
         return Reply(400, {"error": {"message": f"top_logprobs must be at most {can.most}"}})
@@ -176,7 +204,24 @@ def _chat(can: Behaviour, body: Json) -> Reply:
     if can.logprobs and body.get("logprobs"):
         listed = [{"token": token, "logprob": math.log(p)} for token, p in NEXT.items()]
         choice["logprobs"] = {"content": [listed[0] | {"top_logprobs": listed[:top]}]}
-    return Reply(200, _told([choice], read=len(words(str(body["messages"])))))
+    answer = _told([choice], read=len(words(str(body["messages"]))))
+    if can.turns and "prompt_logprobs" in body:
+        answer |= _turns(body)
+    return Reply(200, answer)
+
+
+def _turns(body: Json) -> Json:
+    """What vLLM tells of the tokens that its template makes of a conversation."""
+    pieces = ["<s>"]
+    for turn in body["messages"]:
+        pieces += [f"<{turn['role']}>", *words(turn["content"])]
+    if body.get("add_generation_prompt", True):
+        pieces.append("<assistant>")
+    rows = [
+        {str(sum(text.encode())): {"logprob": logprob(text), "rank": 1, "decoded_token": text}}
+        for text in pieces[1:]
+    ]
+    return {"prompt_logprobs": [None, *rows], "usage": {"prompt_tokens": len(pieces)}}
 
 
 def _completion(can: Behaviour, body: Json) -> Reply:

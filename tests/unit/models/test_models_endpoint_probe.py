@@ -98,8 +98,8 @@ def test_a_list_that_says_nothing_is_none_and_the_reason_is_kept(
 
 def test_a_list_that_somebody_else_has_spoilt_is_asked_for_again():
     spoilt, sound = chat(listing(-0.5, -9999.0)), chat(listing(-0.5, -1.5))
-    answers = [spoilt, spoilt, sound]
-    found = probe(Fake(chat_completions=lambda body: answers.pop(0)(body)), "toy")
+    answers = iter([spoilt, spoilt])
+    found = probe(Fake(chat_completions=lambda body: next(answers, sound)(body)), "toy")
     assert found.chat_top == 20
 
 
@@ -218,8 +218,8 @@ def test_a_gateway_that_fails_once_beside_the_interface_is_asked_again():
 
 
 def test_a_connection_that_breaks_once_is_no_outage():
-    answers: list[Route] = [faltering(blame="server"), chat(listing(-0.5, -1.5))]
-    found = probe(Fake(chat_completions=lambda body: answers.pop(0)(body)), "toy")
+    answers, sound = iter([faltering(blame="server")]), chat(listing(-0.5, -1.5))
+    found = probe(Fake(chat_completions=lambda body: next(answers, sound)(body)), "toy")
     assert found.chat_top == 20
 
 

@@ -3,12 +3,21 @@
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from endpoint_server_examples import MODEL, Behaviour, Json, Reply, ToyServer, logprob
+from endpoint_server_examples import (
+    MODEL,
+    THINKING,
+    Behaviour,
+    Json,
+    Reply,
+    ToyServer,
+    logprob,
+    refusal,
+)
 
 from evalui.errors import MissingAbility, ModelError, Refused, Unreachable
 from evalui.models import Model, ModelEntry
@@ -16,7 +25,17 @@ from evalui.models.endpoint_breaker import Patience
 from evalui.models.endpoint_findings import Findings
 from evalui.models.endpoint_settings import read_endpoint
 from evalui.models.openai import EndpointModel, OpenAIBackend
-from evalui.types import Generate, LabelProbs, Loglik, Logprob, Message, NextToken, Request, Text
+from evalui.types import (
+    Generate,
+    LabelProbs,
+    Loglik,
+    Logprob,
+    Message,
+    NextToken,
+    Request,
+    Text,
+    Usage,
+)
 
 QUICK = Patience(first_pause=0.001, longest_pause=0.02, first_rest=0.02, longest_rest=0.05)
 HEALTHY = Findings(
@@ -271,20 +290,120 @@ def test_a_reply_that_is_never_usable_is_refused_in_the_end(server: ToyServer):
     assert len(server.posts("chat/completions")) > 1
 
 
-def test_thoughts_are_no_part_of_the_reply():
-    def thinking(answer: Json) -> Json:
-        answer["choices"][0] |= {
-            "message": {"content": None, "reasoning_content": "Let me see: A"},
-            "finish_reason": "length",
-        }
+def test_thoughts_are_no_part_of_the_reply(server: ToyServer):
+    model = opened(server)
+    server.behaviour = Behaviour(alter=replying("stop", None, reasoning_content="I see: A"))
+    (text,) = answers(model, Generate(ASK, 5))
+    assert isinstance(text, Text)
+    assert (text.text, text.finish_reason) == ("", "stop")
+
+
+def replying(reason: str, content: str | None, **more: str) -> Callable[[Json], Json]:
+    message = {"role": "assistant", "content": content, **more}
+
+    def alter(answer: Json) -> Json:
+        answer["choices"][0] |= {"message": message, "finish_reason": reason}
         return answer
 
-    with ToyServer() as server:
-        model = opened(server)
-        server.behaviour = Behaviour(alter=thinking)
-        (text,) = answers(model, Generate(ASK, 5))
+    return alter
+
+
+@pytest.mark.parametrize(
+    ("content", "more"),
+    [
+        (None, {"reasoning_content": "Let me see: A"}),
+        ("\n\n", {"reasoning": "Let me see: A"}),
+        ("", {}),  # thoughts that nobody is shown
+    ],
+)
+def test_a_reply_whose_tokens_all_went_into_thoughts_is_no_answer(
+    server: ToyServer, content: str | None, more: dict[str, str]
+):
+    model = opened(server)
+    server.behaviour = Behaviour(alter=replying("length", content, **more))
+    with pytest.raises(Refused, match=r"before the reply began; raise the longest reply"):
+        answers(model, Generate(ASK, 5))
+    assert len(server.posts("chat/completions")) == 1, "the same again would be paid for again"
+
+
+def test_blanks_that_were_cut_off_are_what_the_model_wrote(server: ToyServer):
+    model = opened(server)
+    server.behaviour = Behaviour(alter=replying("length", "\n\n"))
+    (text,) = answers(model, Generate(ASK, 5))
+    assert isinstance(text, Text)
+    assert (text.text, text.finish_reason) == ("\n\n", "length")
+
+
+def test_a_model_that_thinks_is_asked_in_the_manner_it_takes():
+    with ToyServer(Behaviour(completions=False, refused=THINKING)) as server:
+        model = probed(server)
+        assert model.abilities == {"generate"}
+        (text,) = answers(model, Generate(ASK, 50, stop=("said",)))
         assert isinstance(text, Text)
-        assert (text.text, text.finish_reason) == ("", "length")
+        assert (text.text, text.finish_reason) == ("You ", "stop")
+        body = server.posts("chat/completions")[-1]
+        assert set(body) == {"model", "messages", "max_completion_tokens"}
+        assert body["max_completion_tokens"] == 50
+        told = "two questions for each refusal, two more, one for turns, and the request"
+        assert len(server.posts("chat/completions")) == 10, told
+        assert ["lets nobody choose the temperature" in note for note in model.notes] == [True]
+
+
+def test_why_a_model_that_thinks_gives_no_probabilities_is_told():
+    with ToyServer(Behaviour(completions=False, refused=THINKING)) as server:
+        lacks = OpenAIBackend().lacks(entry(server))
+    assert lacks["next_token"] == "it does not let this key ask for logprobs"
+
+
+def test_one_token_that_is_too_few_to_think_is_no_failure_of_chat():
+    told = "Could not finish the message because max_tokens or model output limit was reached."
+    with ToyServer(Behaviour(completions=False, refused={"max_tokens": refusal(told)})) as server:
+        assert OpenAIBackend().abilities(entry(server)) == {"generate"}
+
+
+def test_replies_drawn_at_another_temperature_are_kept_apart(server: ToyServer):
+    usual = probed(server, api="chat")
+    server.behaviour = Behaviour(refused={"temperature": THINKING["temperature"]})
+    drawing = probed(server, api="chat")
+    assert (usual.notes, len(drawing.notes)) == ((), 1)
+    assert usual.fingerprint != drawing.fingerprint
+    assert probed(server, api="completions").notes == ()
+
+
+def test_a_temperature_that_is_only_refused_with_a_list_is_still_sent():
+    told = "logprobs are given at temperature 1 only"
+    with ToyServer(Behaviour(completions=False, refused={"logprobs": refusal(told)})) as server:
+        model = probed(server)
+        answers(model, Generate(ASK, 5))
+        assert model.notes == ()
+        assert server.posts("chat/completions")[-1]["temperature"] == 0
+
+
+def test_what_finding_out_has_cost_is_told_with_the_first_answers(server: ToyServer):
+    told: list[Json] = []
+    server.behaviour = Behaviour(alter=lambda each: told.append(each.get("usage", {})) or each)
+    model = probed(server)
+    assert model.spent() == Usage(0, 0)
+    assert sum(usage.get("completion_tokens", 0) for usage in told) > 0
+    answers(model, Generate("one two", 3))
+    assert model.spent() == Usage(
+        sum(usage.get("prompt_tokens", 0) for usage in told),
+        sum(usage.get("completion_tokens", 0) for usage in told),
+    )
+
+
+def test_what_a_page_has_found_out_is_not_charged_to_a_run(server: ToyServer):
+    backend = OpenAIBackend(patience=QUICK)
+    spent: list[Usage] = []
+    for looks in range(2):
+        for _ in range(looks):
+            backend.abilities(entry(server))
+        model = backend.open(entry(server))
+        assert isinstance(model, EndpointModel)
+        OPEN.append(model)
+        answers(model, Generate("one two", 3))
+        spent.append(model.spent())
+    assert spent[0] == spent[1]
 
 
 def test_a_text_ends_before_the_stop_whether_the_server_obeys_or_not(server: ToyServer):
@@ -533,6 +652,30 @@ def test_samples_are_drawn_with_a_seed_and_the_rest_without(server: ToyServer):
     bodies = {body["prompt"]: body for body in server.posts() if body["prompt"] in ("a", "b")}
     assert "seed" not in bodies["a"]
     assert isinstance(bodies["b"]["seed"], int)
+
+
+def test_chat_alone_may_score_the_beginning_of_a_reply():
+    with ToyServer(Behaviour(completions=False, turns=True)) as server:
+        model = probed(server)
+        assert model.abilities == {"next_token", "loglik", "generate"}
+        ice, fire = answers(model, Loglik(ASK, "it is ice"), Loglik("Which?", "fire"))
+        with pytest.raises(Refused, match="conversations only"):
+            answers(model, Loglik("", "fire"))
+    assert isinstance(ice, Logprob)
+    assert ice.total == pytest.approx(sum(map(logprob, ("it", " is", " ice"))))
+    assert (ice.n_tokens, ice.greedy, ice.merged) == (3, True, False)
+    assert isinstance(fire, Logprob)
+    assert (fire.total, fire.n_tokens) == (logprob("fire"), 1)
+
+
+def test_conversations_are_scored_by_chat_and_texts_by_echo(server: ToyServer):
+    server.behaviour = Behaviour(turns=True)
+    endpoint = read_endpoint(entry(server))
+    OPEN.append(EndpointModel("toy model", endpoint, replace(HEALTHY, turns=True), QUICK))
+    answers(OPEN[-1], Loglik(ASK, "ice"), Loglik("Which?", " ice"))
+    assert [body["prompt"] for body in server.posts()] == ["Which? ice"]
+    assert len(server.posts("chat/completions")) == 2
+    assert OPEN[-1].fingerprint != opened(server).fingerprint
 
 
 def test_a_conversation_cannot_be_scored_by_texts_alone(server: ToyServer):

@@ -1,0 +1,95 @@
+"""How probable the beginning of a reply is after a conversation, asked of chat alone.
+
+vLLM scores the tokens of whatever its template makes of the turns (`prompt_logprobs`), and can
+leave the last turn open. Which tokens are the reply's shows beside the conversation alone.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from evalui.errors import sentence
+from evalui.models.endpoint_echo import LONGEST_MERGE, PART
+from evalui.models.endpoint_http import Declined, Json, as_list, as_object, whole
+from evalui.models.endpoint_replies import LONGEST_ID, Place, read_row, unusable
+from evalui.types import Logprob
+
+SCORED: Json = {"prompt_logprobs": 0}
+# The reply is no turn of its own but one that is being written.
+CONTINUED: Json = {"add_generation_prompt": False, "continue_final_message": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """One token of what the template made of a conversation."""
+
+    number: int
+    text: str
+    place: Place
+
+
+def read_turns(answer: Json) -> list[Turned]:
+    """What the server says of each token of a conversation but the first.
+
+    Raises:
+        Faltered: it does not score all of them.
+    """
+    rows = as_list(answer.get("prompt_logprobs"))
+    if not rows or len(rows) != whole(as_object(answer.get("usage")).get("prompt_tokens")):
+        raise unusable(sentence("it leaves tokens without a score", "endpoint-token-unscored"))
+    return [_turned(row) for row in rows[1:]]
+
+
+def numbers(told: Sequence[Turned]) -> tuple[int, ...]:
+    """The ids of the tokens."""
+    return tuple(each.number for each in told)
+
+
+def score_turns(told: Sequence[Turned], context: Sequence[int], reply: str) -> Logprob:
+    """The score of a reply; `told` of both together, `context` the numbers of the tokens before.
+
+    Raises:
+        Declined: the template does not put the reply, as it is, after the conversation.
+    """
+    pairs = zip(told, context, strict=False)
+    seam = sum(1 for _ in takewhile(lambda pair: pair[0].number == pair[1], pairs))
+    own = told[seam:]
+    merged = seam < len(context)
+    if seam < len(context) - LONGEST_MERGE or not _spell(own, reply, merged=merged):
+        raise Declined(
+            sentence("its chat template changes a reply that is to be scored", "endpoint-template")
+        )
+    scores = [each.place.logprob or 0.0 for each in own]
+    return Logprob(
+        math.fsum(scores),
+        len(own),
+        greedy=all(each.place.first for each in own),
+        merged=merged,
+    )
+
+
+def _turned(row: object) -> Turned:
+    told = as_object(row)
+    if len(told) != 1:
+        raise unusable(sentence("it leaves tokens without a score", "endpoint-token-unscored"))
+    ((number, about),) = told.items()
+    text = as_object(about).get("decoded_token")
+    if not isinstance(text, str) or not _is_id(number):
+        raise unusable(sentence("it gives no token ids", "endpoint-no-token-ids"))
+    return Turned(int(number), text, read_row(about, int(number)))
+
+
+def _is_id(number: str) -> bool:
+    return number.isdecimal() and len(number) <= LONGEST_ID
+
+
+def _spell(own: Sequence[Turned], reply: str, *, merged: bool) -> bool:
+    """Whether these tokens are the reply; parts of characters may be any. What a merged token
+    takes in of the template stands before it.
+    """
+    known = [re.escape(part) for part in re.split(f"{PART}+", "".join(each.text for each in own))]
+    if merged:
+        return bool(own) and (len(known) > 1 or "".join(each.text for each in own).endswith(reply))
+    return bool(own) and bool(re.fullmatch(".*".join(known), reply, re.DOTALL))

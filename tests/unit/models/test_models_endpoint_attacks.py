@@ -1,0 +1,170 @@
+"""What a broken or malicious server may send, and that it neither breaks a run nor gets a key."""
+
+import socketserver
+import threading
+from collections.abc import Iterator
+
+import pytest
+from endpoint_server_examples import MODEL, Json, Reply, ToyServer
+
+from evalui.errors import EvaluiError, Refused, Unreachable
+from evalui.models import ModelEntry
+from evalui.models.endpoint_breaker import Patience
+from evalui.models.endpoint_findings import Findings
+from evalui.models.endpoint_replies import Listed, told_model
+from evalui.models.endpoint_settings import read_endpoint
+from evalui.models.openai import EndpointModel
+from evalui.types import Generate, LabelProbs, Message, NextToken, Text
+
+QUICK = Patience(first_pause=0.001, longest_pause=0.02, first_rest=0.02, longest_rest=0.05)
+CHATS = Findings(chat=True, chat_top=20, told=MODEL)
+ASK = (Message("user", "Which one?"),)
+
+
+@pytest.fixture
+def server() -> Iterator[ToyServer]:
+    with ToyServer() as server:
+        yield server
+
+
+def entry(url: str, **options: object) -> ModelEntry:
+    return ModelEntry("toy model", "openai", path=MODEL, options={"base_url": url, **options})
+
+
+@pytest.fixture
+def model(server: ToyServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[EndpointModel]:
+    monkeypatch.setenv("TOY_KEY", "sk-secret")
+    endpoint = read_endpoint(entry(server.url, api_key_env="TOY_KEY", retries=1))
+    model = EndpointModel("toy model", endpoint, CHATS, QUICK)
+    yield model
+    model.close()
+
+
+def reply(content: str, **usage: object) -> Json:
+    message = {"role": "assistant", "content": content}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {"model": MODEL, "choices": [choice], "usage": usage}
+
+
+def text(model: EndpointModel) -> Text:
+    ((_, found),) = model.answer([Generate(ASK, 5)])
+    assert isinstance(found, Text)
+    return found
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_takes_no_key_to_another_server(
+    server: ToyServer, model: EndpointModel, status: int
+):
+    with ToyServer() as other:
+        there = other.url + "/chat/completions"
+        server.always = Reply(status, {}, {"location": there})
+        try:
+            text(model)
+        except EvaluiError as error:
+            assert "sk-secret" not in error.sentence  # noqa: PT017 (either way will do)
+        assert "sk-secret" not in repr(other.asked)
+
+
+def test_json_that_is_too_deep_to_read_is_no_answer(server: ToyServer, model: EndpointModel):
+    deep = "[" * 200_000
+    server.always = Reply(200, deep, {"content-type": "application/json"})
+    with pytest.raises(Unreachable, match="something else than JSON"):
+        text(model)
+
+
+@pytest.mark.parametrize("count", [-5, 10**30, 1.5, True, "7", None, [3]])
+def test_a_count_of_tokens_that_is_none_costs_nothing(
+    server: ToyServer, model: EndpointModel, count: object
+):
+    server.always = Reply(200, reply("A", prompt_tokens=count, completion_tokens=2))
+    assert text(model).usage is not None
+    assert (model.spent().prompt_tokens, model.spent().completion_tokens) == (0, 2)
+
+
+def test_half_characters_in_a_reply_are_replaced(server: ToyServer, model: EndpointModel):
+    server.always = Reply(200, reply("A\ud83d!"))
+    assert text(model).text == "A\ufffd!"
+    server.always = Reply(200, reply("A\U0001f525!"))
+    assert text(model).text == "A\U0001f525!"
+
+
+def test_half_characters_in_a_list_are_replaced(server: ToyServer, model: EndpointModel):
+    rows = [{"token": "\udc00", "logprob": -0.5}, {"token": "A", "logprob": -1.5}]
+    body = reply("A")
+    body["choices"][0]["logprobs"] = {"content": [rows[0] | {"top_logprobs": rows}]}
+    server.always = Reply(200, body)
+    ((_, found),) = model.answer([NextToken(ASK, ("A", "B"))])
+    assert isinstance(found, LabelProbs)
+    assert found.top_token == "\ufffd"
+
+
+def test_half_characters_in_an_error_are_replaced(server: ToyServer, model: EndpointModel):
+    server.always = Reply(400, {"error": {"message": "no \ud83d"}})
+    with pytest.raises(Refused) as told:
+        text(model)
+    assert "no \ufffd" in told.value.sentence
+    told.value.sentence.encode()
+
+
+def test_a_number_that_is_too_long_is_no_token():
+    assert Listed("token_id:" + "9" * 5000, -1.0).id is None
+    assert Listed("token_id:123", -1.0).id == 123
+
+
+def test_a_name_is_told_only_as_far_as_it_is_worth(server: ToyServer, model: EndpointModel):
+    server.always = Reply(200, reply("A") | {"model": "x" * 100_000})
+    with pytest.raises(Refused) as told:
+        text(model)
+    assert len(told.value.sentence) < 1000
+    assert told_model({"model": "x" * 100_000}) != told_model({"model": "x" * 99_999})
+
+
+def test_full_width_labels_are_read(server: ToyServer, model: EndpointModel):
+    rows = [{"token": "Ａ", "logprob": -0.5}, {"token": "（B", "logprob": -1.5}]
+    body = reply("A")
+    body["choices"][0]["logprobs"] = {"content": [rows[0] | {"top_logprobs": rows}]}
+    server.always = Reply(200, body)
+    ((_, found),) = model.answer([NextToken(ASK, ("A", "B"))])
+    assert isinstance(found, LabelProbs)
+    assert found.logprobs == pytest.approx((-0.5, -1.5))
+
+
+@pytest.mark.parametrize("header", ["-5", "nan", "Wed, 21 Oct 2015 07:28:00 GMT", "soon", ""])
+def test_a_wait_that_is_none_does_not_hold_a_run_up(
+    server: ToyServer, model: EndpointModel, header: str
+):
+    server.script.append(Reply(429, {"error": "slow down"}, {"retry-after": header}))
+    assert text(model).text == "You said: Which one?"
+
+
+def test_a_wait_of_centuries_is_told_as_a_day(server: ToyServer, model: EndpointModel):
+    server.always = Reply(429, {"error": "slow down"}, {"retry-after": "1e300"})
+    with pytest.raises(Unreachable, match="slow down") as told:
+        text(model)
+    assert 86000 < told.value.retry_after_s <= 86400
+
+
+class _Old(socketserver.StreamRequestHandler):
+    """A server of the nineties: HTTP/1.0, no length, the end of the connection ends the body."""
+
+    def handle(self) -> None:
+        length = 0
+        while (line := self.rfile.readline().strip()) != b"":
+            name, _, value = line.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        self.rfile.read(length)
+        body = b'{"choices": [{"message": {"content": "old"}, "finish_reason": "stop"}]}'
+        self.wfile.write(b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n" + body)
+
+
+def test_a_server_that_closes_each_connection_is_as_good():
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Old) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        model = EndpointModel("old", read_endpoint(entry(url)), CHATS, QUICK)
+        found = dict(model.answer([Generate(ASK, 5)] * 20))
+        model.close()
+        server.shutdown()
+    assert {each.text for each in found.values() if isinstance(each, Text)} == {"old"}
+    assert len(found) == 20
