@@ -6,8 +6,6 @@ evalui and the model's files must lie on every machine, at the same path.
 """
 
 import logging
-import signal
-import socket
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,8 +13,11 @@ from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Any, cast
 
-from evalui.errors import EvaluiError, ModelError, Refused, Unreachable
+from evalui.errors import EvaluiError, ModelError, Refused, Sentence, Unreachable
 from evalui.models import Model, ModelEntry, open_model
+from evalui.models.vllm_options import read_options
+from evalui.runs.cluster_head import connect
+from evalui.runs.codec import decode_sentence
 from evalui.runs.holder import About, Answered, Failure, Holder
 from evalui.settings import Settings
 from evalui.types import Ability, Request, Response
@@ -26,8 +27,8 @@ _SHARES = 4  # portions that each actor gets of a window, so that the slowest is
 _FEWEST = 8  # requests of a portion; fewer share too little
 ALONE_S = 5.0  # without any actor for so long, the run waits, which can be seen and stopped
 MOST_LOSSES = 3  # of a portion, or of actors in a row before they hold the model
-_KNOCK_S = 5.0
 _LOOK_S = 1.0  # how often the cluster is looked at for machines that came or went
+_LOADS = "error.cluster-loads"
 _TAUGHT = ("scripted", "openai")  # learn from the run, or have machines of their own
 
 _log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class _Actor:
     handle: Any
     about: Any  # the reference to what it says of itself, until that is known
     ready: bool = False
+    held: bool = False  # the model, at any time
     portions: dict[Any, Places] = field(default_factory=dict[Any, Places])
 
 
@@ -58,12 +60,13 @@ class ClusterModel:
         self._entry = entry
         self._ray = ray
         self._cores = 0 if entry.device.startswith("cuda") else cores
-        self._accelerators = int(entry.options.get("tensor_parallel", 1))
+        self._accelerators = read_options(entry).tensor_parallel if entry.backend == "vllm" else 1
         self._actors: list[_Actor] = []
         self._looked = -_LOOK_S
         self._seats = 0
         self._stillborn = 0  # actors in a row that were lost before they held the model
         self._lost = ""
+        self._stopped = threading.Event()
 
     def wait(self) -> None:
         """Return as soon as an actor holds the model.
@@ -83,6 +86,7 @@ class ClusterModel:
         todo = deque(portions(len(requests), len(self._actors)))
         losses: Counter[Places] = Counter()
         refused: EvaluiError | None = None
+        self._stopped.clear()
         try:
             while todo or any(actor.portions for actor in self._actors):
                 self.wait()
@@ -95,10 +99,18 @@ class ClusterModel:
                     failures += [answered.failure] if answered.failure else []
                 refused = _worst(failures) or refused
                 self._welcome(done)
+                if self._stopped.is_set():
+                    raise Unreachable(
+                        "{model} was told to stop.", "cluster-stopped", model=self.name
+                    )
         finally:
             self._take_back()
         if refused:
             raise refused
+
+    def stop(self) -> None:
+        """End the `answer` under way within a second or so; its portions may take much longer."""
+        self._stopped.set()
 
     def holds(self, entry: ModelEntry) -> bool:
         """Whether it is this very entry that is held."""
@@ -143,11 +155,20 @@ class ClusterModel:
                 answered = self._known(actor, reference)
                 if answered is None:
                     todo.extendleft(reversed(actor.portions.values()))
+                    self._doubt()
                     # Only the oldest, which was in hand, can have ended the actor.
                     self._count_loss(losses, next(iter(actor.portions.values())))
                     break
                 found.append((actor.portions.pop(reference), cast(Answered, answered)))
         return found
+
+    def _doubt(self) -> None:
+        """Ask the idle actors whether they are there. What ended one may have ended all of its
+        machine, and that must not be held against the requests they would be given next.
+        """
+        for actor in self._actors:
+            if actor.ready and not actor.portions:
+                actor.ready, actor.about = False, actor.handle.about.remote()
 
     def _count_loss(self, losses: Counter[Places], places: Places) -> None:
         losses[places] += 1
@@ -167,7 +188,7 @@ class ClusterModel:
         for actor in [each for each in self._actors if not each.ready and each.about in done]:
             about = self._known(actor, actor.about)
             if about is None:
-                self._stillborn += 1
+                self._stillborn += not actor.held
                 continue
             self._take_in(actor, cast(About, about))
         if self._stillborn >= MOST_LOSSES:
@@ -189,20 +210,20 @@ class ClusterModel:
                 path=self._entry.path,
             )
         self.fingerprint, self.abilities = about.fingerprint, about.abilities
-        self.notes = about.notes
+        self.notes = tuple(map(decode_sentence, about.notes))
         self._stillborn = 0
-        actor.ready = True
+        actor.ready = actor.held = True
 
     def _known(self, actor: _Actor, reference: Any) -> object | None:
         """What a reference stands for; None if its actor, or the answer on its way, is lost."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(reference)
-        except errors.RayTaskError:
-            raise  # the code over there is at fault, not the machine
+        except errors.RayTaskError as error:
+            raise error.cause from error  # the code over there is at fault, not the machine
         except errors.RayError as error:
             self._actors.remove(actor)
-            self._lost = str(error).partition("\n")[0]
+            self._lost = _reason(error)
             _log.warning("An actor of %s is lost: %s", self.name, self._lost)
             # It may only be out of reach. It must not come back beside the one in its place.
             self._ray.kill(actor.handle)
@@ -244,92 +265,50 @@ class ClusterModel:
             self._ray.cancel(reference)
 
 
-def opener(settings: Settings) -> Callable[[ModelEntry], Model]:
-    """How the worker opens a model: in its own process, or on the cluster.
+class ClusterOpener:
+    """Opens models on the cluster.
 
     Models that are taught by the run or live behind an endpoint stay in the worker's process.
     """
-    if settings.engine == "local":
-        return open_model
-    loading: list[ClusterModel] = []  # what is on its way while the worker waits and asks again
 
-    def open_there(entry: ModelEntry) -> Model:
-        while loading and (entry.backend in _TAUGHT or not loading[0].holds(entry)):
-            loading.pop().close()
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._loading: ClusterModel | None = None  # on its way while the worker asks again
+
+    def __call__(self, entry: ModelEntry) -> Model:
+        """The model; raises as `ClusterModel.wait` and `connect` do."""
+        if self._loading and not self._loading.holds(entry):
+            self.drop()
         if entry.backend in _TAUGHT:
             return open_model(entry)
-        if not loading:
-            ray = connect(settings.ray_address)
-            loading.append(ClusterModel(entry, ray, cores=settings.ray_cores))
+        if self._loading is None:
+            ray = connect(self._settings.ray_address)
+            self._loading = ClusterModel(entry, ray, cores=self._settings.ray_cores)
         try:
-            loading[0].wait()
+            self._loading.wait()
         except Unreachable:
             raise
         except Exception:  # raised again; nobody else would give its seats back
-            loading.pop().close()
+            self.drop()
             raise
-        return loading.pop()
+        model, self._loading = self._loading, None
+        return model
 
-    return open_there
-
-
-def connect(address: str) -> Any:
-    """The ray module, connected to the cluster at `address`; "" starts one on this machine.
-
-    Raises:
-        ModelError: ray is not installed, or the address is none.
-        Unreachable: nobody answers at the address.
-    """
-    try:
-        import ray as package
-    except ImportError as error:
-        raise ModelError(
-            "The engine is ray, which is not installed. Install evalui with the extra [ray].",
-            "no-ray",
-        ) from error
-    ray = cast(Any, package)  # typed only in part
-    if ray.is_initialized():
-        return ray
-    if address:
-        _knock(address)
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        ray.init(
-            # Left out, Ray would join whatever cluster a folder open to everybody names.
-            address=address or "local",
-            **({} if address else {"include_dashboard": False}),
-            log_to_driver=False,
-            logging_level="error",
-        )
-    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        raise _no_cluster(address or "127.0.0.1", error) from error
-    finally:
-        # Ray puts its own in place, which ends the process before the run is given back.
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, before)
-    return ray
+    def drop(self) -> None:
+        """Give the seats of a model back that is on its way and that nobody waits for any more."""
+        if self._loading:
+            self._loading.close()
+            self._loading = None
 
 
-def _knock(address: str) -> None:
-    """Ray itself would try for ten minutes, and could not be stopped."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        raise ModelError(
-            "EVALUI_RAY_ADDRESS is {address!r}; expected host:port.", "ray-address", address=address
-        )
-    try:
-        socket.create_connection((host, int(port)), timeout=_KNOCK_S).close()
-    except (OSError, OverflowError) as error:
-        raise _no_cluster(address, error) from error
+def opener(settings: Settings) -> Callable[[ModelEntry], Model]:
+    """How the worker opens a model: in its own process, or on the cluster."""
+    return open_model if settings.engine == "local" else ClusterOpener(settings)
 
 
-def _no_cluster(address: str, error: Exception) -> Unreachable:
-    return Unreachable(
-        "The cluster at {address} cannot be reached: {reason}",
-        "no-cluster",
-        address=address,
-        reason=str(error).partition("\n")[0],
-    )
+def is_loading(error: Unreachable) -> bool:
+    """Whether only the cluster takes its time to load the model."""
+    return isinstance(error.sentence, Sentence) and error.sentence.key == _LOADS
 
 
 def seats(
@@ -363,3 +342,9 @@ def _worst(failures: Sequence[Failure]) -> EvaluiError | None:
             raise error
         refused = refused or error
     return refused
+
+
+def _reason(error: Exception) -> str:
+    """Why an actor is lost, in one line. One that was never made ends with its error's own."""
+    lines = str(error).strip().splitlines() or [""]
+    return lines[-1 if getattr(error, "actor_init_failed", False) else 0].strip()

@@ -6,9 +6,10 @@ Errors do not travel as they are, since their sentences hold what cannot be sent
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.errors import EvaluiError, ModelError, Refused, Sentence, Unreachable, Value
+from evalui.errors import EvaluiError, ModelError, Refused, Unreachable
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.base import Noted
+from evalui.runs.codec import decode_sentence, encode_sentence
 from evalui.types import Ability, Request, Response
 
 _KINDS: Mapping[str, type[EvaluiError]] = {
@@ -18,18 +19,17 @@ _KINDS: Mapping[str, type[EvaluiError]] = {
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error, told at the other end: its kind by name, its sentence, and when to ask again."""
+    """An error, told at the other end: its kind by name, its encoded sentence, and when to ask
+    again.
+    """
 
     kind: str
-    text: str
-    rule: str
-    values: Mapping[str, Value]
+    sentence: str
     retry_after_s: float = 0.0
 
     def error(self) -> EvaluiError:
         """The error as it was raised over there."""
-        error = _KINDS.get(self.kind, ModelError)(self.text)
-        error.sentence = Sentence(self.text, self.rule, self.values)
+        error = _KINDS.get(self.kind, ModelError)(decode_sentence(self.sentence))
         if isinstance(error, Unreachable):
             error.retry_after_s = self.retry_after_s
         return error
@@ -37,7 +37,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What an actor says of the model it holds."""
+    """What an actor says of the model it holds. `notes` are encoded sentences."""
 
     fingerprint: str
     abilities: frozenset[Ability]
@@ -70,7 +70,7 @@ class Holder:
             return About("", frozenset(), failure=self._failure)
         notes = self._model.notes if isinstance(self._model, Noted) else ()
         return About(
-            self._model.fingerprint, self._model.abilities, tuple(str(each) for each in notes)
+            self._model.fingerprint, self._model.abilities, tuple(map(encode_sentence, notes))
         )
 
     def answer(self, requests: Sequence[Request]) -> Answered:
@@ -87,8 +87,6 @@ class Holder:
 def _told(error: EvaluiError) -> Failure:
     return Failure(
         type(error).__name__,
-        str(error.sentence),
-        getattr(error.sentence, "key", ""),
-        {name: str(value) for name, value in getattr(error.sentence, "values", {}).items()},
+        encode_sentence(error.sentence),
         getattr(error, "retry_after_s", 0.0),
     )

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from evalui.errors import StoreError
-from evalui.runs.model_trials import give_back, requeue_trials, trial_at
+from evalui.runs import model_trials, queue
 from evalui.runs.store import Store
 from evalui.runs.worker import worker_name
 
@@ -84,19 +84,22 @@ class Workers:
 
     def _requeue(self, pid: int, code: int) -> None:
         try:
+            if self._over.is_set():
+                self._give_back(worker_name(pid))
+                return
             if self._store.requeue_worker(worker_name(pid)):
                 _log.warning("Worker %d died with %d; its run is queued again", pid, code)
-            self._requeue_trial(worker_name(pid))
+            model_trials.requeue_trials(self._store.database, worker=worker_name(pid))
         except StoreError as error:
             # The next worker finds the silent run by itself, a little later.
             _log.warning("Worker %d died with %d: %s", pid, code, error)
 
-    def _requeue_trial(self, worker: str) -> None:
+    def _give_back(self, worker: str) -> None:
+        """Queue again what a worker was at that was killed by our own end, which is no loss."""
         database = self._store.database
-        if not self._over.is_set():
-            requeue_trials(database, worker=worker)
-        elif trial := trial_at(database, worker):
-            give_back(database, trial)  # it was killed by our own end, which is no loss
+        queue.give_back(database, worker)
+        if trial := model_trials.trial_at(database, worker):
+            model_trials.give_back(database, trial)
 
     def _start(self, slot: int) -> subprocess.Popen[bytes] | None:
         with self._lock:

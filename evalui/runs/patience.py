@@ -48,6 +48,7 @@ class Patience:
         Raises:
             Unreachable: the patience is at its end, or will be before anybody may ask again.
         """
+        self._look()  # who is told to stop has not run out of patience
         now = time.monotonic()
         if self._deadline is None:
             self._deadline, self._pause, self._since = now + self._seconds, FIRST_S, time.time()

@@ -19,6 +19,11 @@ from evalui.runs.spec import RunSpec, write_spec
 # A run that loses its worker so often without one batch written is what kills the worker.
 MOST_LOSSES = 3
 
+_LOST = (
+    "SELECT id, cancelling, losses + 1 AS losses FROM run WHERE state = 'running'"
+    " AND CASE WHEN :worker = '' THEN beat < :limit ELSE worker = :worker END"
+)
+
 
 def create_run(
     database: Database, spec: RunSpec, plans: Sequence[CellPlan], owner: str, *, now: float
@@ -188,20 +193,30 @@ def release(database: Database, lease: Lease) -> None:
         _requeue(connection, lease.run_id)
 
 
+def give_back(database: Database, worker: str) -> None:
+    """Give back the runs of a worker that was ended before it could do so, which is no loss."""
+    with database.writing() as connection:
+        held = connection.execute(
+            "SELECT id, cancelling FROM run WHERE state = 'running' AND worker = ?", (worker,)
+        ).fetchall()
+        for row in held:
+            (_cancel if row["cancelling"] else _requeue)(connection, row["id"])
+            touch(connection, row["id"])
+
+
 def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "") -> int:
     """Give back the runs of a worker known to be dead, or of all that fell silent.
 
     Returns how many. A run that was being cancelled ends so, and one that has lost its worker
     `MOST_LOSSES` times without progress fails.
     """
+    values = {"worker": worker, "limit": time.time() - silent_s}
+    if not database.row(_LOST, values):
+        return 0  # an idle worker only reads, as in `claim`
     with database.writing() as connection:
-        gone = connection.execute(
-            "UPDATE run SET losses = losses + 1 WHERE state = 'running'"
-            " AND CASE WHEN :worker = '' THEN beat < :limit ELSE worker = :worker END"
-            " RETURNING id, cancelling, losses, worker",
-            {"worker": worker, "limit": time.time() - silent_s},
-        ).fetchall()
+        gone = connection.execute(_LOST, values).fetchall()
         for row in gone:
+            connection.execute("UPDATE run SET losses = ? WHERE id = ?", (row["losses"], row["id"]))
             if row["cancelling"]:
                 _cancel(connection, row["id"])
             elif row["losses"] >= MOST_LOSSES:

@@ -1,7 +1,6 @@
 """The worker process: takes runs and trials of models from the queue, one model at a time.
 
-All concurrency of evalui is here: several workers may share a store, each holds one run at a
-time, and beside its work beats a heart.
+Several workers may share a store, each holds one run at a time, and beside its work beats a heart.
 """
 
 import argparse
@@ -17,8 +16,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Self
+from types import FrameType
 
 from evalui.errors import (
     Cancelled,
@@ -32,9 +30,10 @@ from evalui.models import Model, ModelEntry, open_model
 from evalui.models.additions import additions_beside, read_models
 from evalui.models.base import Stoppable
 from evalui.runs import model_trials
-from evalui.runs.cluster import opener
+from evalui.runs.cluster import ClusterOpener, is_loading, opener
 from evalui.runs.devices import Presence, device_of
 from evalui.runs.engine import CellRun, Interrupted, patience
+from evalui.runs.heart import Heart
 from evalui.runs.model_trials import TrialRow
 from evalui.runs.rows import CellRow, Lease, RunRow
 from evalui.runs.spec import ModeSpec
@@ -42,10 +41,10 @@ from evalui.runs.store import Store
 from evalui.settings import Settings
 from evalui.types import Dataset
 
-BEAT_S = 2.0
 SILENT_S = 20.0  # a worker that has not beaten for so long is dead
 IDLE_S = 0.5  # how often an idle worker looks into the queue
 THERE_S = 5.0  # how often an idle worker says that it is there
+LOADING_S = 300.0  # how long a trial waits for a model that a cluster loads
 
 _log = logging.getLogger(__name__)
 
@@ -87,6 +86,8 @@ class Worker:
         try:
             with Heart(self._store, presence=self.presence):
                 model_trials.finish_trial(self._store.database, self._tried(trial))
+        except Interrupted:
+            model_trials.give_back(self._store.database, trial)
         except KeyboardInterrupt:
             model_trials.give_back(self._store.database, trial)
             raise
@@ -121,14 +122,36 @@ class Worker:
         try:
             return model_trials.try_model(
                 trial,
-                self._opener,
+                self._opened,
                 loaded=lambda: self.presence.at(model=trial.model, device=where),
             )
-        except StoreError:
+        except (StoreError, Interrupted):
             raise
         except Exception as error:  # noqa: BLE001 (kept with the trial, for whoever asked for it)
             _log.exception("%s cannot be tried out", trial.model)
             return replace(trial, error=_told(error))
+
+    def _opened(self, entry: ModelEntry) -> Model:
+        """The model to try out. One that a cluster still loads is waited for, as one that is loaded
+        here would be; nobody would ask again.
+        """
+        until = time.monotonic() + LOADING_S
+        try:
+            while True:
+                try:
+                    return self._opener(entry)
+                except Unreachable as error:
+                    if self._stopping():
+                        raise Interrupted from error
+                    if not is_loading(error) or time.monotonic() > until:
+                        raise
+        except Exception:  # raised again
+            self._drop()
+            raise
+
+    def _drop(self) -> None:
+        if isinstance(self._opener, ClusterOpener):
+            self._opener.drop()
 
     def _work(self, run: RunRow) -> None:
         try:
@@ -195,7 +218,11 @@ class Worker:
         waiting = patience(
             self._store, lease, row, interrupted=self._stopping, on_wait=self._on_batch
         )
-        model = waiting.until(lambda: self._opener(entry))
+        try:
+            model = waiting.until(lambda: self._opener(entry))
+        except BaseException:  # raised again; what is on its way would hold its seats for ever
+            self._drop()
+            raise
         self.presence.at(model=entry.name, run=lease.run_id, device=device_of(entry))
         return model
 
@@ -237,62 +264,6 @@ class Worker:
                 known=", ".join(sorted(catalog)),
             )
         return catalog[name]
-
-
-class Heart:
-    """Beats while a run is worked on, or without a lease while a model is tried out.
-
-    In a thread of its own, because loading one model, or one batch of a large one, may take
-    longer than the time after which a silent worker counts as dead. `on_beat` is called each time.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        lease: Lease | None = None,
-        *,
-        presence: Presence | None = None,
-        on_beat: Callable[[], None] = lambda: None,
-        every_s: float = BEAT_S,
-    ) -> None:
-        self._store = store
-        self._lease = lease
-        self._presence = presence
-        self._on_beat = on_beat
-        self._every_s = every_s
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="heart", daemon=True)
-
-    @property
-    def beats(self) -> bool:
-        """Whether it still beats; a heart whose run is lost stops by itself."""
-        return self._thread.is_alive()
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _beat(self) -> None:
-        while not self._over.wait(self._every_s):
-            try:
-                # First the run: nothing that is only for the eye may keep it from its beat.
-                if self._lease and not self._store.beat(self._lease):
-                    return  # the work itself finds out at its next batch
-                self._on_beat()
-            except StoreError as error:
-                # The next beat may succeed; until then the silence itself tells the others.
-                _log.warning("No heartbeat: %s", error)
-            if self._presence:
-                self._presence.alive()
 
 
 def worker_name(pid: int) -> str:

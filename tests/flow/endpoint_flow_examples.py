@@ -36,10 +36,13 @@ class Place:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def be(self, *, status: int = 200, refuse: str = "", delay: float = 0.004) -> None:
-        """Change its mood, for every request from now on."""
+    def be(
+        self, *, status: int = 200, refuse: str = "", delay: float = 0.004, most: int = 0
+    ) -> None:
+        """Change its mood, for every request from now on; see `endpoint_server`."""
         mood = self.folder / "mood.new"
-        mood.write_text(json.dumps({"status": status, "refuse": refuse, "delay": delay}))
+        told = {"status": status, "refuse": refuse, "delay": delay, "most": most}
+        mood.write_text(json.dumps(told))
         mood.replace(self.folder / "mood.json")
 
     def start(self) -> None:

@@ -2,11 +2,13 @@
 
 `python endpoint_server.py PORT FOLDER`: prints its port once it listens. Before each request it
 reads FOLDER/mood.json: `status` is what it answers with (200 unless told otherwise), `refuse` a
-text in prompts that it turns down, `delay` the seconds an answer takes. FOLDER/log has a line for
+text in prompts that it turns down, `delay` the seconds an answer takes. Once it has been asked
+`most` questions of a run, all others wait until the mood changes. FOLDER/log has a line for
 every question it has answered, written after the answer was sent.
 """
 
 import hashlib
+import itertools
 import json
 import random
 import sys
@@ -21,6 +23,7 @@ TOKENS = (40, 6)  # read and written for each question
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     folder = Path()
+    turns = itertools.count()
 
     def do_GET(self) -> None:
         if self.path.endswith("/models"):
@@ -33,8 +36,8 @@ class Handler(BaseHTTPRequestHandler):
         if not self.path.endswith("/chat/completions"):
             self.reply(404, {"error": {"message": "no such page"}})
             return
-        mood = json.loads((self.folder / "mood.json").read_text())
         prompt = body["messages"][-1]["content"]
+        mood = self.mood(" plus " in prompt)
         time.sleep(mood["delay"])
         if mood["status"] != 200:
             self.reply(mood["status"], {"error": {"message": "overloaded"}})
@@ -43,6 +46,12 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.reply(200, answer(prompt))
             self.note(prompt)
+
+    def mood(self, counts: bool) -> dict[str, Any]:
+        turn = next(self.turns) if counts else 0  # one step, so threads need no lock
+        while turn >= (mood := json.loads((self.folder / "mood.json").read_text()))["most"] > 0:
+            time.sleep(0.01)
+        return mood
 
     def reply(self, status: int, body: dict[str, Any]) -> None:
         content = json.dumps(body).encode()

@@ -1,5 +1,6 @@
 """Worker processes, the runs they do, and ways to count what was computed."""
 
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from evalui.runs.store import Store
 from evalui.runs.worker import Worker
 from evalui.types import Dataset, Sample, Trial
 
+SLOW = 0.01  # seconds a request takes a model, so that a run is not over before it is disturbed
 QUESTIONS = 200
 TRIALS = 4 * QUESTIONS
 
@@ -49,6 +51,13 @@ class Office:
                 f'[{name}]\nbackend = "scripted"\n[{name}.options]\nrule = "position-biased"\n'
                 f'seed = {seed}\ndelay = {delay}\nlog = "{log or self.folder / (name + ".log")}"\n'
             )
+
+    def pace(self, delay: float) -> None:
+        """How long each request takes the models, from the next claim of a run on."""
+        told = re.sub(r"(?m)^delay = .*$", f"delay = {delay}", self.models.read_text())
+        new = self.models.with_suffix(".new")
+        new.write_text(told)
+        new.replace(self.models)  # at no moment is it empty
 
     def queue(self, *models: str, pattern: str = "circular", n: int = QUESTIONS) -> str:
         spec = RunSpec.model_validate(

@@ -1,6 +1,6 @@
 """A run is stopped by its owner while a worker is at it."""
 
-from flow_examples import TRIALS, Office, wait_until
+from flow_examples import SLOW, TRIALS, Office, wait_until
 
 from evalui.types import Trial
 
@@ -8,6 +8,7 @@ from evalui.types import Trial
 def test_a_cancelled_run_keeps_what_it_has_and_goes_on_from_there(
     office: Office, expected: list[tuple[Trial, ...]]
 ) -> None:
+    office.pace(SLOW)
     run_id = office.queue()
     office.start_worker()
     office.wait_for(run_id, lambda run: run.done > 0)
@@ -15,6 +16,7 @@ def test_a_cancelled_run_keeps_what_it_has_and_goes_on_from_there(
     stopped = office.wait_for(run_id, lambda run: run.state == "cancelled")
     assert 0 < stopped.done < TRIALS
     assert len(office.answered()) == stopped.done
+    office.pace(0)
     office.store.resume(run_id)
     office.wait_for(run_id, lambda run: run.state == "done")
     assert office.trials(run_id) == expected
@@ -22,9 +24,11 @@ def test_a_cancelled_run_keeps_what_it_has_and_goes_on_from_there(
 
 
 def test_a_deleted_run_stops_its_worker_which_takes_the_next(office: Office) -> None:
+    office.pace(SLOW)
     run_id = office.queue()
     office.start_worker()
     office.wait_for(run_id, lambda run: run.done > 0)
+    office.pace(0)
     office.store.delete(run_id)
     second = office.queue(n=10)
     office.wait_for(second, lambda run: run.state == "done")

@@ -1,7 +1,6 @@
 """A model at servers that are killed, overloaded or choosy, in the middle of a run."""
 
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,8 +53,9 @@ def test_one_of_three_servers_is_killed_and_nothing_is_lost_or_doubled(
     chain: Branch, expected: list[tuple[Trial, ...]]
 ) -> None:
     run_id = chain.queue_questions()
+    chain.places[0].be(most=10)
     with Shift(chain):
-        wait_until(lambda: len(chain.places[0].answered()) >= 10)
+        wait_until(lambda: len(chain.places[0].answered()) == 10)
         chain.places[0].kill()
     assert chain.store.run(run_id).state == "done"
     assert chain.trials(run_id) == expected
@@ -69,17 +69,18 @@ def test_a_run_waits_for_servers_that_are_down_and_goes_on_where_it_was(
 ) -> None:
     run_id = branch.queue_questions()
     (place,) = branch.places
+    place.be(most=50)
     with Shift(branch):
-        wait_until(lambda: len(place.answered()) >= 50)
+        wait_until(lambda: len(place.answered()) == 50)
         place.kill()
         wait_until(lambda: branch.waiting(run_id) is not None)
         told = branch.waiting(run_id)
-        before = len(place.answered())
         kept = branch.store.run(run_id).done
+        place.be()
         place.start()
     assert told
     assert told.why.startswith("remote cannot be asked now: ")
-    assert kept >= before - 1  # the last answer may have been sent and not been noted down
+    assert kept == 50
     assert branch.waiting(run_id) is None
     assert branch.store.run(run_id).state == "done"
     assert branch.trials(run_id) == expected
@@ -91,8 +92,9 @@ def test_an_overloaded_server_costs_time_and_no_answers(
 ) -> None:
     run_id = branch.queue_questions()
     (place,) = branch.places
+    place.be(most=50)
     with Shift(branch):
-        wait_until(lambda: len(place.answered()) >= 50)
+        wait_until(lambda: len(place.answered()) == 50)
         place.be(status=503)
         wait_until(lambda: branch.waiting(run_id) is not None)
         place.be()
@@ -105,14 +107,15 @@ def test_a_waiting_run_is_cancelled_at_once_and_can_be_resumed(
 ) -> None:
     run_id = branch.queue_questions()
     (place,) = branch.places
+    place.be(most=50)
     with Shift(branch):
-        wait_until(lambda: len(place.answered()) >= 50)
+        wait_until(lambda: len(place.answered()) == 50)
         place.be(status=503)
         wait_until(lambda: branch.waiting(run_id) is not None)
         branch.store.cancel(run_id)
         wait_until(lambda: branch.store.run(run_id).state == "cancelled", 5)
     kept = branch.store.run(run_id).done
-    assert 50 <= kept < TRIALS
+    assert kept == 50
     place.be()
     branch.store.resume(run_id)
     assert branch.work_here()
@@ -127,10 +130,9 @@ def test_a_run_whose_server_hangs_is_cancelled_long_before_the_server_times_out(
     branch.models.write_text(text.replace("timeout_s = 5", "timeout_s = 200"))
     run_id = branch.queue_questions()
     (place,) = branch.places
+    place.be(most=50)
     with Shift(branch):
-        wait_until(lambda: len(place.answered()) >= 50)
-        place.be(delay=200)
-        time.sleep(0.5)  # until every request on its way hangs; no answer tells of it
+        wait_until(lambda: len(place.answered()) == 50)
         branch.store.cancel(run_id)
         wait_until(lambda: branch.store.run(run_id).state == "cancelled", 20)
         place.kill()
@@ -160,16 +162,16 @@ def test_a_server_that_turns_requests_down_fails_the_cell_and_keeps_the_rest(
 def test_a_worker_asked_to_end_while_it_waits_gives_the_run_back(branch: Branch) -> None:
     run_id = branch.queue_questions()
     (place,) = branch.places
-    place.be(delay=0.02)
+    place.be(most=20)
     worker = branch.start_worker()
-    wait_until(lambda: len(place.answered()) >= 20)
+    wait_until(lambda: len(place.answered()) == 20)
     place.be(status=503)
     wait_until(lambda: branch.waiting(run_id) is not None)
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(10) == 0
     run = branch.store.run(run_id)
     assert run.state == "queued"
-    assert run.done >= 20
+    assert run.done == 20
     assert branch.waiting(run_id) is None
     place.be()
     assert branch.work_here()
@@ -186,6 +188,11 @@ def test_every_token_is_counted_once_over_all_lives_of_a_run(branch: Branch) -> 
     branch.store.resume(run_id)
     assert branch.work_here()
     catalog = read_catalog(branch.models)
-    # 240 answers of 40 and 6 tokens, at $10 and $20 for a million
-    expected = Charge(TRIALS * 40, TRIALS * 6, pytest.approx(TRIALS * (400 + 120) / 1e6))  # pyright: ignore[reportArgumentType] # stands for a float
-    assert charges.run_charge(branch.store.database, run_id, catalog) == expected
+    charge = charges.run_charge(branch.store.database, run_id, catalog)
+    assert charge
+    # 40 and 6 tokens for each answer, at $10 and $20 for a million. What the worker asked to find
+    # out about the server is paid, too.
+    answers = charge.read // 40
+    paid = pytest.approx(answers * (400 + 120) / 1e6)
+    assert charge == Charge(answers * 40, answers * 6, paid)  # pyright: ignore[reportArgumentType] # stands for a float
+    assert TRIALS <= answers <= len((place.folder / "log").read_text().splitlines())

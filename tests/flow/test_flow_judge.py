@@ -4,7 +4,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from flow_examples import Office
+from flow_examples import SLOW, Office
 
 from evalui.models import read_catalog
 from evalui.runs.contest import Collected
@@ -51,15 +51,16 @@ def hire(office: Office, *, delay: float) -> None:
 def test_a_killed_judge_goes_on_and_no_verdict_is_lost_or_changed(
     office: Office, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    hire(office, delay=0.002)
+    hire(office, delay=SLOW)
     run_id = queue(office)
-    for share in (0.2, 0.6):
+    for share in (0.1, 0.3):
         worker = office.start_worker()
         reached = 2 * QUESTIONS + share * JUDGED
         office.wait_for(run_id, lambda run, reached=reached: run.done >= reached)
         worker.send_signal(signal.SIGKILL)
         worker.wait()
         assert office.store.requeue_worker(worker_name(worker.pid)) == 1
+    office.pace(0)
     office.start_worker()
     office.wait_for(run_id, lambda run: run.state == "done")
     trials, asked = undisturbed(tmp_path_factory.mktemp("undisturbed"))

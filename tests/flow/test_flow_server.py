@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from flow_examples import TRIALS, Office, wait_until
+from flow_examples import SLOW, TRIALS, Office, wait_until
 
 from evalui.errors import StoreError
 from evalui.runs.launch import Workers
@@ -33,14 +33,19 @@ def lives(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
+    try:
+        about = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # it ended just now
+        return False
     # A killed server's worker has no parent left here that would collect it.
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return about.rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_killed_server_leaves_no_worker_and_no_lost_run(
     office: Office, expected: list[tuple[Trial, ...]]
 ) -> None:
+    office.pace(SLOW)
     run_id = office.queue()
     command = [sys.executable, "-c", SERVER, str(office.store.database.path), str(office.models)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -53,6 +58,7 @@ def test_a_killed_server_leaves_no_worker_and_no_lost_run(
     server.stdout.close()
     wait_until(lambda: not lives(pid))
     assert office.store.run(run_id).state == "queued"
+    office.pace(0)
     workers = Workers(office.store, office.models)
     workers.start()
     office.wait_for(run_id, lambda run: run.state == "done")
@@ -62,6 +68,7 @@ def test_a_killed_server_leaves_no_worker_and_no_lost_run(
 
 
 def test_a_worker_that_dies_is_replaced_and_its_run_goes_on(office: Office) -> None:
+    office.pace(SLOW)
     run_id = office.queue()
     workers = Workers(office.store, office.models)
     workers.start()
@@ -69,6 +76,7 @@ def test_a_worker_that_dies_is_replaced_and_its_run_goes_on(office: Office) -> N
         office.wait_for(run_id, lambda run: run.done > 0)
         (first,) = workers.pids()
         os.kill(first, signal.SIGKILL)
+        office.pace(0)
         run = office.wait_for(run_id, lambda run: run.state == "done")
         assert run.attempt == 2
         assert workers.pids() != [first]
@@ -77,6 +85,7 @@ def test_a_worker_that_dies_is_replaced_and_its_run_goes_on(office: Office) -> N
 
 
 def test_stopping_ends_every_worker_and_gives_its_run_back(office: Office) -> None:
+    office.pace(SLOW)
     run_id = office.queue()
     workers = Workers(office.store, office.models, count=2)
     workers.start()

@@ -1,11 +1,13 @@
-"""A store, and a store whose only run is in the hands of a worker."""
+"""A store, a store whose only run is in the hands of a worker, and a cluster of one object."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fake_ray_examples import Echo, FakeRay
 from runs_examples import add_run, spec
 
+from evalui.runs import cluster, holder
 from evalui.runs.rows import Lease
 from evalui.runs.store import Store
 
@@ -25,3 +27,10 @@ def lease(store: Store) -> Lease:
     assert claimed
     store.start_cell(claimed.lease, 1, "f")
     return claimed.lease
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    monkeypatch.setattr(holder, "open_model", lambda _: Echo())
+    monkeypatch.setattr(cluster, "_LOOK_S", 0.0)
+    return FakeRay()

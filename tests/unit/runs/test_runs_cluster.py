@@ -1,153 +1,26 @@
-"""A cluster played by one object: actors answer at once, or are lost."""
+"""A model on a cluster that is played by one object."""
 
-import socket
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from fake_ray_examples import (
+    ENTRY,
+    Echo,
+    FakeRay,
+    RayError,
+    RayTaskError,
+    UnbornError,
+    answers,
+    asked,
+    opened,
+)
 
-from evalui.errors import ModelError, Refused, Unreachable, sentence
-from evalui.models import ModelEntry, open_model
+from evalui.errors import ModelError, Refused, Sentence, Unreachable, sentence
+from evalui.models import ModelEntry
+from evalui.models.base import Stoppable
 from evalui.runs import cluster, holder
-from evalui.runs.cluster import MOST_LOSSES, ClusterModel, connect, opener, portions, seats
+from evalui.runs.cluster import MOST_LOSSES, portions, seats
 from evalui.runs.holder import Answered, Failure, Holder
-from evalui.settings import Settings
-from evalui.types import Generate, Request, Response, Text
-
-ENTRY = ModelEntry("m", "transformers", path="/models/m")
-
-
-class Echo:
-    """A model that repeats its prompt."""
-
-    name = "m"
-    fingerprint = "echo"
-    abilities = frozenset({"generate"})
-
-    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-        for index, request in enumerate(requests):
-            assert isinstance(request, Generate)
-            if request.prompt == "break":
-                raise ModelError("Broken.")
-            if request.prompt != "refuse":
-                yield index, Text(str(request.prompt))
-        if any(isinstance(each, Generate) and each.prompt == "refuse" for each in requests):
-            raise Refused("One is refused.")
-
-    def close(self) -> None: ...
-
-
-class RayError(Exception): ...
-
-
-class RayTaskError(RayError): ...
-
-
-class FakeRay:
-    """The little of ray that is used. `machines` may change; `dying` calls to come are lost."""
-
-    class exceptions:  # noqa: N801 (ray's own name)
-        RayError = RayError
-        RayTaskError = RayTaskError
-
-    def __init__(self, cpus: int = 2) -> None:
-        self.cpus = cpus
-        self.dying = 0
-        self.slow = self.deaf = False
-        self.stillborn = 0
-        self.made = 0
-        self.killed: list[Any] = []
-        self.cancelled: list[Any] = []
-
-    def nodes(self) -> list[dict[str, Any]]:
-        return [
-            {"Alive": True, "Resources": {"CPU": float(self.cpus)}},
-            {"Alive": False, "Resources": {"CPU": 64.0}},
-        ]
-
-    def remote(self, **_: Any) -> Any:
-        def made(kind: type[Holder]) -> Any:
-            def make(entry: ModelEntry) -> Any:
-                self.made += 1
-                return _Handle(self, kind(entry))
-
-            return _Remote(make)
-
-        return made
-
-    def wait(self, references: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
-        if self.slow:
-            return [], references
-        return references[:1], references[1:]
-
-    def get(self, reference: Any) -> Any:
-        if isinstance(reference.result, Exception):
-            raise reference.result
-        return reference.result
-
-    def kill(self, handle: Any) -> None:
-        self.killed.append(handle)
-
-    def cancel(self, reference: Any) -> None:
-        if self.deaf:
-            raise RayError("Gone.")
-        self.cancelled.append(reference)
-
-
-class _Remote:
-    def __init__(self, call: Any) -> None:
-        self.remote = call
-
-
-class _Reference:
-    def __init__(self, result: Any) -> None:
-        self.result = result
-
-
-class _Handle:
-    def __init__(self, ray: FakeRay, holder: Holder) -> None:
-        def about() -> _Reference:
-            if ray.stillborn:
-                ray.stillborn -= 1
-                return _Reference(RayError("No module named evalui"))
-            return _Reference(holder.about())
-
-        self.about = _Remote(about)
-
-        def answer(requests: Sequence[Request]) -> _Reference:
-            if ray.dying:
-                ray.dying -= 1
-                return _Reference(RayError("The actor died.\nIts node is gone."))
-            return _Reference(holder.answer(requests))
-
-        self.answer = _Remote(answer)
-
-
-@pytest.fixture
-def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
-    monkeypatch.setattr(holder, "open_model", lambda _: Echo())
-    monkeypatch.setattr(cluster, "_LOOK_S", 0.0)
-    return FakeRay()
-
-
-def opened(ray: FakeRay, cores: int = 1) -> ClusterModel:
-    model = ClusterModel(ENTRY, ray, cores=cores)
-    model.wait()
-    return model
-
-
-def asked(*prompts: str) -> list[Request]:
-    return [Generate(prompt, max_tokens=1) for prompt in prompts]
-
-
-def answers(model: ClusterModel, requests: Sequence[Request]) -> dict[int, str]:
-    found: dict[int, str] = {}
-    for index, response in model.answer(requests):
-        assert index not in found
-        assert isinstance(response, Text)
-        found[index] = response.text
-    return found
 
 
 def test_every_request_is_answered_once_under_its_own_place(ray: FakeRay):
@@ -201,12 +74,48 @@ def test_requests_that_end_every_machine_are_not_handed_on_for_ever(ray: FakeRay
     assert ray.made <= 2 + MOST_LOSSES
 
 
+def test_all_actors_of_one_machine_are_lost_with_it_and_nobody_blames_the_requests(ray: FakeRay):
+    ray.cpus = 6
+    model = opened(ray)
+    assert answers(model, asked(*map(str, range(100)))) == dict(enumerate(map(str, range(100))))
+    assert ray.made == 6
+    for actor in model._actors[:5]:  # pyright: ignore[reportPrivateUsage]
+        actor.handle.die()
+    assert answers(model, asked("a")) == {0: "a"}
+    assert len(ray.killed) == 5
+
+
+def test_an_answer_that_is_waited_for_can_be_given_up(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+):
+    model = opened(ray)
+    assert isinstance(model, Stoppable)
+    monkeypatch.setattr(ray, "wait", lambda references, **_: model.stop() or ([], references))
+    with pytest.raises(Unreachable, match=r"^m was told to stop\.$"):
+        answers(model, asked("a"))
+    assert ray.cancelled
+    monkeypatch.undo()
+    assert answers(model, asked("a")) == {0: "a"}
+
+
 def test_a_machine_that_cannot_hold_the_model_is_not_tried_for_ever(ray: FakeRay):
     ray.stillborn = 10**6
     with pytest.raises(ModelError, match="cannot be loaded on the cluster: No module named"):
         opened(ray)
     ray.stillborn = MOST_LOSSES - 1
     assert opened(ray).fingerprint == "echo"
+
+
+def test_an_actor_that_could_not_be_made_tells_the_last_line_of_its_error(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+):
+    text = (
+        "The actor died because of an error raised in its creation task, H\n  File ...\nOSError: no"
+    )
+    monkeypatch.setattr(ray, "unborn", UnbornError(text))
+    ray.stillborn = 10**6
+    with pytest.raises(ModelError, match=r"cannot be loaded on the cluster: OSError: no$"):
+        opened(ray)
 
 
 def test_what_was_answered_is_kept_when_another_portion_fails(
@@ -239,8 +148,9 @@ def test_an_error_in_the_code_over_there_is_no_loss(ray: FakeRay, monkeypatch: p
         raise RayTaskError("TypeError: ...")
 
     monkeypatch.setattr(ray, "get", fail)
-    with pytest.raises(RayTaskError):
+    with pytest.raises(ZeroDivisionError):  # as on one machine
         answers(model, asked("a"))
+    assert ray.killed == []
 
 
 def test_what_one_actor_is_refused_is_told_after_everything_else(ray: FakeRay):
@@ -317,13 +227,13 @@ def test_portions_hold_every_place_once_and_in_order(count: int, actors: int):
 
 
 def test_an_unreachable_model_tells_from_afar_when_to_ask_again():
-    error = Failure("Unreachable", "Gone.", "", {}, retry_after_s=7.0).error()
+    error = Failure("Unreachable", '["Gone."]', retry_after_s=7.0).error()
     assert isinstance(error, Unreachable)
     assert error.retry_after_s == 7.0
 
 
 def test_an_error_of_a_kind_that_is_not_known_here_is_a_model_error():
-    assert type(Failure("StoreError", "Odd.", "", {}).error()) is ModelError
+    assert type(Failure("StoreError", '["Odd."]').error()) is ModelError
 
 
 def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.MonkeyPatch):
@@ -335,55 +245,14 @@ def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.M
     assert answered.failure.kind == "Refused"
 
 
-def test_models_that_are_taught_or_far_away_stay_in_the_worker(
-    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(cluster, "open_model", lambda entry: entry.backend)
-    monkeypatch.setattr(cluster, "connect", lambda _: ray)
-    opens = opener(Settings(engine="ray", ray_address="head:6379", ray_cores=1))
-    assert opens(ModelEntry("m", "scripted")) == "scripted"
-    assert opens(ModelEntry("m", "openai")) == "openai"
-    assert opens(ENTRY).fingerprint == "echo"
-
-
-def test_a_model_that_loads_for_long_is_asked_for_again_and_not_loaded_twice(
-    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(cluster, "connect", lambda _: ray)
-    monkeypatch.setattr(cluster, "ALONE_S", 0.0)
-    ray.slow = True
-    opens = opener(Settings(engine="ray", ray_cores=1))
-    for _ in range(3):
-        with pytest.raises(Unreachable, match="m is being loaded on the cluster"):
-            opens(ENTRY)
-    assert ray.made == 2
-    with pytest.raises(Unreachable):
-        opens(replace(ENTRY, name="other"))
-    assert len(ray.killed) == 2, "what nobody waits for any more gives its seats back"
-    ray.slow = False
-    assert opens(replace(ENTRY, name="other")).name == "other"
-
-
-def test_without_the_setting_everything_stays_in_the_worker():
-    assert opener(Settings()) is open_model
-
-
 def test_what_the_model_says_of_itself_is_heard_here(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
+    told = sentence("Scored prompt by prompt: {kind}.", "no-tree", kind="bloom")
+
     class Slow(Echo):
-        notes = ("Scored prompt by prompt.",)
+        notes = (told,)
 
     monkeypatch.setattr(holder, "open_model", lambda _: Slow())
-    assert opened(ray).notes == ("Scored prompt by prompt.",)
-
-
-def test_an_address_that_is_none_is_told():
-    with pytest.raises(ModelError, match="expected host:port"):
-        connect("localhost")
-
-
-@pytest.mark.timeout(20)
-def test_a_head_that_is_gone_is_noticed_at_once():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    with pytest.raises(Unreachable, match=rf"The cluster at 127\.0\.0\.1:{port} cannot be reached"):
-        connect(f"127.0.0.1:{port}")
+    (note,) = opened(ray).notes
+    assert note == told
+    assert isinstance(note, Sentence)  # so it can be translated
+    assert (note.key, note.values) == (told.key, {"kind": "bloom"})

@@ -143,18 +143,36 @@ def test_each_wait_begins_when_the_last_answer_was_given(store: Store, held: Lea
     assert since[0] == since[1] < since[2]
 
 
-def test_time_spent_waiting_is_no_pace(store: Store, held: Lease) -> None:
-    model = Endpoint()
-    model.events = {40: [silence(1.0)]}
-    began = time.monotonic()
+def test_time_spent_waiting_is_no_pace(
+    store: Store, held: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Clock:
+        now, began = 0.0, time.time()
+
+        def sleep(self, seconds: float) -> None:
+            self.now += seconds
+
+    class Busy(Endpoint):
+        def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+            for answer in super().answer(requests):
+                clock.now += 0.01
+                yield answer
+
+    clock = Clock()
+    monkeypatch.setattr(time, "sleep", clock.sleep)
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(time, "time", lambda: clock.began + clock.now)
+    store.start_cell(held, 1, "f")
+    model = Busy()
+    model.events = {40: [silence(100.0)]}
     work(store, held, model)
-    assert time.monotonic() - began > 1.0
     (rate,) = store.rates().values()
     cell = store.cells(held.run_id)[0]
-    assert rate > 4 * QUESTIONS / 0.5
-    assert cell.seconds < 0.5
-    assert cell.rate
-    assert cell.rate > 4 * QUESTIONS / 0.5
+    assert clock.now == pytest.approx(100 + 2, rel=0.01)
+    # What was answered just before nobody did is not counted.
+    assert rate == pytest.approx(100, rel=0.2)
+    assert cell.rate == pytest.approx(100, rel=0.2)
+    assert cell.seconds == pytest.approx(2, rel=0.2)
 
 
 def test_a_model_that_stays_away_fails_the_cell_and_what_is_answered_is_kept(

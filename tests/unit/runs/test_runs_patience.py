@@ -131,6 +131,15 @@ def test_a_cancel_that_is_there_already_ends_it_at_once(clock: Clock) -> None:
     assert clock.slept == []
 
 
+@pytest.mark.parametrize("seconds", [0, 10], ids=["at its end", "asked to wait for longer"])
+def test_who_is_told_to_stop_has_not_run_out_of_patience(seconds: float) -> None:
+    def look() -> None:
+        raise Cancelled("The run was stopped.")
+
+    with pytest.raises(Cancelled):
+        Patience(seconds, told=lambda _: None, look=look).wait(silence(60))
+
+
 def test_what_is_asked_until_it_answers(clock: Clock) -> None:
     replies = [silence(), silence(5), "open"]
 

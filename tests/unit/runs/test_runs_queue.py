@@ -1,12 +1,15 @@
 import time
+from pathlib import Path
 
 import pytest
 from runs_examples import RESPONSE, add_run, plans_of, spec, trial
 
 from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun
-from evalui.runs.queue import MOST_LOSSES
+from evalui.runs.launch import Workers
+from evalui.runs.queue import MOST_LOSSES, give_back
 from evalui.runs.rows import Lease
 from evalui.runs.store import Store
+from evalui.runs.worker import worker_name
 
 
 def claim(store: Store, worker: str = "worker-1") -> Lease:
@@ -63,11 +66,28 @@ def test_a_run_can_be_claimed_by_its_id(store: Store) -> None:
     assert store.claim("worker-1", second) is None
 
 
-def test_looking_into_an_empty_queue_writes_nothing(store: Store) -> None:
+def test_looking_into_an_empty_queue_writes_nothing(store: Store, lease: Lease) -> None:
     other = Store(store.database.path)
     with other.database.writing():
-        assert store.claim("worker-1") is None
+        assert store.claim("worker-2") is None
+        assert store.requeue_stale(60) == 0
+        assert store.requeue_worker("worker-2") == 0
     other.close()
+    assert store.beat(lease)
+
+
+def test_a_run_whose_worker_was_ended_by_us_has_lost_none(store: Store) -> None:
+    run_id = add_run(store)
+    for _ in range(2 * MOST_LOSSES):
+        claim(store)
+        give_back(store.database, "worker-1")
+    assert store.run(run_id).state == "queued"
+    claim(store)
+    give_back(store.database, "worker-2")
+    store.cancel(run_id)
+    assert store.run(run_id).state == "running"
+    give_back(store.database, "worker-1")
+    assert (store.run(run_id).state, cell_states(store, run_id)) == ("cancelled", ["cancelled"])
 
 
 def test_a_waiting_run_is_cancelled_at_once(store: Store) -> None:
@@ -240,6 +260,18 @@ def test_a_run_that_kills_its_workers_fails_at_last(store: Store) -> None:
         store.requeue_worker("worker-1")
     assert store.run(run_id).state == "failed"
     assert store.cells(run_id)[0].error == "The worker died 3 times while it worked on this run."
+
+
+@pytest.mark.parametrize(("over", "state"), [(False, "failed"), (True, "queued")])
+def test_a_server_that_ends_in_the_middle_is_no_loss(store: Store, over: bool, state: str) -> None:
+    workers = Workers(store, Path("models.toml"), count=0)
+    if over:
+        workers.stop()
+    run_id = add_run(store)
+    for _ in range(MOST_LOSSES):
+        claim(store, worker_name(4711))
+        workers._requeue(4711, -9)  # pyright: ignore[reportPrivateUsage]
+    assert store.run(run_id).state == state
 
 
 def test_progress_forgives_a_lost_worker(store: Store) -> None:

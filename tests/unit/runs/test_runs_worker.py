@@ -1,22 +1,32 @@
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from runs_examples import CATALOG, add_run, dataset, spec
 
+from evalui.errors import Unreachable
 from evalui.models import ModelEntry
 from evalui.models.additions import additions_beside
+from evalui.runs import heart
 from evalui.runs.devices import Presence, workers
 from evalui.runs.model_trials import queue_trial, trials_of
 from evalui.runs.rows import Lease
 from evalui.runs.store import Store
 from evalui.runs.worker import Heart, Worker, main, serve
+from evalui.types import Request, Response
 
 
 def scripted(name: str, **options: object) -> ModelEntry:
     return ModelEntry(name, "scripted", options={"rule": "perfect"} | options)
+
+
+def wait_until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not reached():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
 
 
 def work(store: Store, catalog: Mapping[str, ModelEntry] = CATALOG) -> bool:
@@ -97,8 +107,7 @@ def test_the_heart_beats_while_the_work_is_busy_elsewhere(store: Store, lease: L
 
     before = beat()
     with Heart(store, lease, every_s=0.05):
-        time.sleep(0.3)
-    assert beat() - before > 0.1
+        wait_until(lambda: beat() - before > 0.1)
 
 
 def test_a_run_gets_its_beat_before_anything_for_the_eye(store: Store, lease: Lease) -> None:
@@ -115,15 +124,48 @@ def test_a_run_gets_its_beat_before_anything_for_the_eye(store: Store, lease: Le
 
     store.beat = noted
     with Heart(store, lease, presence=Noted(store.database, "w"), every_s=0.05):
-        time.sleep(0.2)
+        wait_until(lambda: len(order) > 1)
     assert order[:2] == ["run", "eye"]
 
 
-def test_the_heart_of_a_lost_run_stops(store: Store, lease: Lease) -> None:
-    store.requeue_worker("worker-1")
-    with Heart(store, lease, every_s=0.01) as heart:
-        time.sleep(0.2)
-        assert not heart.beats
+class Hanging:
+    """A model that answers nothing until it is told to stop."""
+
+    name, fingerprint, abilities = "perfect", "f", frozenset({"next_token"})
+
+    def __init__(self) -> None:
+        self.asked, self.stopped = threading.Event(), threading.Event()
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        del requests
+        self.asked.set()
+        assert self.stopped.wait(20), "nobody told it to stop"
+        raise Unreachable("It was told to stop.")
+        yield
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("loses", ["delete", "requeue", "cancel"])
+def test_a_model_that_hangs_is_let_go_when_nobody_wants_its_answers(
+    store: Store, monkeypatch: pytest.MonkeyPatch, loses: str
+) -> None:
+    monkeypatch.setattr(heart, "BEAT_S", 0.02)
+    run_id, model = add_run(store), Hanging()
+    worker = Worker(store, lambda: CATALOG, name="worker-1", opener=lambda _: model)  # pyright: ignore
+    working = threading.Thread(target=worker.work_once)
+    working.start()
+    assert model.asked.wait(20)
+    if loses == "requeue":
+        store.requeue_worker("worker-1")
+    else:
+        getattr(store, loses)(run_id)
+    working.join(20)
+    assert model.stopped.is_set()
+    assert not working.is_alive()
 
 
 def test_a_worker_serves_until_it_is_told_to_end(store: Store, tmp_path: Path) -> None:
@@ -136,9 +178,7 @@ def test_a_worker_serves_until_it_is_told_to_end(store: Store, tmp_path: Path) -
     )
     serving.start()
     run_id = add_run(store)
-    deadline = time.monotonic() + 20
-    while store.run(run_id).state != "done" and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: store.run(run_id).state == "done")
     ending.set()
     serving.join(10)
     assert store.run(run_id).state == "done"
@@ -186,8 +226,7 @@ def test_the_heart_tells_that_the_worker_is_there(store: Store) -> None:
     presence.at(model="m")
     before = workers(store.database)[0].seen
     with Heart(store, presence=presence, every_s=0.02):
-        time.sleep(0.2)
-    assert workers(store.database)[0].seen - before > 0.05
+        wait_until(lambda: workers(store.database)[0].seen - before > 0.05)
 
 
 def test_a_worker_whose_server_is_gone_ends(store: Store, tmp_path: Path) -> None:

@@ -1,0 +1,69 @@
+"""The way to a Ray cluster: its head's address, or a cluster on this machine alone."""
+
+import signal
+import socket
+import threading
+from typing import Any, cast
+
+from evalui.errors import ModelError, Unreachable
+
+_KNOCK_S = 5.0
+
+
+def connect(address: str) -> Any:
+    """The ray module, connected to the cluster at `address`; "" starts one on this machine.
+
+    Raises:
+        ModelError: ray is not installed, or the address is none.
+        Unreachable: nobody answers at the address.
+    """
+    try:
+        import ray as package
+    except ImportError as error:
+        raise ModelError(
+            "The engine is ray, which is not installed. Install evalui with the extra [ray].",
+            "no-ray",
+        ) from error
+    ray = cast(Any, package)  # typed only in part
+    if ray.is_initialized():
+        return ray
+    if address:
+        _knock(address)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(
+            # Left out, Ray would join whatever cluster a folder open to everybody names.
+            address=address or "local",
+            **({} if address else {"include_dashboard": False}),
+            log_to_driver=False,
+            logging_level="error",
+        )
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        raise _no_cluster(address or "127.0.0.1", error) from error
+    finally:
+        # Ray puts its own in place, which ends the process before the run is given back.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
+    return ray
+
+
+def _knock(address: str) -> None:
+    """Ray itself would try for ten minutes, and could not be stopped."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise ModelError(
+            "EVALUI_RAY_ADDRESS is {address!r}; expected host:port.", "ray-address", address=address
+        )
+    try:
+        socket.create_connection((host, int(port)), timeout=_KNOCK_S).close()
+    except (OSError, OverflowError) as error:
+        raise _no_cluster(address, error) from error
+
+
+def _no_cluster(address: str, error: Exception) -> Unreachable:
+    return Unreachable(
+        "The cluster at {address} cannot be reached: {reason}",
+        "no-cluster",
+        address=address,
+        reason=str(error).partition("\n")[0],
+    )

@@ -1,0 +1,152 @@
+"""A cluster played by one object: actors answer at once, or are lost."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evalui.errors import ModelError, Refused
+from evalui.models import ModelEntry
+from evalui.runs.cluster import ClusterModel
+from evalui.runs.holder import Holder
+from evalui.types import Generate, Request, Response, Text
+
+ENTRY = ModelEntry("m", "transformers", path="/models/m")
+LOADS = "m is being loaded on the cluster. "
+
+
+class Echo:
+    """A model that repeats its prompt."""
+
+    name = "m"
+    fingerprint = "echo"
+    abilities = frozenset({"generate"})
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        for index, request in enumerate(requests):
+            assert isinstance(request, Generate)
+            if request.prompt == "break":
+                raise ModelError("Broken.")
+            if request.prompt != "refuse":
+                yield index, Text(str(request.prompt))
+        if any(isinstance(each, Generate) and each.prompt == "refuse" for each in requests):
+            raise Refused("One is refused.")
+
+    def close(self) -> None: ...
+
+
+class RayError(Exception): ...
+
+
+class RayTaskError(RayError):
+    cause = ZeroDivisionError("division by zero")
+
+
+class UnbornError(RayError):
+    actor_init_failed = True
+
+
+GONE = RayError("The actor died.\nIts node is gone.")
+
+
+class FakeRay:
+    """The little of ray that is used. `machines` may change; `dying` calls to come are lost."""
+
+    class exceptions:  # noqa: N801 (ray's own name)
+        RayError = RayError
+        RayTaskError = RayTaskError
+
+    def __init__(self, cpus: int = 2) -> None:
+        self.cpus = cpus
+        self.dying = 0
+        self.slow = self.deaf = False
+        self.stillborn = 0
+        self.unborn = RayError("No module named evalui")
+        self.made = 0
+        self.killed: list[Any] = []
+        self.cancelled: list[Any] = []
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [
+            {"Alive": True, "Resources": {"CPU": float(self.cpus)}},
+            {"Alive": False, "Resources": {"CPU": 64.0}},
+        ]
+
+    def remote(self, **_: Any) -> Any:
+        def made(kind: type[Holder]) -> Any:
+            def make(entry: ModelEntry) -> Any:
+                self.made += 1
+                return _Handle(self, kind(entry))
+
+            return _Remote(make)
+
+        return made
+
+    def wait(self, references: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
+        if self.slow:
+            return [], references
+        return references[:1], references[1:]
+
+    def get(self, reference: Any) -> Any:
+        if isinstance(reference.result, Exception):
+            raise reference.result
+        return reference.result
+
+    def kill(self, handle: Any) -> None:
+        self.killed.append(handle)
+
+    def cancel(self, reference: Any) -> None:
+        if self.deaf:
+            raise RayError("Gone.")
+        self.cancelled.append(reference)
+
+
+class _Remote:
+    def __init__(self, call: Any) -> None:
+        self.remote = call
+
+
+class _Reference:
+    def __init__(self, result: Any) -> None:
+        self.result = result
+
+
+class _Handle:
+    def __init__(self, ray: FakeRay, holder: Holder) -> None:
+        self.dead = False
+
+        def about() -> _Reference:
+            if ray.stillborn:
+                ray.stillborn -= 1
+                return _Reference(ray.unborn)
+            return _Reference(GONE if self.dead else holder.about())
+
+        self.about = _Remote(about)
+
+        def answer(requests: Sequence[Request]) -> _Reference:
+            if ray.dying:
+                ray.dying -= 1
+                return _Reference(GONE)
+            return _Reference(GONE if self.dead else holder.answer(requests))
+
+        self.answer = _Remote(answer)
+
+    def die(self) -> None:
+        self.dead = True
+
+
+def opened(ray: FakeRay, cores: int = 1) -> ClusterModel:
+    model = ClusterModel(ENTRY, ray, cores=cores)
+    model.wait()
+    return model
+
+
+def asked(*prompts: str) -> list[Request]:
+    return [Generate(prompt, max_tokens=1) for prompt in prompts]
+
+
+def answers(model: ClusterModel, requests: Sequence[Request]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for index, response in model.answer(requests):
+        assert index not in found
+        assert isinstance(response, Text)
+        found[index] = response.text
+    return found

@@ -1,0 +1,110 @@
+"""How a worker gets a model on a cluster, and the cluster itself."""
+
+import socket
+from dataclasses import replace
+from itertools import count
+
+import pytest
+from fake_ray_examples import ENTRY, LOADS, FakeRay
+from runs_examples import add_run
+
+from evalui.errors import ModelError, Unreachable
+from evalui.models import Model, ModelEntry, open_model
+from evalui.runs import cluster, worker
+from evalui.runs.cluster import connect, opener
+from evalui.runs.model_trials import queue_trial, trials_of
+from evalui.runs.store import Store
+from evalui.runs.worker import Worker
+from evalui.settings import Settings
+
+
+def test_models_that_are_taught_or_far_away_stay_in_the_worker(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cluster, "open_model", lambda entry: entry.backend)
+    monkeypatch.setattr(cluster, "connect", lambda _: ray)
+    opens = opener(Settings(engine="ray", ray_address="head:6379", ray_cores=1))
+    assert opens(ModelEntry("m", "scripted")) == "scripted"
+    assert opens(ModelEntry("m", "openai")) == "openai"
+    assert opens(ENTRY).fingerprint == "echo"
+
+
+def test_a_model_that_loads_for_long_is_asked_for_again_and_not_loaded_twice(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cluster, "connect", lambda _: ray)
+    monkeypatch.setattr(cluster, "ALONE_S", 0.0)
+    ray.slow = True
+    opens = opener(Settings(engine="ray", ray_cores=1))
+    for _ in range(3):
+        with pytest.raises(Unreachable, match="m is being loaded on the cluster"):
+            opens(ENTRY)
+    assert ray.made == 2
+    with pytest.raises(Unreachable):
+        opens(replace(ENTRY, name="other"))
+    assert len(ray.killed) == 2, "what nobody waits for any more gives its seats back"
+    ray.slow = False
+    assert opens(replace(ENTRY, name="other")).name == "other"
+
+
+def test_a_model_that_nobody_waits_for_any_more_gives_its_seats_back(
+    ray: FakeRay, store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cluster, "connect", lambda _: ray)
+    monkeypatch.setattr(cluster, "ALONE_S", 0.0)
+    run_id = add_run(store)
+    ray.slow = True
+    runs = Worker(
+        store,
+        lambda: {"perfect": replace(ENTRY, name="perfect")},
+        opener=opener(Settings(engine="ray", ray_cores=1)),
+        on_batch=lambda: store.cancel(run_id),
+    )
+    assert runs.work_once(run_id)
+    assert store.run(run_id).state == "cancelled"
+    assert len(ray.killed) == ray.made == 2
+
+
+@pytest.mark.parametrize("ends", ["loaded", "late", "stopped"])
+def test_a_model_to_try_out_is_waited_for_while_the_cluster_loads_it(
+    ray: FakeRay, store: Store, monkeypatch: pytest.MonkeyPatch, ends: str
+):
+    monkeypatch.setattr(cluster, "connect", lambda _: ray)
+    monkeypatch.setattr(cluster, "ALONE_S", 0.0)
+    monkeypatch.setattr(worker, "LOADING_S", 0.0 if ends == "late" else 60.0)
+    ray.slow = True
+    opens, asked_for = opener(Settings(engine="ray", ray_cores=1)), count(1)
+
+    def open_(entry: ModelEntry) -> Model:
+        if next(asked_for) == 3:
+            ray.slow = ends != "loaded"
+        return opens(entry)
+
+    queue_trial(store.database, ENTRY, "me")
+    looks = count()
+    tries = Worker(
+        store, dict, opener=open_, stopping=lambda: ends == "stopped" and next(looks) > 2
+    )
+    assert tries.try_once()
+    trial = trials_of(store.database, "me")["m"]
+    expected = {"loaded": ("done", ""), "late": ("failed", LOADS), "stopped": ("queued", "")}
+    assert (trial.state, trial.error) == expected[ends]
+
+
+def test_without_the_setting_everything_stays_in_the_worker():
+    assert opener(Settings()) is open_model
+
+
+def test_an_address_that_is_none_is_told():
+    with pytest.raises(ModelError, match="expected host:port"):
+        connect("localhost")
+
+
+@pytest.mark.timeout(20)
+def test_a_head_that_is_gone_is_noticed_at_once():
+    with socket.socket() as nobody:  # nobody else gets the port, and nobody listens to it
+        nobody.bind(("127.0.0.1", 0))
+        port = nobody.getsockname()[1]
+        complaint = rf"The cluster at 127\.0\.0\.1:{port} cannot be reached"
+        with pytest.raises(Unreachable, match=complaint):
+            connect(f"127.0.0.1:{port}")
