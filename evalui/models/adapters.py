@@ -146,9 +146,12 @@ def _wrong_kind(folder: Path, about: Mapping[str, Any]) -> str:
 def _other_base(folder: Path, about: Mapping[str, Any], base: Path) -> str:
     """The first thing in which `base` differs from the model the adapter names, if that is here."""
     made_for = Path(str(about.get("base_model_name_or_path") or ""))
-    if not made_for.is_absolute() or not made_for.is_dir():
-        return ""  # a hub id, or a folder of another machine; loading compares the shapes
-    theirs = weights.read_json(made_for / "config.json")
+    if not made_for.is_absolute():
+        return ""  # a hub id; loading compares the shapes
+    try:
+        theirs = weights.read_json(made_for / "config.json")
+    except OSError:  # a folder of another machine, or of a user who shows it to nobody
+        return ""
     ours = weights.read_json(base / "config.json")
     for name in _SHAPE:
         if name in theirs and name in ours and theirs[name] != ours[name]:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import REMOTE
+from evalui.models.weights import text_config
 
 _BYTES: Mapping[str, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 
@@ -79,9 +80,7 @@ def _config(folder: Path) -> Mapping[str, Any]:
         return {}  # there is none, or the entry's problem says so already
     if not isinstance(read, dict):
         return {}
-    config = cast("dict[str, Any]", read)
-    inner = config.get("text_config")
-    return config | cast("dict[str, Any]", inner) if isinstance(inner, dict) else config
+    return text_config(cast("dict[str, Any]", read))
 
 
 def _values_per_token(config: Mapping[str, Any]) -> int:

@@ -22,6 +22,7 @@ from evalui.models.vllm_options import (
     engine,
     environment,
     interpreter,
+    lora_rank,
     missing,
     read_options,
     visible_gpu,
@@ -48,6 +49,8 @@ class VllmBackend:
         try:
             options = read_options(entry)
             visible_gpu(entry, os.environ)
+            if entry.adapter:
+                lora_rank(Path(entry.adapter))
         except ModelError as error:
             return error.sentence
         return missing(options)

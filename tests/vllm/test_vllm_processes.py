@@ -14,7 +14,7 @@ from vllm_questions import DEMO, TOLERANCE, Paper, apart, sit
 from evalui.errors import ModelError
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.vllm import VllmModel
-from evalui.types import NextToken
+from evalui.types import Generate
 
 LETTERS = Paper("multiple_choice", "origin")
 
@@ -68,9 +68,10 @@ def test_the_adapter_is_part_of_the_fingerprint(tuned: VllmModel, ours: VllmMode
 
 
 def test_a_process_killed_in_the_middle_is_an_error_and_no_answer(tuned: VllmModel):
-    requests = [NextToken(f"Question {number}:", ("A", "B")) for number in range(400)]
+    # The first is answered after one step of the network, the others hundreds of steps later.
+    requests = [Generate("Question:", 1), *(Generate(f"{n}?", 450) for n in range(40))]
     begun = tuned.answer(requests)
-    next(begun)
+    assert next(begun)[0] == 0
     os.kill(tuned.pid, signal.SIGKILL)
     with pytest.raises(ModelError, match="The vLLM process of tuned ended with code -9"):
         list(begun)

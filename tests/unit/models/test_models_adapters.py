@@ -261,8 +261,10 @@ def test_an_adapter_made_for_another_folder_is_told_before_loading(
     assert "with hidden_size = 512;" in adapters.problem(copy, base=small_folder)
     entry = replace(small_entry, adapter=str(copy))
     assert "with hidden_size = 512;" in describe(entry).problem
-    change_config(copy, base_model_name_or_path="someone/elsewhere")
-    assert adapters.problem(copy, base=small_folder) == ""
+    # A hub id, a folder that is not here, and one that nobody may look at (the name is too long).
+    for elsewhere in ("someone/elsewhere", "/no/folder", "/" + "x" * 300):
+        change_config(copy, base_model_name_or_path=elsewhere)
+        assert adapters.problem(copy, base=small_folder) == ""
 
 
 def test_a_missing_weight_of_an_adapter_is_an_error(small_folder: Path, copy: Path):

@@ -1,3 +1,4 @@
+import json
 import math
 import os
 from collections.abc import Iterator
@@ -250,11 +251,17 @@ def test_an_adapter_goes_with_every_request(entry: ModelEntry, small_folder: Pat
 
 
 def test_the_state_of_an_entry_tells_abilities_and_problems(
-    entry: ModelEntry, monkeypatch: pytest.MonkeyPatch
+    entry: ModelEntry, small_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     state = describe(entry)
     assert (state.problem, len(state.abilities)) == ("", 3)
     assert "There is no folder" in describe(replace(entry, path="/nowhere")).problem
     assert "tensor_parallel" in describe(replace(entry, options={"tensor_parallel": 0})).problem
+    from adapter_examples import make_adapter
+
+    adapter = make_adapter(small_folder, tmp_path)
+    about = json.loads((adapter / "adapter_config.json").read_text())
+    (adapter / "adapter_config.json").write_text(json.dumps(about | {"r": 600}))
+    assert "has rank 600" in describe(replace(entry, adapter=str(adapter))).problem
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
     assert "There is no cuda:1" in describe(replace(entry, device="cuda:1")).problem

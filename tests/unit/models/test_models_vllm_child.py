@@ -32,7 +32,7 @@ def start() -> Iterator[Callable[..., Child]]:
         yield started
 
 
-def gone(pid: int, *, within: float = 5.0) -> bool:
+def gone(pid: int, *, within: float = 20.0) -> bool:
     end = time.monotonic() + within
     while time.monotonic() < end:
         with contextlib.suppress(ChildProcessError):
@@ -82,10 +82,11 @@ def test_answers_come_while_others_are_still_computed(start: Callable[..., Child
     child = start(FAKE_VLLM="slow")
     child.open(OPENING)
     begun = time.monotonic()
-    answers = child.ask([LOOK] * 20)
+    answers = child.ask([LOOK] * 40)
     next(answers)
-    assert time.monotonic() - begun < 0.05 * 20
-    assert len(list(answers)) == 19
+    first = time.monotonic() - begun
+    assert len(list(answers)) == 39
+    assert first < (time.monotonic() - begun) / 2
 
 
 def test_what_nobody_waits_for_is_dropped(start: Callable[..., Child]):

@@ -38,6 +38,8 @@ def test_options_of_others_are_left_alone():
         ({"memory_share": "half"}, "memory_share must be float, found 'half'"),
         ({"eager": 1}, "eager must be bool, found 1"),
         ({"python": 3}, "python must be str, found 3"),
+        ({"seed": -1}, r"seed must be 0\.\.2\*\*32 - 1, found -1"),
+        ({"seed": 2**32}, r"seed must be 0\.\.2\*\*32 - 1, found 4294967296"),
     ],
 )
 def test_a_wrong_option_is_told_with_what_was_wanted(options: dict[str, Any], complaint: str):
@@ -53,6 +55,7 @@ def test_without_vllm_the_extra_and_the_option_are_named():
 
 def test_an_interpreter_is_looked_at_from_outside(tmp_path: Path):
     assert "there is no" in missing(VllmOptions(python=str(tmp_path / "bin" / "python")))
+    assert "there is no" in missing(VllmOptions(python="~nobody-of-this-name/bin/python"))
     (tmp_path / "bin").mkdir()
     python = tmp_path / "bin" / "python"
     python.touch()
@@ -69,13 +72,22 @@ def test_an_interpreter_is_looked_at_from_outside(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("max_length", "expected"), [(0, None), (100, 102), (511, 512), (10**6, 512)]
+    ("max_length", "expected"), [(0, None), (-1, None), (100, 102), (511, 512), (10**6, 512)]
 )
 def test_the_length_has_room_for_two_tokens_more_if_the_model_has(
     folder: Path, max_length: int, expected: int | None
 ):
     arguments = engine(replace(ENTRY, max_length=max_length), VllmOptions(), folder)
     assert arguments.get("max_model_len") == expected
+
+
+@pytest.mark.parametrize(
+    "config", [{"n_positions": 64}, {"text_config": {"max_position_embeddings": 64}}]
+)
+def test_the_models_own_length_is_found_under_its_other_names(folder: Path, config: dict[str, Any]):
+    (folder / "config.json").write_text(json.dumps(config))
+    arguments = engine(replace(ENTRY, max_length=64), VllmOptions(), folder)
+    assert arguments["max_model_len"] == 64
 
 
 def test_what_is_not_asked_for_is_left_to_vllm(folder: Path):
@@ -112,6 +124,13 @@ def test_an_adapter_gets_the_smallest_rank_it_fits_in(
 def test_an_adapter_of_too_high_a_rank_is_told(folder: Path):
     (folder / "adapter_config.json").write_text(json.dumps({"r": 600}))
     with pytest.raises(ModelError, match="has rank 600; vLLM takes at most 512"):
+        engine(replace(ENTRY, adapter=str(folder)), VllmOptions(), folder)
+
+
+@pytest.mark.parametrize("about", [{"r": None}, {"r": 8, "rank_pattern": {"q_proj": "16"}}])
+def test_a_rank_that_is_no_number_is_told(folder: Path, about: dict[str, Any]):
+    (folder / "adapter_config.json").write_text(json.dumps(about))
+    with pytest.raises(ModelError, match="as a rank, which is no whole number"):
         engine(replace(ENTRY, adapter=str(folder)), VllmOptions(), folder)
 
 

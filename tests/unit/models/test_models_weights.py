@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalui.errors import ModelError
-from evalui.models import weights
+from evalui.models import ModelEntry, describe, weights
 
 
 @pytest.fixture
@@ -44,6 +44,15 @@ def test_missing_parts_of_the_weights_are_counted(folder: Path):
     index = {"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     assert "lacks model-1.safetensors, one of 2 missing parts" in weights.problem(folder)
+
+
+def test_settings_of_the_tokenizer_that_are_no_json_are_told(folder: Path):
+    for file in folder.glob("chat_template*"):
+        file.unlink()
+    (folder / "tokenizer_config.json").write_text("[1")
+    for chat in (False, True):
+        state = describe(ModelEntry("m", "transformers", str(folder), chat=chat))
+        assert "tokenizer_config.json is no JSON object" in state.problem
 
 
 def test_an_index_that_is_no_json_is_told(folder: Path):
