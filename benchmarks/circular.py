@@ -6,10 +6,12 @@ plain list, so that its loop is seen without the library that feeds it.
 
 import random
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
+from evalui.runs.codec import decode_trial, encode_trial, encode_variant
 from evalui.scoring.circular import CircularMetrics, label, score, variants
 from evalui.types import LETTERS, Reading, Trial, Variant
 
@@ -63,18 +65,25 @@ def rows(session: Session) -> Iterator[Row]:
 def trials_of(
     targets: Sequence[int], picks: Sequence[int], orders: Sequence[Variant]
 ) -> list[Trial]:
-    """A trial for every question and order, each with its own objects, as read from the store."""
+    """A trial for every question and order, as the store reads them: decoded one by one."""
     given = iter(picks)
     return [
-        _trial(f"q/{number}", order, order.permutation.index(target), next(given))
-        for number, target in enumerate(targets)
+        decode_trial(name, *_written(order, order.permutation.index(target), next(given)))
+        for name, target in ((f"q/{number}", target) for number, target in enumerate(targets))
         for order in orders
     ]
 
 
-def _trial(sample_id: str, order: Variant, target: int, choice: int) -> Trial:
-    reading = Reading(choice, float(choice == target), "forced")
-    return Trial(sample_id, order, target, "forced", {"forced": reading})
+@cache
+def _written(order: Variant, target: int, choice: int) -> tuple[str, str, str]:
+    """The variant, reply and body that the store keeps of a trial by label probabilities."""
+    readings = {
+        name: Reading(choice, float(choice == target), rule)
+        for name, rule in (("forced", "forced"), ("tolerant", "strict"), ("strict", "strict"))
+    }
+    weights = tuple(0.7 if slot == choice else 0.1 for slot in range(len(order.permutation)))
+    trial = Trial("", order, target, "forced", readings, weights, mass=0.9)
+    return encode_variant(order), LETTERS[choice], encode_trial(trial)
 
 
 def _pick(rng: random.Random, order: Variant, target: int) -> int:

@@ -1,6 +1,5 @@
 """Which column of a header is which, and which is missing, with the nearest name."""
 
-import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -103,10 +102,12 @@ def missing_column(
     name: str, header: Sequence[str], needed: Sequence[str], *, file: str, line: int
 ) -> Fault:
     """The fault of a column that the header lacks, with the nearest name that is there."""
+    from difflib import get_close_matches  # only faulty files need it
+
     taken = {_key(other) for other in needed}
     free = {_key(other): other for other in header if _key(other) not in taken}
     # One letter is near to every other letter: options get no suggestion.
-    near = difflib.get_close_matches(_key(name), free, n=1) if len(name) > 1 else []
+    near = get_close_matches(_key(name), free, n=1) if len(name) > 1 else []
     shown = ", ".join(other for other in header if other)
     found = f"the columns {_cut(shown)}" if shown else "no header"
     expected = f"a column “{name}”" + (f"; is “{free[near[0]]}” meant?" if near else "")

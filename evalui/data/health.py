@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from statistics import median
 from typing import TypeVar
 
 from evalui.types import LETTERS, Interval, Language, Sample
@@ -148,6 +147,8 @@ def _duplicates(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ...]:
 
 
 def _lengths(texts: Iterable[str]) -> Lengths:
+    from statistics import median  # it loads fractions and decimals: not for all importers
+
     lengths = [len(text) for text in texts]
     if not lengths:
         return Lengths(0, 0.0, 0)

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from evalui.data.health import Lengths
 from evalui.data.open_rows import language_of
@@ -67,6 +66,8 @@ def _is_conversation(sample: Sample) -> bool:
 
 
 def _lengths(texts: Iterable[str]) -> Lengths:
+    from statistics import median  # it loads fractions and decimals: not for all importers
+
     lengths = [len(text) for text in texts]
     if not lengths:
         return Lengths(0, 0.0, 0)

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Literal
 
 Preference = Literal["a", "b", "tie", "neither"]
@@ -133,6 +132,8 @@ def _mark(prefers: Preferring, shown: Shown) -> str:
 
 def _agreements(shown: Shown) -> list[float]:
     """How well each answer agrees with the references: the mean over its turns."""
+    from statistics import fmean  # it loads fractions and decimals: not for all importers
+
     return [
         fmean(agreement(text, references) for text, references in held) for held in _held(shown)
     ]

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 LOWEST, HIGHEST = 1.0, 10.0
 
@@ -24,12 +25,12 @@ class Mark:
 
 def read_rating(reply: str) -> Mark:
     """The mark from 1 to 10, as `[[7]]` or announced without brackets ("Rating: 7")."""
-    return _read(reply, _RATING)
+    return _read(reply, _rating_scale())
 
 
 def read_correctness(reply: str) -> Mark:
     """1 for `[[correct]]`, 0 for `[[incorrect]]`, or for the word alone where it is announced."""
-    return _read(reply, _CORRECTNESS)
+    return _read(reply, _correctness_scale())
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,17 +155,24 @@ _NUMBER = r"(-?\d+(?:\.\d+)?)(?:\s*+(?:/|out of)\s*+(\d+))?(?:\s*+分)?"
 _WORD = r"(correct|incorrect|not\s+correct|正确|不正确|错误)"
 _STOPS = r"(?=[\s*_.。!]*(?:$|\n|\()|\s*+[*_]*[.,;,。、](?!\d))"
 
-_RATING = _Scale(
-    double=re.compile(rf"\[\[\s*{_NUMBER}\s*\]\]"),
-    single=re.compile(rf"\[\s*{_NUMBER}\s*\]"),
-    naked=re.compile(rf"{_NAKED}{_SAID}{_NUMBER}{_STOPS}", re.IGNORECASE),
-    value=_rating,
-)
-_CORRECTNESS = _Scale(
-    double=re.compile(rf"\[\[\s*{_WORD}\s*\]\]", re.IGNORECASE),
-    single=re.compile(rf"\[\s*{_WORD}\s*\]", re.IGNORECASE),
-    naked=re.compile(
-        rf"(?:^[ \t*_]*|{_NAKED}{_SAID}){_WORD}[ \t*_.。!]*$", re.IGNORECASE | re.MULTILINE
-    ),
-    value=_correctness,
-)
+
+@cache  # at first use, as the other scale: they take longer to compile than the module to import
+def _rating_scale() -> _Scale:
+    return _Scale(
+        double=re.compile(rf"\[\[\s*{_NUMBER}\s*\]\]"),
+        single=re.compile(rf"\[\s*{_NUMBER}\s*\]"),
+        naked=re.compile(rf"{_NAKED}{_SAID}{_NUMBER}{_STOPS}", re.IGNORECASE),
+        value=_rating,
+    )
+
+
+@cache
+def _correctness_scale() -> _Scale:
+    return _Scale(
+        double=re.compile(rf"\[\[\s*{_WORD}\s*\]\]", re.IGNORECASE),
+        single=re.compile(rf"\[\s*{_WORD}\s*\]", re.IGNORECASE),
+        naked=re.compile(
+            rf"(?:^[ \t*_]*|{_NAKED}{_SAID}){_WORD}[ \t*_.。!]*$", re.IGNORECASE | re.MULTILINE
+        ),
+        value=_correctness,
+    )

@@ -6,7 +6,8 @@ NaN as the names its own reader knows, so every number survives the round trip t
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -108,15 +109,19 @@ def encode_trial(trial: Trial) -> str:
 
 
 def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> Trial:
-    """The inverse of `encode_trial`, given the columns beside it."""
+    """The inverse of `encode_trial`, given the columns beside it.
+
+    Trials share their variants and readings, of which there are few: a run may have millions of
+    trials, and what is shared need not be fetched anew from all over the memory.
+    """
     values = json.loads(text)
     target, headline, readings, probabilities, mass, scores, merged, truncated, naming = values[:9]
     return Trial(
         sample_id=sample_id,
         variant=decode_variant(variant),
         target=target,
-        headline=headline,
-        readings={name: Reading(*values) for name, values in readings.items()},
+        headline=sys.intern(headline),
+        readings=_readings(tuple((name, tuple(told)) for name, told in readings.items())),
         probabilities=tuple(probabilities),
         mass=mass,
         reply=reply,
@@ -126,6 +131,13 @@ def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> 
         names_options=naming,
         turns=tuple(values[9]) if len(values) > 9 else (),
     )
+
+
+@lru_cache(1 << 12)
+def _readings(
+    told: tuple[tuple[str, tuple[int | None, float, str, bool]], ...],
+) -> Mapping[str, Reading]:
+    return {sys.intern(name): Reading(*values) for name, values in told}
 
 
 def encode_response(response: Response) -> str:

@@ -74,10 +74,14 @@ def in_order(rows: Sequence[Row]) -> tuple[Trial, ...]:
     """The trials of rows that stand in file order, each question's in the pattern's order."""
     if not rows:
         return ()
-    found = [decode_trial(row["sample"], row["variant"], row["reply"], row["body"]) for row in rows]
-    places = {
-        sample: place for place, sample in enumerate(dict.fromkeys(t.sample_id for t in found))
-    }
+    ids: dict[str, str] = {}  # each row brings its own text: the trials of a question share one
+    found = [
+        decode_trial(
+            ids.setdefault(row["sample"], row["sample"]), row["variant"], row["reply"], row["body"]
+        )
+        for row in rows
+    ]
+    places = {sample: place for place, sample in enumerate(ids)}
     orders = Orders(rows[0]["pattern"])
     return tuple(sorted(found, key=lambda t: (places[t.sample_id], *orders.place(t.variant))))
 

@@ -77,41 +77,49 @@ def _grid(
     """The grid of the trials with as many options as the first one, and all other trials.
 
     One loop, and hardly a function called in it: a run has millions of trials, and every look at
-    one is a look somewhere else in the memory.
+    one is a look somewhere else in the memory. Each question gets its row of empty cells at once,
+    so that no places need to be kept beside the values.
     """
     n_options = len(trials[0].variant.permutation)
     orders = variants(n_options, pattern)
     column_of = {order.permutation: column for column, order in enumerate(orders)}.get
-    row_of: dict[str, int] = {}
-    rows, columns = list[int](), list[int]()
+    nothing, absent = [0.0] * len(orders), [ABSENT] * len(orders)
     credits, choices, targets = list[float](), list[int](), list[int]()
+    start_of: dict[str, int] = {}
     naming, others = set[str](), list[Trial]()
-    name, row = None, 0
+    name, start = None, 0
     for trial in trials:
-        column = column_of(trial.variant.permutation)
-        if column is None and len(trial.variant.permutation) != n_options:
+        permutation = trial.variant.permutation
+        column = column_of(permutation)
+        if column is None and len(permutation) != n_options:
             others.append(trial)
             continue
         if trial.sample_id != name:  # the trials of a question mostly stand together
             name = trial.sample_id
-            row = row_of.setdefault(name, len(row_of))
+            start = start_of.setdefault(name, len(credits))
+            if start == len(credits):
+                credits += nothing
+                choices += absent
+                targets += absent
         if trial.names_options:
             naming.add(trial.sample_id)
         if column is None:
             continue
         told = trial.readings[reading or trial.headline]
-        choice = UNREADABLE if told.choice is None else told.choice
-        rows.append(row)
-        columns.append(column)
-        credits.append(told.credit)
-        choices.append(TIED if told.tied else choice)
-        targets.append(trial.target)
-    at = np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
-    shape = len(row_of), len(orders)
-    credit = np.zeros(shape)
-    choice_at = np.full(shape, ABSENT, dtype=np.int16)
-    target = np.full(shape, ABSENT, dtype=np.int16)
-    credit[at], choice_at[at], target[at] = credits, choices, targets
-    names = np.array([name in naming for name in row_of], dtype=np.bool_)
-    ids = np.array(list(row_of), dtype=np.object_)
-    return Grid(n_options, ids, credit, choice_at, target, names), others
+        choice = told.choice
+        if choice is None:
+            choice = TIED if told.tied else UNREADABLE
+        cell = start + column
+        credits[cell] = told.credit
+        choices[cell] = choice
+        targets[cell] = trial.target
+    shape = len(start_of), len(orders)
+    grid = Grid(
+        n_options,
+        np.array(list(start_of), dtype=np.object_),
+        np.array(credits, dtype=np.float64).reshape(shape),
+        np.array(choices, dtype=np.int16).reshape(shape),
+        np.array(targets, dtype=np.int16).reshape(shape),
+        np.array([name in naming for name in start_of], dtype=np.bool_),
+    )
+    return grid, others

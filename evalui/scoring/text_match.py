@@ -10,14 +10,15 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 # The mark stands first, and what comes before it is looked at then: so the search goes from mark
 # to mark and not from character to character.
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
-_INSIDE_WORD = re.compile(rf"[.'’](?<=[^\W\d_{_CHINESE}].)(?=[^\W\d_{_CHINESE}])")
-_WORD = re.compile(
+_INSIDE_WORD = rf"[.'’](?<=[^\W\d_{_CHINESE}].)(?=[^\W\d_{_CHINESE}])"
+_WORD = (
     rf"[{_CHINESE}]|(?:(?<!\w)[-−](?=\.?\d))?(?:(?<![\w.])\.(?=\d))?"
     rf"(?:[^\W_{_CHINESE}]|(?<=\d)\.(?=\d))+"
 )
@@ -26,8 +27,8 @@ _WORD = re.compile(
 def normalise(text: str) -> tuple[str, ...]:
     """The words that are compared, the plain words of the text if nothing else is left of it."""
     plain = unicodedata.normalize("NFKC", text).casefold()
-    joined = _INSIDE_WORD.sub("", _THOUSANDS.sub("", plain))
-    words = [word.replace("−", "-") for word in _WORD.findall(joined)]
+    joined = _compiled(_INSIDE_WORD).sub("", _THOUSANDS.sub("", plain))
+    words = [word.replace("−", "-") for word in _compiled(_WORD).findall(joined)]
     return tuple(word for word in words if word not in _ARTICLES) or tuple(words or plain.split())
 
 
@@ -40,3 +41,8 @@ def token_f1(reply: Sequence[str], reference: Sequence[str]) -> float:
     """The harmonic mean of precision and recall over normalised words, repetitions counted."""
     shared = (Counter(reply) & Counter(reference)).total()
     return 2 * shared / (len(reply) + len(reference)) if shared else 0.0
+
+
+@cache  # at first use: classes of so many characters take longer than to import the module
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

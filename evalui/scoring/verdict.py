@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from evalui.scoring.verdict_json import Judged, judged_by_scores, read_json
 from evalui.types import Outcome
@@ -127,11 +128,9 @@ def _beside(text: str, markers: Sequence[_Marker]) -> list[_Marker]:
 
 def _bracketed(judge: Callable[[str], Judged | None], label: str) -> Callable[[str], Read]:
     """A reader of `[[label]]`; `[label]` counts when announced or at the end."""
-    double = re.compile(rf"\[\[\s*({_SLOPPY_LABEL})\s*\]\]", re.IGNORECASE)
-    single = re.compile(rf"\[\s*({label})\s*\]", re.IGNORECASE)
-    naked = re.compile(rf"[\s:*_]*(?:(?:is|是|为)[\s:]*)?({label})[\s.。*_!]*", re.IGNORECASE)
 
     def read(reply: str) -> Read:
+        double, single, naked = _markers(label)
         text = _unquoted(reply, double)
         if markers := _found(text, double, judge):
             return _ranked(text, markers)
@@ -141,6 +140,16 @@ def _bracketed(judge: Callable[[str], Judged | None], label: str) -> Callable[[s
         return _last_naked(text, naked, judge)
 
     return read
+
+
+@cache  # at first use, as the texts of options: to compile takes longer than to import
+def _markers(label: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """A label in two brackets, in one, and in none."""
+    return (
+        re.compile(rf"\[\[\s*({_SLOPPY_LABEL})\s*\]\]", re.IGNORECASE),
+        re.compile(rf"\[\s*({label})\s*\]", re.IGNORECASE),
+        re.compile(rf"[\s:*_]*(?:(?:is|是|为)[\s:]*)?({label})[\s.。*_!]*", re.IGNORECASE),
+    )
 
 
 def _found(
@@ -198,9 +207,14 @@ def _choices(text: str) -> Iterator[Judged | None]:
 
 def _option_text(rest: str) -> Outcome | None:
     for outcome, pattern in _OPTION_TEXTS.items():
-        if pattern.match(rest):
+        if _compiled(pattern).match(rest):
             return outcome
     return None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _read_scores(reply: str) -> Read:
@@ -296,11 +310,11 @@ _LONE_ENDING = re.compile(r"\n[\s*_\[(]*([ABCD])[\s*_\]).。]*$", re.IGNORECASE)
 
 _ONE, _TWO = r"(?:回答|response|answer)\s*1", r"(?:回答|response|answer)\s*2"
 _BOTH = rf"(?:两个?(?:回答|者)?|{_ONE}\s*(?:、|,|和|与|and)\s*(?:{_TWO}|2)|both\b[^.;\n]*?)"
-_OPTION_TEXTS: Mapping[Outcome, re.Pattern[str]] = {
-    "neither": re.compile(rf"[\s*_]*(?:{_BOTH}\s*(?:都|均|are)\s*(?:不|not)|neither\b)", re.I),
-    "tie": re.compile(rf"[\s*_]*{_BOTH}\s*(?:都|均|are)\s*(?:较?好|good|符合|正确)", re.I),
-    "a": re.compile(rf"[\s*_]*{_ONE}\s*(?:is\s+)?(?:更|较)?(?:好|good|better)", re.I),
-    "b": re.compile(rf"[\s*_]*{_TWO}\s*(?:is\s+)?(?:更|较)?(?:好|good|better)", re.I),
+_OPTION_TEXTS: Mapping[Outcome, str] = {
+    "neither": rf"[\s*_]*(?:{_BOTH}\s*(?:都|均|are)\s*(?:不|not)|neither\b)",
+    "tie": rf"[\s*_]*{_BOTH}\s*(?:都|均|are)\s*(?:较?好|good|符合|正确)",
+    "a": rf"[\s*_]*{_ONE}\s*(?:is\s+)?(?:更|较)?(?:好|good|better)",
+    "b": rf"[\s*_]*{_TWO}\s*(?:is\s+)?(?:更|较)?(?:好|good|better)",
 }
 
 _PAIR = r"\s*(-?\d+(?:\.\d+)?)\s*[,、:;/]\s*(-?\d+(?:\.\d+)?)\s*"

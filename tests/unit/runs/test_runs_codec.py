@@ -79,6 +79,15 @@ def test_a_trial_reads_back_as_it_was(
     assert read == written
 
 
+def test_trials_that_were_answered_alike_share_their_readings() -> None:
+    body = codec.encode_trial(trial(1))
+    one, other = (codec.decode_trial(name, "0,1", None, body) for name in ("a", "b"))
+    assert one.readings is other.readings
+    assert one.headline is other.headline
+    wrong = codec.encode_trial(trial(1, choice=3, credit=0.0))
+    assert codec.decode_trial("a", "0,1", None, wrong).readings != one.readings
+
+
 def test_a_sample_reads_back_as_it_was() -> None:
     written = Sample("法/1", "“行政” {A}\n？", ("甲", "乙"), 1, {"subject_zh": "法学"}, True)
     assert codec.decode_sample(codec.encode_sample(written)) == written

@@ -24,6 +24,12 @@ def test_questions_come_in_file_order_and_variants_in_the_patterns(
     assert list(store.trials(1)) == in_order
 
 
+def test_the_trials_of_a_question_share_its_id(store: Store, lease: Lease) -> None:
+    store.write_trials(lease, 1, [trial(0), trial(0, (3, 0, 1, 2))])
+    one, other = store.trials(1)
+    assert one.sample_id is other.sample_id
+
+
 def test_a_trial_written_twice_is_there_once_and_counted_once(store: Store, lease: Lease) -> None:
     store.write_trials(lease, 1, [trial(1), trial(2)])
     store.write_trials(lease, 1, [trial(2, choice=3, credit=0.0), trial(3)])

@@ -32,6 +32,19 @@ def test_rows_and_columns_do_not_depend_on_the_order_of_the_trials():
     assert table.target.tolist() == shuffled.target.tolist() == [[0, 1, 2]]
 
 
+def test_questions_stand_as_they_first_came_even_if_their_trials_are_mixed():
+    two = [
+        trial("late", "AB", 0, choice=0),
+        trial("early", "BA", 1, choice=None),
+        trial("late", "BA", 1, choice=0),
+    ]
+    (table,) = grids(two, "circular")
+    assert table.ids.tolist() == ["late", "early"]
+    assert table.choice.tolist() == [[0, 0], [ABSENT, UNREADABLE]]
+    assert table.target.tolist() == [[0, 1], [ABSENT, 1]]
+    assert table.credit.tolist() == [[1.0, 0.0], [0.0, 0.0]]
+
+
 def test_orders_outside_the_pattern_are_passed_over_but_their_question_is_known():
     (table,) = grids([trial("q", "BAC", 1, choice=1)], "circular")
     assert table.ids.tolist() == ["q"]
