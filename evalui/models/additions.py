@@ -5,18 +5,19 @@ read both files; of two models with one name that of models.toml counts.
 """
 
 import json
+import math
 import os
 import re
 import tempfile
 import threading
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from evalui.errors import ModelError, StoreError
+from evalui.errors import ModelError, StoreError, sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import problem_of, read_catalog, read_entry, resolved
 
@@ -30,16 +31,18 @@ _HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,91}_API_KEY")
 _SECRETIVE = "@?#"  # what stands before or after these in an address is nobody's business
 _LONGEST = 500  # characters of one field
+_TOKENS = re.compile(r"[1-9][0-9]{0,8}")
 # Two forms sent at the same moment read and write one file: without it one model would be lost.
 _WRITING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A model as its form describes it; `address` and `key_variable` are an endpoint's.
+    """A model as its form describes it; the fields from `address` on are an endpoint's.
 
     `path` is a folder, a hub id, or the model's name at the endpoint. `key_variable` names the
-    environment variable that holds the key: keys never stand in files.
+    environment variable that holds the key: keys never stand in files. The prices, in US dollars
+    for a million tokens, and `max_length` are numbers as they were typed, "" if they were not.
     """
 
     name: str
@@ -51,6 +54,17 @@ class Wanted:
     adapter: str = ""
     address: str = ""
     key_variable: str = ""
+    input_price: str = ""
+    output_price: str = ""
+    max_length: str = ""
+
+
+class Misfilled(ModelError):
+    """Fields of a form are wrong: `faults` is a sentence for each, by its name in `Wanted`."""
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__(next(iter(faults.values())))
+        self.faults = faults
 
 
 def additions_beside(database: Path) -> Path:
@@ -77,20 +91,24 @@ def add(additions: Path, wanted: Wanted, *, catalog: Path) -> ModelEntry:
     """Check a model and append it; what it became.
 
     Raises:
-        ModelError: a field is wrong, the name is taken, or the files cannot be loaded.
+        Misfilled: fields are wrong, or the name is taken.
+        ModelError: the files cannot be loaded.
         StoreError: the file cannot be written.
     """
+    if faults := _faults(wanted):
+        raise Misfilled(faults)
     table = _table(wanted)
     entry = read_entry(additions, wanted.name, table)
     if wanted.place != "endpoint" and (found := problem_of(entry)):
         raise ModelError(found)  # an endpoint may be away for now: its state will say so
     with _WRITING:
         if wanted.name in read_models(catalog, additions):
-            raise ModelError(
+            taken = sentence(
                 "There is a model {name!r} already. Choose another name.",
                 "model-name-taken",
                 name=wanted.name,
             )
+            raise Misfilled({"name": taken})
         _write(additions, _tables(additions) | {wanted.name: table})
     return entry
 
@@ -109,15 +127,37 @@ def remove(additions: Path, name: str) -> None:
         _write(additions, tables)
 
 
+def _faults(wanted: Wanted) -> dict[str, str]:
+    """What is wrong with the fields, a sentence by name; whether the files can be loaded is not
+    looked at.
+    """
+    found: dict[str, str] = {}
+    for name, check in _checks(wanted).items():
+        try:
+            check(getattr(wanted, name))
+        except ModelError as error:
+            found[name] = error.sentence
+    return found
+
+
+def _checks(wanted: Wanted) -> dict[str, Callable[[str], object]]:
+    """The fields that matter for where the model is, in the order of the form."""
+    if wanted.place == "endpoint":
+        return {
+            "name": _check_name,
+            "address": _check_address,
+            "path": _check_served,
+            "key_variable": _check_variable,
+            "input_price": _price,
+            "output_price": _price,
+            "max_length": _length,
+        }
+    path = _folder if wanted.place == "folder" else _hub
+    return {"name": _check_name, "path": path, "adapter": _adapter}
+
+
 def _table(wanted: Wanted) -> dict[str, Any]:
-    """The fields of models.toml, each checked by itself."""
-    _check_texts(wanted)
-    if not _NAME.fullmatch(wanted.name):
-        raise ModelError(
-            "The name may have up to 64 letters, digits, dots, hyphens and underscores, "
-            "and begins with a letter or digit.",
-            "model-bad-name",
-        )
+    """The fields of models.toml, each of which is right by itself."""
     if wanted.place == "endpoint":
         return _endpoint(wanted)
     path = _folder(wanted.path) if wanted.place == "folder" else _hub(wanted.path)
@@ -125,13 +165,36 @@ def _table(wanted: Wanted) -> dict[str, Any]:
     if wanted.chat:
         table["chat"] = True
     if wanted.adapter:
-        table["adapter"] = _folder(wanted.adapter)
+        table["adapter"] = _adapter(wanted.adapter)
     return table
 
 
-def _check_texts(wanted: Wanted) -> None:
-    texts = (wanted.path, wanted.adapter, wanted.address, wanted.key_variable)
-    if any(len(text) > _LONGEST or not text.isprintable() for text in texts):
+def _endpoint(wanted: Wanted) -> dict[str, Any]:
+    options = {"base_url": wanted.address}
+    if wanted.key_variable:
+        options["api_key_env"] = wanted.key_variable
+    numbers = {
+        "input_price": _price(wanted.input_price),
+        "output_price": _price(wanted.output_price),
+        "max_length": _length(wanted.max_length),
+    }
+    told = {key: number for key, number in numbers.items() if number}
+    # The options come last: in the file they are one long line.
+    about = {"backend": "openai", "path": wanted.path, "chat": wanted.chat}
+    return {**about, **told, "options": options}
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ModelError(
+            "The name may have up to 64 letters, digits, dots, hyphens and underscores, "
+            "and begins with a letter or digit.",
+            "model-bad-name",
+        )
+
+
+def _check_text(text: str) -> None:
+    if len(text) > _LONGEST or not text.isprintable():
         raise ModelError(
             "A field is longer than {n} characters, or holds something that cannot be read.",
             "model-bad-field",
@@ -140,6 +203,7 @@ def _check_texts(wanted: Wanted) -> None:
 
 
 def _folder(path: str) -> str:
+    _check_text(path)
     folder = Path(path).expanduser() if path.startswith("~/") else Path(path)
     if not folder.is_absolute():
         raise ModelError(
@@ -150,7 +214,12 @@ def _folder(path: str) -> str:
     return str(resolved(folder))
 
 
+def _adapter(path: str) -> str:
+    return _folder(path) if path else ""
+
+
 def _hub(path: str) -> str:
+    _check_text(path)
     if not _HUB.fullmatch(path) or ".." in path:
         raise ModelError(
             "{path!r} is no hub id: expected owner/name, as in Qwen/Qwen2.5-0.5B.",
@@ -160,25 +229,41 @@ def _hub(path: str) -> str:
     return path
 
 
-def _endpoint(wanted: Wanted) -> dict[str, Any]:
-    _check_address(wanted.address)
-    if not wanted.path:
+def _check_served(path: str) -> None:
+    _check_text(path)
+    if not path:
         raise ModelError(
             "Name the model as its server calls it, as in gpt-4o-mini.", "endpoint-no-model"
         )
-    if wanted.key_variable and not _VARIABLE.fullmatch(wanted.key_variable):
+
+
+def _check_variable(name: str) -> None:
+    if name and not _VARIABLE.fullmatch(name):
         raise ModelError(
             "The name of the variable that holds the key must end in _API_KEY, as in "
             "OPENAI_API_KEY. Give its name, never the key itself.",
             "no-variable",
         )
-    options = {"base_url": wanted.address}
-    if wanted.key_variable:
-        options["api_key_env"] = wanted.key_variable
-    return {"backend": "openai", "path": wanted.path, "chat": wanted.chat, "options": options}
+
+
+def _price(text: str) -> float:
+    try:
+        price = float(text or 0)
+    except ValueError:
+        price = math.nan
+    if not 0 <= price < math.inf:
+        raise ModelError("Expected an amount of US dollars, as in 0.15.", "price-no-amount")
+    return price
+
+
+def _length(text: str) -> int:
+    if text and not _TOKENS.fullmatch(text):
+        raise ModelError("Expected a whole number of tokens, as in 32768.", "length-no-number")
+    return int(text or 0)
 
 
 def _check_address(address: str) -> None:
+    _check_text(address)
     try:
         parts = urlsplit(address)
         known = bool(parts.hostname) and parts.port != 0

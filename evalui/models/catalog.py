@@ -3,16 +3,19 @@
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, cast, get_origin, get_type_hints, runtime_checkable
 
-from evalui.errors import ModelError, UnknownName, sentence
+from evalui.errors import EvaluiError, ModelError, Sentence, UnknownName, sentence
 from evalui.models import weights
 from evalui.models.base import BACKENDS, Limited, Model, ModelEntry
 from evalui.types import Ability
 
 REMOTE = frozenset({"openai"})  # backends whose models run on other people's devices
+
+_AWAY = "error.endpoint-down"  # the problem of an endpoint where nobody answers now
 
 _KINDS: Mapping[str, type[object]] = {
     key: get_origin(hint) or hint
@@ -41,6 +44,11 @@ class ModelState:
     problem: str
     lacks: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
     down: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def away(self) -> bool:
+        """Whether the problem is only that nobody answers now, which may pass by itself."""
+        return isinstance(self.problem, Sentence) and self.problem.key == _AWAY
 
 
 @runtime_checkable
@@ -92,6 +100,14 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
         )
     values = dict(cast("dict[str, Any]", table))  # TOML's keys are texts
     for key, value in values.items():
+        if key not in _KINDS and isinstance(value, dict):  # TOML takes a dot for a table in a table
+            raise ModelError(
+                '{where}: a name with a dot stands in quotes, as in ["{name}.{rest}"].',
+                "model-dotted-name",
+                where=where,
+                name=name,
+                rest=key,
+            )
         if key not in _KINDS:
             raise ModelError(
                 "{where}: unknown field {field!r}. Known: {known}.",
@@ -156,6 +172,14 @@ def describe(entry: ModelEntry) -> ModelState:
     lacks: Mapping[Ability, str] = backend.lacks(entry) if isinstance(backend, Limited) else {}
     down: Mapping[str, str] = backend.down(entry) if isinstance(backend, Spread) else {}
     return ModelState(entry, backend.abilities(entry), problem, lacks, down)
+
+
+def ask(entry: ModelEntry) -> ModelState:
+    """As `describe`, but an endpoint is asked anew, whatever it was found to do before."""
+    if entry.backend in REMOTE:
+        with suppress(EvaluiError):  # `describe` tells it
+            open_model(entry).close()  # loads nothing: a model behind a server is always open
+    return describe(entry)
 
 
 def problem_of(entry: ModelEntry) -> str:

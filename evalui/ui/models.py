@@ -4,22 +4,26 @@ The page shows what the server says; it is asked again while something of it can
 """
 
 import hashlib
-import json
+import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import gradio as gr
 
 from evalui.errors import EvaluiError
+from evalui.models.additions import Misfilled
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import ModelState, base_of
+from evalui.models.catalog import base_of
 from evalui.runs.model_trials import TrialRow
 from evalui.ui.desk import Desk
 from evalui.ui.html import Html, div, el, join
+from evalui.ui.kept import kept_text, read_kept
 from evalui.ui.models_add import add_card, read_wanted
 from evalui.ui.models_devices import devices_card
-from evalui.ui.models_list import Around, Listed, catalog_cards
+from evalui.ui.models_list import catalog_cards
+from evalui.ui.models_listed import Around, Listed
 from evalui.ui.models_shelf import Hardware, Seat
+from evalui.ui.models_states import Look
 from evalui.ui.pane import QUIET, SKIP, Act, Form, on, pane, read_act
 from evalui.ui.text import Text
 from evalui.ui.widgets import button, note, page_head
@@ -30,20 +34,13 @@ _EVERY_S = 1.0
 class Said(NamedTuple):
     """What the last click left to show, kept in the browser as text.
 
-    `problem` came of it, `asking` is the model whose removal waits for a second one.
+    `problem` came of it, `asking` is the model whose removal waits for a second one, `looked` when
+    it was, in Unix time.
     """
 
     problem: str = ""
     asking: str = ""
-
-    def text(self) -> str:
-        """The value of the hidden field."""
-        return json.dumps(self)
-
-    @classmethod
-    def read(cls, text: str) -> Self:
-        """The inverse; a page that was never clicked holds an empty field."""
-        return cls(*json.loads(text)) if text else cls()
+    looked: float = 0.0
 
 
 class Models:
@@ -80,29 +77,32 @@ class Models:
 
     def open(self) -> tuple[Any, ...]:
         """All outputs when the tab is pressed."""
-        return self._page(Said(), SKIP)
+        return self._page(_said(), SKIP)
 
     def answer(self, event: gr.EventData) -> tuple[Any, ...]:
-        """The page after a click: a test, a model added or removed, or another kind of place."""
+        """The page after a click: a test, a question, a model more or less, or another place."""
         act = read_act(event)
         if act.do == "add":
             return self._added(act)
         if act.do == "set":
-            return self._only_form(self._form(act.form))
+            # Only a place changes the fields. What is left at the click on "Add model" is told of
+            # beside that click, and whatever it comes to must not be written over.
+            place = act.one("name") == "add_place"
+            return self._only_form(self._form(act.form) if place else SKIP)
         try:
             self._done(act)
             problem = ""
         except EvaluiError as error:
             problem = self.t.told(error.sentence)
         asking = act.one("model") if act.do == "ask" else ""
-        return self._page(Said(problem, asking), SKIP)
+        return self._page(_said(problem, asking), SKIP)
 
     def tick(self, said: str, stamp: str) -> tuple[Any, ...]:
         """The page if it is another than that of `stamp`, else nothing at all.
 
         It is asked for once more after each change, so that what came too late is put right.
         """
-        page, live = self.show(Said.read(said))
+        page, live = self.show(read_kept(Said, said))
         now = _stamp(page)
         if now == stamp:
             return SKIP, SKIP, SKIP if live else gr.Timer(active=False)
@@ -112,18 +112,19 @@ class Models:
         """The page, and whether something of it may change by itself."""
         shelf, t = self.desk.shelf, self.t
         seats, hardware = shelf.seats(self.desk.owner), shelf.hardware()
-        problem, states, shadowed = said.problem, {}, frozenset[str]()
+        problem, broken, looks, shadowed = said.problem, False, {}, frozenset[str]()
         try:
-            states, shadowed = shelf.glance(), shelf.shadowed()
+            looks, shadowed = shelf.glance(), shelf.shadowed()
         except EvaluiError as error:
-            problem = t.told(error.sentence)
-        models = self._listed(states, seats, hardware)
+            problem, broken = t.told(error.sentence), True
+        models = self._listed(looks, seats, hardware)
+        around = Around(self._waits(seats), shelf.may_edit, said.asking, said.looked)
         page = div(
             page_head(t("catalog.head"), t("catalog.promise")),
             div(note("bad", problem), role="alert") if problem else None,
             self._shadowed(sorted(shadowed)) if shadowed else None,
-            devices_card(t, hardware, seats),
-            catalog_cards(t, models, Around(self._waits(seats), shelf.may_edit, said.asking)),
+            devices_card(t, hardware, seats, shelf.cluster),
+            None if broken else catalog_cards(t, models, around),
             cls="stack models-page",
         )
         return page, self._live(models, seats)
@@ -137,9 +138,9 @@ class Models:
 
     def _page(self, said: Said, form: Any) -> tuple[Any, ...]:
         page, live = self.show(said)
-        return page, form, said.text(), _stamp(page), gr.Timer(active=live)
+        return page, form, kept_text(said), _stamp(page), gr.Timer(active=live)
 
-    def _only_form(self, form: Html) -> tuple[Any, ...]:
+    def _only_form(self, form: Any) -> tuple[Any, ...]:
         return SKIP, form, SKIP, SKIP, SKIP
 
     def _form(self, form: Form, *, problem: str = "", done: str = "") -> Html:
@@ -150,44 +151,48 @@ class Models:
     def _added(self, act: Act) -> tuple[Any, ...]:
         try:
             entry = self.desk.shelf.add(read_wanted(act.form))
+        except Misfilled as error:
+            return self._only_form(add_card(self.t, act.form, faults=error.faults))
         except EvaluiError as error:
             problem = self.t.told(error.sentence)
             return self._only_form(self._form(act.form, problem=problem))
         place: Form = {"add_place": act.one("add_place")}
-        return self._page(Said(), self._form(place, done=self.t("add.done", name=entry.name)))
+        return self._page(_said(), self._form(place, done=self.t("add.done", name=entry.name)))
 
     def _done(self, act: Act) -> None:
         name = act.one("model")
         if act.do == "test":
             self.desk.shelf.try_model(name, self.desk.owner)
+        elif act.do == "again":
+            self.desk.shelf.ask_again(name)
         elif act.do == "remove":
             self.desk.shelf.remove(name)
 
     def _listed(
         self,
-        states: Mapping[str, ModelState | None],
+        looks: Mapping[str, Look],
         seats: Sequence[Seat],
         hardware: Hardware,
     ) -> list[Listed]:
         shelf, catalog = self.desk.shelf, {}
-        if states:
+        if looks:
             catalog = shelf.catalog()
         trials, speeds = shelf.trials(self.desk.owner), shelf.speeds()
-        added = shelf.added() - shelf.shadowed() if states else frozenset[str]()
+        added = shelf.added() - shelf.shadowed() if looks else frozenset[str]()
         at = {seat.row.model: seat for seat in seats if seat.seen and seat.row.model}
         return [
             Listed(
                 entry=catalog[name],
-                state=state,
+                look=look,
                 trial=_of(trials.get(name), catalog[name]),
-                footprint=shelf.footprint(state, hardware) if state else None,
-                free=hardware.free(catalog[name]),
+                footprint=shelf.footprint(look.state, hardware) if look.state else None,
+                free=None if shelf.cluster else hardware.free(catalog[name]),
                 speeds=speeds.get(name, {}),
                 seat=at.get(name),
                 base=base_of(catalog[name], catalog.values()),
                 added=name in added,
             )
-            for name, state in states.items()
+            for name, look in looks.items()
             if name in catalog
         ]
 
@@ -205,11 +210,16 @@ class Models:
 
     def _live(self, models: Sequence[Listed], seats: Sequence[Seat]) -> bool:
         return (
-            any(model.state is None or (model.trial and model.trial.live) for model in models)
+            any(model.look.asking or (model.trial and model.trial.live) for model in models)
             or any(seat.row.busy for seat in seats)
             or (not seats and self.desk.settings.workers > 0)  # they come with the server
             or self.desk.ahead() > 0
         )
+
+
+def _said(problem: str = "", asking: str = "") -> Said:
+    """What a click leaves that was made just now."""
+    return Said(problem, asking, time.time())
 
 
 def _of(trial: TrialRow | None, entry: ModelEntry) -> TrialRow | None:

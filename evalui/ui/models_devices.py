@@ -4,13 +4,17 @@ from collections.abc import Sequence
 
 from evalui.runs.devices import Memory
 from evalui.ui.html import Child, Html, div, el, join, span
-from evalui.ui.models_shelf import Hardware, Seat
+from evalui.ui.models_shelf import Cluster, Hardware, Seat
 from evalui.ui.text import Text
 from evalui.ui.widgets import bar, note, status, table, titled
 
+_HERE = ("endpoint", "rule", "")  # what a worker is at in its own process, whatever the engine
 
-def devices_card(t: Text, hardware: Hardware, seats: Sequence[Seat]) -> Html:
-    """Memory at the left, workers at the right."""
+
+def devices_card(
+    t: Text, hardware: Hardware, seats: Sequence[Seat], cluster: Cluster | None = None
+) -> Html:
+    """Memory at the left, workers at the right; above them the cluster, if models run on one."""
     memories = [
         _memory(t, t("device.memory"), hardware.machine),
         *(
@@ -20,13 +24,14 @@ def devices_card(t: Text, hardware: Hardware, seats: Sequence[Seat]) -> Html:
     ]
     return titled(
         t("device.title"),
+        _cluster(t, cluster) if cluster else None,
         div(
             div(
                 *memories,
-                None if hardware.gpus else div(t("device.no_gpu"), cls="meta gap-s"),
+                None if hardware.gpus or cluster else div(t("device.no_gpu"), cls="meta gap-s"),
                 cls="memories",
             ),
-            div(_workers(t, seats), cls="f2"),
+            div(_workers(t, seats, cluster), cls="f2"),
             cls="row devices",
         ),
         aside=_summary(t, seats),
@@ -52,6 +57,19 @@ def _summary(t: Text, seats: Sequence[Seat]) -> str:
     return t("device.busy", busy=busy, idle=len(seats) - busy)
 
 
+def _cluster(t: Text, cluster: Cluster) -> Html:
+    """Where models are opened, and what the picture below does not show."""
+    where = t("device.cluster_at") if cluster.address else t("device.cluster_here")
+    address = span(cluster.address, cls="mono") if cluster.address else None
+    told = note(
+        "na",
+        div(el("b", where), " " if address else None, address),
+        div(t("device.cluster_seats", cores=cluster.cores), cls="dim"),
+        div(t("device.cluster_unseen"), cls="dim"),
+    )
+    return div(told, cls="on-cluster")
+
+
 def _memory(t: Text, name: str, memory: Memory) -> Html:
     used = t("device.used", used=amount(memory.used), total=amount(memory.total))
     if memory.busy is not None:
@@ -64,15 +82,15 @@ def _memory(t: Text, name: str, memory: Memory) -> Html:
     )
 
 
-def _workers(t: Text, seats: Sequence[Seat]) -> Html:
+def _workers(t: Text, seats: Sequence[Seat], cluster: Cluster | None) -> Html:
     if not seats:
         return note("warn", t("device.no_worker"))
     heads = [t(f"device.{name}") for name in ("who", "state", "model", "work", "place", "holds")]
-    rows = [_worker(t, seat) for seat in seats]
+    rows = [_worker(t, seat, cluster) for seat in seats]
     return table(heads, rows, right=(5,), cls="workers")
 
 
-def _worker(t: Text, seat: Seat) -> list[Child]:
+def _worker(t: Text, seat: Seat, cluster: Cluster | None) -> list[Child]:
     row = seat.row
     name = span(row.name.rpartition(":")[2], cls="mono")
     holds = amount(row.bytes)
@@ -82,7 +100,8 @@ def _worker(t: Text, seat: Seat) -> list[Child]:
     if not seat.seen:
         return [name, state, "–", t("device.others"), "–", holds]
     run = el("a", seat.run_name, href=f"?run={row.run}&tab=runs") if row.run else t("device.tries")
-    place = t(f"device.{row.device}") if f"device.{row.device}" in t else row.device
+    device = "on_cluster" if cluster and row.device not in _HERE else row.device
+    place = t(f"device.{device}") if f"device.{device}" in t else device
     model = join(row.model or "–", None if row.holds or not row.model else _loading(t))
     return [name, state, model, run, place or "–", holds]
 

@@ -1,82 +1,45 @@
 """The Models page's catalog: each model with its state, abilities, size, speed and price."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, cast
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import REMOTE, ModelState
+from evalui.models.catalog import ModelState
 from evalui.models.footprint import Footprint
-from evalui.runs.model_trials import TrialRow
+from evalui.report.numbers import dollars
 from evalui.types import Ability
 from evalui.ui.choose import ABILITIES
-from evalui.ui.figures import dollars
 from evalui.ui.html import Child, Html, div, el, join, span
-from evalui.ui.models_devices import amount, worker_words
-from evalui.ui.models_shelf import Seat
+from evalui.ui.models_acts import against, state_column
+from evalui.ui.models_devices import amount
+from evalui.ui.models_listed import Around, Listed
 from evalui.ui.models_trial import outcome
 from evalui.ui.text import Text
-from evalui.ui.widgets import button, chips, link_button, status, titled
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """One model of the catalog with everything its row tells.
-
-    `state` is None while the model is being asked. `free` are bytes where it would be loaded.
-    `seat` is the worker that has it, `base` what it was tuned from. `added`: on this page.
-    """
-
-    entry: ModelEntry
-    state: ModelState | None
-    trial: TrialRow | None
-    footprint: Footprint | None
-    free: int
-    speeds: Mapping[str, float]
-    seat: Seat | None
-    base: ModelEntry | None
-    added: bool
-
-    @property
-    def usable(self) -> bool:
-        """Whether nothing is known against it."""
-        return self.state is not None and not self.state.problem
-
-    @property
-    def local(self) -> bool:
-        """Whether it computes on this server."""
-        return self.entry.backend not in (*REMOTE, "scripted")
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What the rows share: what a trial waits for, who may edit, and which removal is asked.
-
-    `waits` is the sentence of a trial that is queued.
-    """
-
-    waits: str
-    may_edit: bool
-    asking: str = ""
+from evalui.ui.widgets import chips, status, titled
 
 
 def catalog_cards(t: Text, models: Sequence[Listed], around: Around) -> Html:
     """The models, and folded below them those that only follow a rule."""
     own = [model for model in models if model.entry.backend != "scripted"]
     ruled = [model for model in models if model.entry.backend == "scripted"]
-    ready = sum(model.usable for model in own)
     list_ = el("ul", *(_row(t, model, around) for model in own), cls="models-list")
     empty = div(el("p", t("catalog.none_about"), cls="dim"), cls="empty")
     return join(
         titled(
             t("catalog.title"),
             list_ if own else empty,
-            aside=t("catalog.ready", n=ready, total=len(own)) if own else None,
+            aside=_count(t, own) if own else None,
         ),
         _ruled(t, ruled, around) if ruled else None,
     )
+
+
+def _count(t: Text, models: Sequence[Listed]) -> str:
+    ready = sum(model.usable for model in models)
+    away = sum(model.state is not None and model.state.away for model in models)
+    key = "catalog.ready_away" if away else "catalog.ready"
+    return t(key, n=ready, total=len(models), away=away)
 
 
 def _ruled(t: Text, models: Sequence[Listed], around: Around) -> Html:
@@ -93,7 +56,12 @@ def _row(t: Text, model: Listed, around: Around) -> Html:
     found = outcome(t, model.trial) if model.trial else None
     return el(
         "li",
-        div(_identity(t, model), _facts(t, model), _state(t, model, around), cls="model"),
+        div(
+            _identity(t, model),
+            div(_facts(t, model), against(t, model, around)),
+            state_column(t, model, around),
+            cls="model",
+        ),
         found,
     )
 
@@ -180,16 +148,15 @@ def _lack(t: Text, state: ModelState, ability: Ability) -> str:
     return t(f"catalog.lacks_{ability}")
 
 
-def _facts(t: Text, model: Listed) -> Html:
+def _facts(t: Text, model: Listed) -> Html | None:
     pairs = [
         (t("catalog.size"), _size(t, model)),
         (t("catalog.memory"), _memory(t, model)),
         (t("catalog.speed"), _speed(t, model)),
         (t("catalog.price"), _price(t, model.entry)),
     ]
-    return el(
-        "dl", *(join(el("dt", word), el("dd", told)) for word, told in pairs if told), cls="facts"
-    )
+    told = [join(el("dt", word), el("dd", fact)) for word, fact in pairs if fact]
+    return el("dl", *told, cls="facts") if told else None
 
 
 def _size(t: Text, model: Listed) -> str:
@@ -222,9 +189,9 @@ def _memory(t: Text, model: Listed) -> Html | None:
 
 def _fits(t: Text, model: Listed, found: Footprint) -> Html:
     size = amount(found.total)
-    if model.seat and model.seat.row.holds:  # what is free then is free beside it
+    if model.free is None or (model.seat and model.seat.row.holds):  # what is free is beside it
         return div(t("catalog.about", size=size))
-    if found.total <= model.free:
+    if model.fits:
         return div(t("catalog.fits", size=size))
     return div(status("warn", t("catalog.too_large", size=size, free=amount(model.free))))
 
@@ -246,77 +213,3 @@ def _price(t: Text, entry: ModelEntry) -> str:
     if not entry.input_price and not entry.output_price:
         return ""
     return t("catalog.prices", read=dollars(entry.input_price), written=dollars(entry.output_price))
-
-
-def _state(t: Text, model: Listed, around: Around) -> Html:
-    return div(
-        div(*_told(t, model), cls="told-state"),
-        div(*_actions(t, model, around), cls="acts"),
-        cls="model-state",
-    )
-
-
-def _told(t: Text, model: Listed) -> list[Child]:
-    entry, seat = model.entry, model.seat
-    if model.state is None:
-        return [status("go", t("catalog.asked")), div(t("catalog.asked_about"), cls="meta")]
-    if model.state.problem:
-        return [
-            status("bad", t("catalog.problem")),
-            div(t.told(model.state.problem), cls="meta why"),
-        ]
-    if seat and seat.row.holds and model.local:
-        return [status("ok", t("catalog.loaded")), div(_where(t, seat), cls="meta")]
-    if seat:
-        word = "catalog.in_use" if seat.row.holds else "catalog.loading"
-        return [status("go", t(word)), div(_where(t, seat), cls="meta")]
-    if entry.backend in REMOTE:
-        if model.trial and model.trial.state == "failed":
-            return [status("warn", t("catalog.silent"))]  # what was found out may be older
-        return [status("ok", t("catalog.answers"))]
-    if model.local and not Path(entry.path).is_absolute():
-        return [status("na", t("catalog.hub")), div(t("catalog.hub_about"), cls="meta")]
-    return [status("ok", t("catalog.loadable" if model.local else "catalog.always"))]
-
-
-def _where(t: Text, seat: Seat) -> Html:
-    work = (
-        el("a", seat.run_name, href=f"?run={seat.row.run}&tab=runs")
-        if seat.row.run
-        else t("device.tries")
-    )
-    return join(worker_words(t, seat), " · ", work)
-
-
-def _actions(t: Text, model: Listed, around: Around) -> list[Html | None]:
-    name, trial = model.entry.name, model.trial
-    if around.asking == name:
-        return [
-            div(t("catalog.remove_sure"), cls="meta"),
-            button(t("catalog.remove_yes"), "remove", data_model=name),
-            button(t("runs.keep"), "keep", cls="quiet"),
-        ]
-    live = trial is not None and trial.live
-    return [
-        _waiting(t, trial, around) if live and trial and not model.seat else None,
-        None if live or not model.usable else button(t("catalog.test"), "test", data_model=name),
-        _compare(t, model),
-        link_button(t("file.remove"), "ask", data_model=name)
-        if model.added and around.may_edit
-        else None,
-    ]
-
-
-def _waiting(t: Text, trial: TrialRow, around: Around) -> Html:
-    if trial.state == "running":
-        return div(status("go", t("tried.running")))
-    return div(status("na", t("tried.queued")), div(around.waits, cls="meta"))
-
-
-def _compare(t: Text, model: Listed) -> Html | None:
-    if not model.base or not model.usable:
-        return None
-    address = "?" + urlencode(
-        [("tab", "evaluate"), ("models", model.base.name), ("models", model.entry.name)]
-    )
-    return el("a", t("catalog.compare"), href=address, cls="btn")

@@ -22,7 +22,7 @@ from evalui.runs.devices import Memory, WorkerRow
 from evalui.runs.model_trials import TrialRow
 from evalui.runs.store import Store
 from evalui.settings import Settings
-from evalui.ui.models_states import States
+from evalui.ui.models_states import Look, States
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _GLANCE_S = 0.3  # the same of the page that asks again by itself
@@ -64,6 +64,17 @@ class Hardware:
         return seen[int(number)].free if known else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The Ray cluster on which models are opened; "" is one that a worker starts on this machine.
+
+    `cores` are those of an actor where no machine has an accelerator.
+    """
+
+    address: str
+    cores: int
+
+
 class Shelf:
     """One per server; safe to share between threads."""
 
@@ -83,16 +94,20 @@ class Shelf:
         entries = list(self.catalog().values())
         known = self._states.of(entries, wait_s=_WAIT_S)
         return [
-            state or ModelState(entry, frozenset(), _BEING_ASKED)
-            for entry, state in zip(entries, known, strict=True)
+            look.state or ModelState(entry, frozenset(), _BEING_ASKED)
+            for entry, look in zip(entries, known, strict=True)
         ]
 
-    def glance(self) -> dict[str, ModelState | None]:
-        """As `states` by name, but at once: None of a model that is being asked."""
+    def glance(self) -> dict[str, Look]:
+        """What is known of each model by name, at once."""
         entries = self.catalog()
         return dict(
             zip(entries, self._states.of(list(entries.values()), wait_s=_GLANCE_S), strict=True)
         )
+
+    def ask_again(self, name: str) -> None:
+        """Ask the model's endpoint now; raises `UnknownName` if there is none of that name."""
+        self._states.ask_again(self._entry(name))
 
     def added(self) -> frozenset[str]:
         """The names of the models added on the page."""
@@ -135,21 +150,20 @@ class Shelf:
 
     def try_model(self, name: str, owner: str) -> None:
         """Queue a trial of a model; raises `UnknownName` if there is none of that name."""
-        catalog = self.catalog()
-        if name not in catalog:
-            raise UnknownName(
-                "Unknown model {name!r}. Known: {known}.",
-                "unknown-model",
-                name=name,
-                known=", ".join(sorted(catalog)),
-            )
-        model_trials.queue_trial(self._database, catalog[name], owner)
+        model_trials.queue_trial(self._database, self._entry(name), owner)
 
     def trials(self, owner: str) -> dict[str, TrialRow]:
         """The last trial of each model that this person asked for."""
         return model_trials.trials_of(self._database, owner)
 
     # Devices
+
+    @property
+    def cluster(self) -> Cluster | None:
+        """Where models are opened, None if on this machine."""
+        if self._settings.engine == "local":
+            return None
+        return Cluster(self._settings.ray_address, self._settings.ray_cores)
 
     def hardware(self) -> Hardware:
         """The memory of this machine, now."""
@@ -175,6 +189,17 @@ class Shelf:
             if not shots:
                 found.setdefault(model, {})[mode] = rate
         return found
+
+    def _entry(self, name: str) -> ModelEntry:
+        catalog = self.catalog()
+        if name not in catalog:
+            raise UnknownName(
+                "Unknown model {name!r}. Known: {known}.",
+                "unknown-model",
+                name=name,
+                known=", ".join(sorted(catalog)),
+            )
+        return catalog[name]
 
     def _seat(self, row: WorkerRow, owner: str) -> Seat:
         if row.run:

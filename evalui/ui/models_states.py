@@ -5,29 +5,58 @@ What is known of an endpoint is shown while it is asked again.
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from evalui.errors import EvaluiError
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import ModelState, describe
+from evalui.models.catalog import REMOTE, ModelState, ask, describe
 
 _DIRECT = ("scripted", "transformers")  # backends that only look at files, at once
 _THREADS = 8
-_FRESH_S = 30.0  # what an endpoint has said counts for so long
+# What an endpoint has said counts for so long. Each question costs it some requests, so one that
+# works is left alone for longer than one that may come back.
+_WELL_S, _ILL_S = 600.0, 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is known of a model: `state` None before it has answered for the first time.
+
+    `asking` while it is asked, for the first time or again. `at` is when an endpoint was last
+    asked, in Unix time; None before that, and of files, which are looked at each time.
+    """
+
+    state: ModelState | None
+    asking: bool = False
+    at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    state: ModelState
+    at: float
 
 
 @dataclass(slots=True)
 class _Asked:
-    future: Future[ModelState]
-    at: float
-    before: ModelState | None = None
+    future: Future[_Answer]
+    began: float
+    before: _Answer | None = None
 
     @property
-    def state(self) -> ModelState | None:
+    def answer(self) -> _Answer | None:
         """The answer, or the last one while there is none."""
         return self.future.result() if self.future.done() else self.before
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nobody need ask again: it is being asked, or has answered lately."""
+        if not self.future.done():
+            return True
+        well = not self.future.exception() and not self.future.result().state.problem
+        return time.monotonic() - self.began < (_WELL_S if well else _ILL_S)
 
 
 class States:
@@ -39,36 +68,60 @@ class States:
         self._lock = threading.Lock()
         self._asked: dict[str, _Asked] = {}
 
-    def of(self, entries: Sequence[ModelEntry], *, wait_s: float) -> list[ModelState | None]:
-        """The state of each, None for those that have not answered yet.
+    def of(self, entries: Sequence[ModelEntry], *, wait_s: float) -> list[Look]:
+        """What is known of each.
 
-        Waits until `wait_s` seconds after they were asked: one page may look several times.
+        Waits for those that have never answered, until `wait_s` seconds after they were asked:
+        one page may look several times.
         """
         asked = {entry.name: self._ask(entry) for entry in entries if entry.backend not in _DIRECT}
-        unknown = [one for one in asked.values() if one.state is None]
+        unknown = [one for one in asked.values() if one.answer is None]
         if unknown:
-            until = max(one.at for one in unknown) + wait_s
+            until = max(one.began for one in unknown) + wait_s
             left = max(0.0, until - time.monotonic())
             wait([one.future for one in unknown], timeout=left)
         return [
-            asked[entry.name].state if entry.name in asked else _state(entry) for entry in entries
+            _look(asked[entry.name]) if entry.name in asked else Look(_state(entry, describe))
+            for entry in entries
         ]
 
-    def _ask(self, entry: ModelEntry) -> _Asked:
-        key = repr(entry)
+    def ask_again(self, entry: ModelEntry) -> None:
+        """Ask an endpoint now, however lately it has answered; one that is asked is not again."""
+        if entry.backend in _DIRECT:
+            return  # its files are looked at each time
         with self._lock:
-            known = self._asked.get(key)
-            if known and (not known.future.done() or time.monotonic() - known.at < _FRESH_S):
-                return known
-            # An error that nobody foresaw was raised to whoever looked; it is asked anew.
-            before = known.state if known and not known.future.exception() else None
-            future = self._pool.submit(_state, entry)
-            self._asked[key] = _Asked(future, time.monotonic(), before)
-            return self._asked[key]
+            known = self._asked.get(repr(entry))
+            if known is None or known.future.done():
+                self._begin(entry, known)
+
+    def _ask(self, entry: ModelEntry) -> _Asked:
+        with self._lock:
+            known = self._asked.get(repr(entry))
+            return known if known and known.fresh else self._begin(entry, known)
+
+    def _begin(self, entry: ModelEntry, known: _Asked | None) -> _Asked:
+        """Ask in a thread; an error that nobody foresaw was raised to whoever looked."""
+        before = known.answer if known and not known.future.exception() else None
+        begun = _Asked(self._pool.submit(_answer, entry), time.monotonic(), before)
+        self._asked[repr(entry)] = begun
+        return begun
 
 
-def _state(entry: ModelEntry) -> ModelState:
+def _look(asked: _Asked) -> Look:
+    asking = not asked.future.done()  # first: what comes in between is shown by the next look
+    answer = asked.answer
+    if answer is None:
+        return Look(None, asking)
+    remote = answer.state.entry.backend in REMOTE
+    return Look(answer.state, asking, answer.at if remote else None)
+
+
+def _answer(entry: ModelEntry) -> _Answer:
+    return _Answer(_state(entry, ask), time.time())
+
+
+def _state(entry: ModelEntry, look: Callable[[ModelEntry], ModelState]) -> ModelState:
     try:
-        return describe(entry)
+        return look(entry)
     except EvaluiError as error:
         return ModelState(entry, frozenset(), error.sentence)

@@ -2,18 +2,15 @@
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser_examples import start_sample
-from open_browser_examples import Hall, open_hall, wait_for_server
+from browser_servers import ROOT, started
+from open_browser_examples import Hall, open_hall
 
-ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "shots"
 ARGUMENTS = [
     "--no-sandbox",
@@ -57,30 +54,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server of its own, with an empty data folder."""
-    folder = tmp_path_factory.mktemp("server")
-    models = folder / "models.toml"
-    models.write_text(MODELS, encoding="utf-8")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = os.environ | {
-        "EVALUI_DATA_DIR": str(folder / "data"),
-        "EVALUI_MODELS": str(models),
-        "EVALUI_PORT": str(port),
-        "OMP_NUM_THREADS": "1",
-    }
-    log = (folder / "log").open("wb")
-    process = subprocess.Popen(
-        [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=log, stderr=log
-    )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        wait_for_server(process, address, folder / "log")
-        yield address
-    finally:
-        process.terminate()
-        process.wait(20)
-        log.close()
+    with started(tmp_path_factory.mktemp("server"), models=MODELS) as server:
+        server.wait()
+        yield server.address
 
 
 @pytest.fixture(scope="session")

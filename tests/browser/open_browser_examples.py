@@ -1,18 +1,13 @@
 """A server with judges, and finished runs of open questions whose answers were brought along."""
 
-import os
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
+from browser_servers import started
 
 from evalui.models import read_catalog
 from evalui.runs.contest import Collected
@@ -21,7 +16,6 @@ from evalui.runs.spec import RunSpec
 from evalui.runs.store import Store
 from evalui.types import Dataset, Sample
 
-ROOT = Path(__file__).parents[2]
 CONTESTANTS = ("numbat", "quokka", "wombat")  # in the order of the run, the best first
 JUDGES = ("reference-judge", "first-biased-judge")
 QUESTIONS = 12
@@ -136,40 +130,8 @@ def overflow(page: Any) -> int:
 @contextmanager
 def open_hall(folder: Path) -> Generator[Hall]:
     """Start a server on an empty folder, and end it; its models are not those of other tests."""
-    models = folder / "models.toml"
-    models.write_text(MODELS, encoding="utf-8")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = os.environ | {
-        "EVALUI_DATA_DIR": str(folder / "data"),
-        "EVALUI_MODELS": str(models),
-        "EVALUI_PORT": str(port),
-        "OMP_NUM_THREADS": "1",
-    }
-    address = f"http://127.0.0.1:{port}"
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=log, stderr=log
-        )
-        try:
-            wait_for_server(process, address, folder / "log")
-            store = Store(folder / "data" / "evalui.sqlite")
-            yield Hall(address, models, store)
-            store.close()
-        finally:
-            process.terminate()
-            process.wait(20)
-
-
-def wait_for_server(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
-    for _ in range(240):
-        if process.poll() is not None:
-            break
-        try:
-            urllib.request.urlopen(f"{address}/healthz", timeout=2).close()
-        except OSError:
-            time.sleep(0.25)  # another process tells nothing when it is ready
-        else:
-            return
-    pytest.fail(f"The server did not start:\n{log.read_text(errors='replace')}")
+    with started(folder, models=MODELS) as server:
+        server.wait()
+        store = Store(server.data / "evalui.sqlite")
+        yield Hall(server.address, server.models, store)
+        store.close()

@@ -1,59 +1,19 @@
 """The Models page on a server of its own, with the demo models and nobody else's runs."""
 
-import os
+import json
 import re
-import socket
-import subprocess
-import sys
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from open_browser_examples import ROOT, overflow, wait_for_server
+from browser_servers import ROOT, started
+from open_browser_examples import overflow
 from playwright.sync_api import expect
 
 LATE = ROOT / "assets" / "models" / "demo-late"
 PHONE = {"viewport": {"width": 390, "height": 844}}
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A server with the shipped models and a folder of its own."""
-
-    process: subprocess.Popen[bytes]
-    address: str
-    log: Path
-
-    def wait(self) -> None:
-        """Return when it answers."""
-        wait_for_server(self.process, self.address, self.log)
-
-
-@contextmanager
-def running(folder: Path, **settings: str) -> Generator[Server]:
-    """Start a server, and end it; whoever needs it waits for it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = os.environ | {
-        "EVALUI_DATA_DIR": str(folder / "data"),
-        "EVALUI_MODELS": str(ROOT / "assets" / "models.toml"),
-        "EVALUI_PORT": str(port),
-        "OMP_NUM_THREADS": "1",
-        **settings,
-    }
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=log, stderr=log
-        )
-        try:
-            yield Server(process, f"http://127.0.0.1:{port}", folder / "log")
-        finally:
-            process.terminate()
-            process.wait(20)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +21,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str
     """One whose visitors may add models and one whose may not, started at the same time."""
     open_, closed = tmp_path_factory.mktemp("open"), tmp_path_factory.mktemp("closed")
     none = {"EVALUI_EDIT_MODELS": "false", "EVALUI_WORKERS": "0"}
-    with running(open_) as first, running(closed, **none) as second:
+    with started(open_) as first, started(closed, **none) as second:
         first.wait()
         second.wait()
         yield first.address, second.address
@@ -137,3 +97,63 @@ def test_who_may_not_add_models_has_no_form(chromium: Any, servers: tuple[str, s
     expect(tab.get_by_role("button", name="Add model")).to_have_count(0)
     expect(tab.locator("#models-pane")).to_contain_text("No worker is running")
     context.close()
+
+
+class Fickle(BaseHTTPRequestHandler):
+    """An endpoint of one small model, which answers while `up`."""
+
+    up = False
+
+    def do_GET(self) -> None:
+        self._send({"object": "list", "data": [{"id": "m", "object": "model"}]})
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        message = {"role": "assistant", "content": "A"}
+        self._send({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+    def _send(self, answer: object) -> None:
+        body = json.dumps(answer).encode()
+        self.send_response(200 if self.up else 503)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent."""
+
+
+@pytest.fixture
+def fickle(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of an endpoint that is down until a test sets `Fickle.up`."""
+    monkeypatch.setattr(Fickle, "up", False)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Fickle) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{served.server_port}/v1"
+        served.shutdown()
+
+
+def test_an_endpoint_is_added_with_its_price_and_asked_again(page: Any, fickle: str):
+    page.goto("/en/?tab=models")
+    page.get_by_label("Endpoint").check()
+    form = page.locator("#models-add")
+    form.get_by_label("Address").fill(fickle)
+    page.locator("[name=add_name]").fill("moody")
+    page.locator("[name=add_path]").fill("m")
+    form.get_by_text("Prices and length").click()
+    form.get_by_label("Price of tokens written").fill("0,6")
+    form.get_by_role("button", name="Add model").click()
+    expect(form.locator(".fault")).to_have_text("Expected an amount of US dollars, as in 0.15.")
+    form.get_by_label("Price of tokens written").fill("0.6")
+    form.get_by_role("button", name="Add model").click()
+    moody = model(page, "moody")
+    expect(moody).to_contain_text("0.60 written")
+    expect(moody).to_contain_text("Out of reach", timeout=60_000)
+    Fickle.up = True
+    moody.get_by_role("button", name="Ask again").click()
+    expect(moody).to_contain_text("Answers", timeout=60_000)
+    expect(moody).to_contain_text("Last asked")
+    moody.get_by_role("button", name="Remove", exact=True).click()
+    page.get_by_role("button", name="Remove from the catalog").click()
+    expect(moody).to_have_count(0)

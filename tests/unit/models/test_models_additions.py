@@ -7,6 +7,7 @@ import pytest
 
 from evalui.errors import ModelError, StoreError
 from evalui.models.additions import (
+    Misfilled,
     Wanted,
     add,
     additions_beside,
@@ -66,6 +67,27 @@ def test_an_endpoint_keeps_the_name_of_its_key_and_never_a_key(catalog: Path, ad
     entry = read_added(additions)["far"]
     assert (entry.backend, entry.path, entry.chat) == ("openai", "gpt", True)
     assert entry.options == {"base_url": "http://127.0.0.1:8000/v1", "api_key_env": "MY_API_KEY"}
+
+
+def test_prices_and_length_of_an_endpoint_are_kept(catalog: Path, additions: Path):
+    priced = replace(ENDPOINT, input_price="0.0000001", output_price="1", max_length="8192")
+    add(additions, priced, catalog=catalog)
+    entry = read_added(additions)["far"]
+    assert (entry.input_price, entry.output_price, entry.max_length) == (1e-07, 1.0, 8192)
+
+
+def test_what_was_left_out_is_not_written(catalog: Path, additions: Path):
+    add(additions, replace(ENDPOINT, input_price="0"), catalog=catalog)
+    told = tomllib.loads(additions.read_text(encoding="utf-8"))["far"]
+    assert list(told) == ["backend", "path", "chat", "options"]
+
+
+def test_every_wrong_field_is_told_at_once(catalog: Path, additions: Path):
+    wrong = replace(ENDPOINT, name="a b", address="far", output_price="free")
+    with pytest.raises(Misfilled) as caught:
+        add(additions, wrong, catalog=catalog)
+    assert list(caught.value.faults) == ["name", "address", "output_price"]
+    assert caught.value.sentence == caught.value.faults["name"]
 
 
 def test_a_hub_id_is_kept_as_it_is(catalog: Path, additions: Path):
@@ -132,6 +154,16 @@ def test_a_name_that_the_administrator_takes_later_is_theirs(catalog: Path, addi
         (replace(ENDPOINT, key_variable="AWS_SECRET_ACCESS_KEY"), "must end in _API_KEY"),
         (replace(ENDPOINT, key_variable="DATABASE_URL"), "must end in _API_KEY"),
         (replace(ENDPOINT, key_variable="_API_KEY"), "must end in _API_KEY"),
+        (replace(ENDPOINT, input_price="0,15"), "US dollars"),
+        (replace(ENDPOINT, input_price="-1"), "US dollars"),
+        (replace(ENDPOINT, output_price="nan"), "US dollars"),
+        (replace(ENDPOINT, output_price="1e999"), "US dollars"),
+        (replace(ENDPOINT, output_price="free"), "US dollars"),
+        (replace(ENDPOINT, max_length="0"), "whole number of tokens"),
+        (replace(ENDPOINT, max_length="-5"), "whole number of tokens"),
+        (replace(ENDPOINT, max_length="4k"), "whole number of tokens"),
+        (replace(ENDPOINT, max_length="4.5"), "whole number of tokens"),
+        (replace(ENDPOINT, max_length="9" * 30), "whole number of tokens"),
     ],
 )
 def test_what_cannot_work_is_refused_and_nothing_written(

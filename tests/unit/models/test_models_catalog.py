@@ -3,10 +3,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from endpoint_server_examples import MODEL, ToyServer
 
 from evalui.errors import ModelError, UnknownName
 from evalui.models import BACKENDS, ModelEntry, describe, open_model, read_catalog, weights
-from evalui.models.catalog import base_of
+from evalui.models.catalog import ask, base_of
 from evalui.models.transformers import TransformersBackend
 from evalui.settings import ASSETS
 
@@ -215,3 +216,49 @@ def test_a_folder_here_tells_nothing_of_a_model_elsewhere(monkeypatch: pytest.Mo
     monkeypatch.setattr(BACKENDS["openai"], "down", lambda _: {})
     folder = str(ASSETS / "models" / "demo-late")
     assert describe(ModelEntry("m", "openai", path=folder)).entry.parameters == 0
+
+
+def behind(server: ToyServer) -> ModelEntry:
+    return ModelEntry("far", "openai", path=MODEL, options={"base_url": server.url})
+
+
+def test_an_endpoint_where_nobody_answers_is_away_and_a_wrong_one_is_not():
+    with ToyServer() as server:
+        entry = behind(server)
+        assert not describe(entry).problem
+        wrong = describe(replace(entry, path="nobody-knows"))
+        assert "has no model" in wrong.problem
+        assert not wrong.away
+    gone = ask(entry)
+    assert "cannot be reached" in gone.problem
+    assert gone.away
+
+
+def test_whoever_asks_is_told_what_the_endpoint_can_do_now():
+    with ToyServer() as server:
+        entry = behind(server)
+        assert "loglik" in describe(entry).abilities
+        server.behaviour.echo = False
+        assert "loglik" in describe(entry).abilities
+        assert "loglik" not in ask(entry).abilities
+        assert "loglik" not in describe(entry).abilities
+
+
+def test_asking_a_model_in_a_folder_looks_at_its_files(tmp_path: Path):
+    missing = ask(ModelEntry("m", "transformers", path=str(tmp_path / "gone")))
+    assert "There is no folder" in missing.problem
+    assert not missing.away
+
+
+def test_a_name_with_a_dot_and_no_quotes_is_told(tmp_path: Path):
+    path = catalog(tmp_path, '[qwen3-0.6b]\nbackend = "transformers"\n')
+    with pytest.raises(ModelError, match=re.escape('in quotes, as in ["qwen3-0.6b"].')):
+        read_catalog(path)
+
+
+def test_the_documented_entries_can_be_read(tmp_path: Path):
+    text = (ASSETS.parent / "docs" / "add-a-model.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) >= 3
+    read = [read_catalog(catalog(tmp_path, block)) for block in blocks]
+    assert {"qwen3-0.6b", "qwen3-0.6b-mine", "qwen3-gguf"} <= {name for one in read for name in one}

@@ -1,7 +1,9 @@
 """The Models page: the catalog with its states, tests of models, the devices, and the form."""
 
 import json
+import re
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ import gradio as gr
 import pytest
 from ui_examples import HOSTILE, MODELS, built
 
+from evalui.errors import sentence
 from evalui.models.additions import additions_beside
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import ModelState
@@ -23,7 +26,7 @@ from evalui.ui.choose import models_card
 from evalui.ui.desk import Desk
 from evalui.ui.draft import read_draft
 from evalui.ui.evaluate import Evaluate
-from evalui.ui.models import Models, Said
+from evalui.ui.models import Models
 from evalui.ui.page import Page
 from evalui.ui.pane import SKIP, Form
 from evalui.ui.text import text
@@ -122,6 +125,8 @@ def test_a_model_in_a_folder_tells_its_size_and_whether_it_fits(
     assert "weights 4.07 MB in float32, 8.39 MB for 4,096 tokens" in row(tab, "late")
     devices.machine = Memory("", 16 * 10**9, 10**7)
     assert "about 12.5 MB, only 10 MB free" in row(tab, "late")
+    assert "May not fit" in row(tab, "late")
+    assert "Ready to load" not in row(tab, "late")
 
 
 def test_a_long_context_is_an_upper_bound_and_no_need(
@@ -245,6 +250,7 @@ def test_a_broken_catalog_is_told_and_the_page_stands(tab: Models, desk: Desk):
     desk.settings.models.write_text("[", encoding="utf-8")
     assert "is not valid TOML" in page(tab)
     assert "This server" in page(tab)
+    assert "No model yet" not in page(tab)
 
 
 def test_names_and_paths_never_become_markup(tab: Models, desk: Desk):
@@ -260,7 +266,149 @@ def test_a_chinese_page_speaks_chinese(desk: Desk):
     assert "没有文本：它不给出文本的概率。" in told
 
 
+# Out of reach, and cannot be used
+
+
+class Moody(Far):
+    """An endpoint whose state the test decides, as `openai` tells it."""
+
+    problem_now: str = ""
+
+    def problem(self, entry: ModelEntry) -> str:
+        del entry
+        return self.problem_now
+
+    def down(self, entry: ModelEntry) -> dict[str, str]:
+        del entry
+        return {}
+
+    def open(self, entry: ModelEntry) -> SimpleNamespace:
+        del entry
+        return SimpleNamespace(close=lambda: None)
+
+
+AWAY = sentence("The endpoint cannot be asked: {reason}.", "endpoint-down", reason="it is away")
+
+
+@pytest.fixture
+def moody(monkeypatch: pytest.MonkeyPatch, desk: Desk) -> Moody:
+    backend = Moody()
+    monkeypatch.setitem(BACKENDS._things, "openai", backend)  # pyright: ignore[reportPrivateUsage]
+    write(desk, '\n[gpt]\nbackend = "openai"\npath = "gpt"\n')
+    return backend
+
+
+def settled(tab: Models) -> str:
+    """The row of gpt when nobody asks any more."""
+    deadline = time.monotonic() + 5
+    while any(look.asking for look in tab.desk.shelf.glance().values()):
+        assert time.monotonic() < deadline, "it was not answered in time"
+        time.sleep(0.01)
+    return row(tab, "gpt")
+
+
+def test_out_of_reach_does_not_look_like_cannot_be_used(tab: Models, moody: Moody):
+    moody.problem_now = AWAY
+    told = settled(tab)
+    assert 'class="st warn"' in told
+    assert "Out of reach" in told
+    assert "The endpoint cannot be asked: it is away." in told
+    assert "It may come back" in told
+    assert "Cannot be used" not in told
+    assert "1 out of reach" in page(tab)
+    told = row(tab, "gone")
+    assert 'class="st bad"' in told
+    assert "Waiting does not help" in told
+    assert "It may come back" not in told
+
+
+def test_an_endpoint_is_asked_again_at_a_click(tab: Models, moody: Moody, act: MakeAct):
+    moody.problem_now = AWAY
+    told = settled(tab)
+    assert 'data-do="again" data-model="gpt">Ask again</button>' in told
+    moody.problem_now = ""
+    assert "Out of reach" in settled(tab), "it is left alone for a while"
+    tab.answer(act("again", model="gpt"))
+    told = settled(tab)
+    assert "Answers" in told
+    assert re.search(r"Last asked \d\d:\d\d:\d\d", told)
+    assert "Ask again" in told
+
+
+def test_files_are_looked_at_again_at_a_click(tab: Models, desk: Desk, act: MakeAct):
+    assert "Look again" in row(tab, "gone")
+    shown, _, said, stamp, _ = tab.answer(act("again", model="gone"))
+    assert re.search(r"Last looked \d\d:\d\d:\d\d", shown)
+    assert tab.tick(said, stamp)[0] == SKIP, "a poll is no click"
+    shutil.copytree(LATE, desk.settings.models.parent / "nowhere")
+    shown, *_ = tab.answer(act("again", model="gone"))
+    told = shown.partition("<h3>gone</h3>")[2].partition("</li>")[0]
+    assert "Ready to load" in told
+    assert "Look again" not in told
+
+
+@pytest.mark.parametrize(
+    ("added", "may", "advice"),
+    [
+        (False, True, "correct its entry in models.toml"),
+        (True, True, "remove it and add it again"),
+        (True, False, "the administrator of this server can mend it."),
+    ],
+)
+def test_the_advice_is_what_this_person_can_do(
+    tab: Models, desk: Desk, *, added: bool, may: bool, advice: str
+):
+    if added:
+        additions_beside(desk.settings.database).write_text(
+            '[late]\nbackend = "transformers"\npath = "/no/where"\n'
+        )
+    desk.settings.edit_models = may
+    assert advice in row(tab, "late" if added else "gone")
+
+
+def test_an_endpoint_asked_after_its_failed_test_is_believed(
+    tab: Models, desk: Desk, moody: Moody, act: MakeAct
+):
+    assert "Answers" in settled(tab)
+    assert not moody.problem_now
+    desk.shelf.try_model("gpt", "local")
+    trial = claim_trial(desk.store.database, "w")
+    assert trial
+    finish_trial(desk.store.database, replace(trial, error="Nobody answers."))
+    assert "Did not answer the last test" in settled(tab)
+    tab.answer(act("again", model="gpt"))
+    assert "Did not answer the last test" not in settled(tab)
+
+
 # Devices
+
+
+def test_on_a_cluster_the_page_says_where_models_are_opened(tab: Models, desk: Desk):
+    local(desk)
+    assert "Ray" not in page(tab)
+    assert "fits" in row(tab, "late")
+    desk.settings.engine, desk.settings.ray_address = "ray", "10.0.0.1:6379"
+    told = page(tab)
+    assert "Models are opened on the Ray cluster at" in told
+    assert '<span class="mono">10.0.0.1:6379</span>' in told
+    assert "a seat is 2 cores" in told
+    assert "Below is this machine alone" in told
+    assert "No GPU found" not in told, "what counts are those of the cluster"
+    assert "about 12.5 MB" in row(tab, "late")
+    assert "fits" not in row(tab, "late")
+    desk.settings.ray_address = ""
+    assert "that the worker starts on this machine" in page(tab)
+
+
+def test_a_model_on_the_cluster_runs_there_and_an_endpoint_does_not(tab: Models, desk: Desk):
+    desk.settings.engine = "ray"
+    local(desk)
+    trying(desk, "late")
+    Presence(desk.store.database, "host:4711").at(model="late", device="cpu")
+    assert "<td>Ray cluster</td>" in page(tab)
+    Presence(desk.store.database, "host:4711").at(model="far", device="endpoint")
+    trying(desk, "always-A", "host:4711")
+    assert "<td>Ray cluster</td>" not in page(tab)
 
 
 def test_without_a_worker_the_page_says_what_to_do(tab: Models):
@@ -440,7 +588,7 @@ def test_a_wrong_field_is_told_and_the_form_keeps_the_rest(tab: Models, act: Mak
 
 
 def test_another_place_shows_other_fields(tab: Models, act: MakeAct):
-    _, form, *_ = tab.answer(act("set", FOLDER | {"add_place": "endpoint"}))
+    _, form, *_ = tab.answer(act("set", FOLDER | {"add_place": "endpoint"}, name="add_place"))
     assert "add_address" in form
     assert "add_adapter" not in form
     assert 'value="late"' in form
@@ -459,6 +607,62 @@ def test_an_endpoint_is_added(tab: Models, desk: Desk, act: MakeAct):
     entry = desk.catalog()["far"]
     assert (entry.backend, entry.chat) == ("openai", True)
     assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_API_KEY"}
+
+
+PRICED: Form = {
+    "add_place": "endpoint",
+    "add_name": "far",
+    "add_path": "gpt",
+    "add_address": "http://127.0.0.1:9/v1",
+    "add_input_price": "0.15",
+    "add_output_price": "0.6",
+    "add_max_length": "8192",
+}
+
+
+def test_prices_and_length_are_added_and_shown(tab: Models, desk: Desk, moody: Moody, act: MakeAct):
+    assert not moody.problem_now
+    tab.answer(act("add", PRICED))
+    entry = desk.catalog()["far"]
+    assert (entry.input_price, entry.output_price, entry.max_length) == (0.15, 0.6, 8192)
+    settled(tab)
+    assert "US$ 0.15 per million tokens read, 0.60 written" in row(tab, "far")
+    assert "at most 8,192 tokens" in row(tab, "far")
+
+
+def test_a_fault_stands_beside_its_field_and_the_rest_is_kept(
+    tab: Models, desk: Desk, act: MakeAct
+):
+    wrong = PRICED | {"add_output_price": "0,6", "add_key": "sk-1"}
+    _, form, *_ = tab.answer(act("add", wrong))
+    assert "Not added. Correct what is marked." in form
+    field = form.partition('name="add_output_price"')[2].partition("</label>")[0]
+    assert 'value="0,6"' in field
+    assert 'aria-invalid="true"' in field
+    assert "Expected an amount of US dollars, as in 0.15." in field
+    key = form.partition('name="add_key"')[2].partition("</label>")[0]
+    assert "must end in _API_KEY" in key
+    assert form.count("aria-invalid") == 2
+    assert "far" not in desk.catalog()
+
+
+def test_a_field_that_is_left_writes_over_nothing(tab: Models, act: MakeAct):
+    assert tab.answer(act("set", PRICED, name="add_output_price")) == (SKIP,) * 5
+
+
+def test_a_name_that_is_taken_is_told_beside_it(tab: Models, act: MakeAct):
+    _, form, *_ = tab.answer(act("add", FOLDER | {"add_name": "biased"}))
+    name = form.partition('name="add_name"')[2].partition("</label>")[0]
+    assert "There is a model &#x27;biased&#x27; already." in name
+
+
+@pytest.mark.parametrize(("price", "shown"), [("", False), ("0.15", True)])
+def test_what_is_filled_in_is_not_folded_away(
+    tab: Models, act: MakeAct, *, price: str, shown: bool
+):
+    blank: Form = {"add_place": "endpoint", "add_input_price": price}
+    _, form, *_ = tab.answer(act("set", blank, name="add_place"))
+    assert ("<details" in form, " open>" in form) == (True, shown)
 
 
 @pytest.mark.parametrize(
@@ -550,7 +754,6 @@ def test_an_address_chooses_models_before_there_is_a_file(desk: Desk):
     built(whole.build)
     shown = whole.enter(asked)[1]  # type: ignore[arg-type]
     assert "Chosen: biased, always-A." in shown
-    assert shown.count('name="models"') == 2
     upload = desk.keep_sample()
     form: Form = {"uploads": [upload], "models": ["biased", "always-A"], "kinds": []}
     chosen = Evaluate(desk, text("en")).show(form)
@@ -577,12 +780,6 @@ def test_another_tabs_address_costs_nothing(tab: Models):
     tab.outputs = [None] * 5
     assert tab.enter({"tab": "runs"}) == (SKIP,) * 5
     assert "This server" in tab.enter({"tab": "models"})[0]
-
-
-def test_what_a_click_left_survives_the_browser():
-    said = Said("No.", "late")
-    assert Said.read(said.text()) == said
-    assert Said.read("") == Said()
 
 
 def test_a_path_is_shown_whole(tab: Models, tmp_path: Path, desk: Desk):
@@ -618,6 +815,7 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_said_to_answer(
     monkeypatch.setattr(far, "abilities", lambda _: frozenset({"generate"}))
     monkeypatch.setattr(far, "lacks", lambda _: {})
     monkeypatch.setattr(far, "down", lambda _: {})
+    monkeypatch.setattr(far, "open", lambda _: SimpleNamespace(close=lambda: None))
     address = 'base_url = "http://127.0.0.1:9/v1"'
     write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\noptions = {{ {address} }}\n')
     assert "Answers" in row(tab, "gpt")

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -11,7 +11,7 @@ from evalui.models.base import BACKENDS, ModelEntry
 from evalui.ui import models_states
 from evalui.ui.desk import Desk
 from evalui.ui.models import Models
-from evalui.ui.models_states import States
+from evalui.ui.models_states import Look, States
 from evalui.ui.pane import SKIP
 from evalui.ui.text import text
 
@@ -49,12 +49,20 @@ def entries(count: int = 1) -> list[ModelEntry]:
     return [ModelEntry(f"far-{number}", "slow") for number in range(count)]
 
 
+def wait_for(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 5
+    while not true():
+        assert time.monotonic() < deadline, "it did not come true in time"
+        time.sleep(0.01)
+
+
 def test_nobody_waits_longer_than_they_said(slow: Slow):
     began = time.monotonic()
     states = States().of([*entries(3), ModelEntry("near", "scripted")], wait_s=0.1)
     assert time.monotonic() - began < 2
-    assert states[:3] == [None] * 3
-    assert states[3] is not None
+    assert states[:3] == [Look(None, asking=True)] * 3
+    assert states[3].state
+    assert not states[3].asking
     assert slow.asked == 3
 
 
@@ -73,9 +81,9 @@ def test_one_question_is_asked_once_at_a_time(slow: Slow):
     for _ in range(5):
         states.of(entries(), wait_s=0.01)
     slow.open.set()
-    (state,) = states.of(entries(), wait_s=5)
-    assert state
-    assert state.abilities == {"generate"}
+    (look,) = states.of(entries(), wait_s=5)
+    assert look.state
+    assert look.state.abilities == {"generate"}
     assert slow.asked == 1
 
 
@@ -84,21 +92,53 @@ def test_what_was_known_stays_while_it_is_asked_again(slow: Slow, monkeypatch: p
     slow.open.set()
     states.of(entries(), wait_s=5)
     slow.open.clear()
-    monkeypatch.setattr(models_states, "_FRESH_S", 0.0)
-    (state,) = states.of(entries(), wait_s=0.01)
-    assert state
-    deadline = time.monotonic() + 5
-    while slow.asked < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert slow.asked == 2
+    monkeypatch.setattr(models_states, "_WELL_S", 0.0)
+    (look,) = states.of(entries(), wait_s=0.01)
+    assert look.state
+    assert look.asking
+    wait_for(lambda: slow.asked == 2)
 
 
 def test_an_error_of_the_endpoint_is_its_problem(slow: Slow):
     slow.open.set()
     slow.error = ModelError("The key is wrong.")
-    (state,) = States().of(entries(), wait_s=5)
-    assert state
-    assert state.problem == "The key is wrong."
+    (look,) = States().of(entries(), wait_s=5)
+    assert look.state
+    assert look.state.problem == "The key is wrong."
+
+
+def test_one_that_works_is_left_alone_for_longer(slow: Slow, monkeypatch: pytest.MonkeyPatch):
+    states = States()
+    slow.open.set()
+    monkeypatch.setattr(models_states, "_ILL_S", 0.0)
+    for _ in range(2):
+        states.of(entries(), wait_s=5)
+    assert slow.asked == 1
+    slow.error = ModelError("Nobody answers.")
+    states.ask_again(*entries())
+    wait_for(lambda: bool(states.of(entries(), wait_s=5)) and slow.asked > 2)
+    monkeypatch.setattr(models_states, "_ILL_S", 30.0)  # no question may reach the next test
+    wait_for(lambda: not states.of(entries(), wait_s=5)[0].asking)
+
+
+def test_asking_again_does_not_wait_until_the_answer_is_old(slow: Slow):
+    states, (entry,) = States(), entries()
+    slow.open.set()
+    states.of([entry], wait_s=5)
+    slow.open.clear()
+    slow.error = ModelError("The key is wrong.")
+    for _ in range(3):  # clicks while it is asked ask nothing more
+        states.ask_again(entry)
+    (look,) = states.of([entry], wait_s=0.01)
+    assert look.asking
+    assert look.state
+    assert not look.state.problem, "what was known is shown meanwhile"
+    slow.open.set()
+    wait_for(lambda: not states.of([entry], wait_s=5)[0].asking)
+    (look,) = states.of([entry], wait_s=5)
+    assert look.state
+    assert look.state.problem == "The key is wrong."
+    assert slow.asked == 2
 
 
 def test_an_error_nobody_foresaw_does_not_stay(slow: Slow, monkeypatch: pytest.MonkeyPatch):
@@ -108,10 +148,10 @@ def test_an_error_nobody_foresaw_does_not_stay(slow: Slow, monkeypatch: pytest.M
     with pytest.raises(ZeroDivisionError):
         states.of(entries(), wait_s=5)
     slow.error = None
-    monkeypatch.setattr(models_states, "_FRESH_S", 0.0)
-    (state,) = states.of(entries(), wait_s=5)
-    assert state
-    assert state.abilities == {"generate"}
+    monkeypatch.setattr(models_states, "_ILL_S", 0.0)
+    (look,) = states.of(entries(), wait_s=5)
+    assert look.state
+    assert look.state.abilities == {"generate"}
 
 
 def test_the_page_shows_a_model_as_being_asked_and_asks_again(slow: Slow, desk: Desk):
@@ -136,3 +176,26 @@ def test_a_choice_of_models_tells_that_one_is_being_asked(
     (state,) = desk.states()
     assert state.problem == "It has not told yet what it can do. Look again in a few seconds."
     assert slow.asked == 1
+
+
+def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one(
+    slow: Slow, desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    desk.settings.workers = 0
+    desk.settings.models.write_text('[far]\nbackend = "slow"\n', encoding="utf-8")
+    tab = Models(desk, text("en"))
+    slow.open.set()
+    slow.error = ModelError("The key is wrong.")
+    desk.states()
+    slow.open.clear()
+    slow.error = None
+    monkeypatch.setattr(models_states, "_ILL_S", 0.0)
+    shown, _, said, stamp, timer = tab.open()
+    assert "Being asked" in shown
+    assert timer.active
+    monkeypatch.setattr(models_states, "_ILL_S", 30.0)
+    slow.open.set()
+    wait_for(lambda: not desk.shelf.glance()["far"].asking)
+    shown, _, timer = tab.tick(said, stamp)
+    assert "Test this model" in shown
+    assert timer.active, "whatever came meanwhile is asked for once more"
