@@ -168,7 +168,7 @@ def _run(given: argparse.Namespace) -> int:
     from evalui.models import read_catalog
     from evalui.models.additions import additions_beside, read_models
     from evalui.report.document import compile_report
-    from evalui.runs.charges import run_charge
+    from evalui.runs.charges import expenses, run_charge
     from evalui.runs.inputs import collect, read_datasets, submit
     from evalui.runs.spec import read_spec
     from evalui.runs.store import Store
@@ -196,7 +196,13 @@ def _run(given: argparse.Namespace) -> int:
         _work(store, run_id, catalog, settings)
         row, charge = store.run(run_id), run_charge(store.database, run_id, catalog)
         baselines = frozenset(name for name, entry in catalog.items() if entry.baseline)
-        report = compile_report(row.name, store.results(run_id), baselines=baselines, spec=row.spec)
+        report = compile_report(
+            row.name,
+            store.results(run_id),
+            baselines=baselines,
+            spec=row.spec,
+            expenses=expenses(store.database, run_id, catalog),
+        )
     finally:
         store.close()
     _write(report, given.out, language)

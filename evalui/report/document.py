@@ -10,6 +10,7 @@ from evalui.report.answers_document import answers_blocks
 from evalui.report.arena import Arena, arenas
 from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, as_markdown, escaped
 from evalui.report.choice_document import choice_blocks
+from evalui.report.expenses import Expense, expense_blocks
 from evalui.report.open_document import arena_blocks
 from evalui.report.people_document import people_blocks
 from evalui.report.sentences import say
@@ -28,7 +29,7 @@ class Report:
 
     `summaries` are of the multiple-choice cells, `answers` of the written answers, `arenas` of
     the judges who compared them. `votes` are what people said by dataset, `people` the figures of
-    that beside each judge.
+    that beside each judge. `expenses` are what the models took, at the prices of the day.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Report:
     arenas: tuple[Arena, ...] = ()
     people: tuple[PeopleFigures, ...] = ()
     votes: Votes = field(default_factory=lambda: _NO_VOTES)
+    expenses: tuple[Expense, ...] = ()
 
     @property
     def signatures(self) -> tuple[str, ...]:
@@ -55,10 +57,11 @@ def compile_report(
     baselines: frozenset[str] = frozenset(),
     spec: str = "",
     votes: Votes = _NO_VOTES,
+    expenses: Sequence[Expense] = (),
 ) -> Report:
     """The report of a run, or of as much of it as is done; `baselines` are scripted models.
 
-    `votes` are what people said of each dataset, by its name.
+    `votes` are what people said of each dataset, by its name; `expenses` are what the models took.
     """
     summaries = tuple(
         summarise(result) for result in results if result.cell.mode not in (ANSWERS, JUDGE)
@@ -71,6 +74,7 @@ def compile_report(
         spec,
         answers=answers(results),
         arenas=arenas(results),
+        expenses=tuple(expenses),
     )
     return with_votes(report, votes)
 
@@ -93,7 +97,7 @@ def preview(report: Report, language: Language) -> str:
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:
-    """The whole report: what the figures say, the figures of each kind, how all was made."""
+    """The whole report: what the figures say, those of each kind, their cost, how all was made."""
     yield Heading(1, report.name or say("report", language))
     if report.summaries or not (report.answers or report.arenas):
         yield from choice_blocks(report.summaries, language, baselines=report.baselines)
@@ -102,6 +106,7 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
     yield from answers_blocks(report.answers, report.results, language, rule_based=rules)
     yield from arena_blocks(report.arenas, language, rule_based=rules)
     yield from people_blocks(report.people, language, rule_based=rules)
+    yield from expense_blocks(report.expenses, language)
     yield Heading(2, say("made", language))
     yield Bullets(report.signatures, signs=True)
     yield Paragraph(say("by-evalui", language, version=__version__))

@@ -15,6 +15,7 @@ from evalui.report.answers import ANSWERS, JUDGE, AnswerPair, paired, rating_cel
 from evalui.report.arena import Arena
 from evalui.report.bias_objects import comparison_object
 from evalui.report.document import Report, markdown
+from evalui.report.expenses import expense_objects, expense_rows
 from evalui.report.html import html, html_and_pictures
 from evalui.report.objects import JsonObject, cell_object, trial_objects
 from evalui.report.open_objects import (
@@ -31,7 +32,7 @@ from evalui.report.pairs import comparisons
 from evalui.report.people_objects import people_object
 from evalui.report.people_tables import people_tables
 from evalui.report.sheets import csv_bytes, xlsx_bytes
-from evalui.report.tables import tables
+from evalui.report.tables import frame, tables
 from evalui.report.votes import human_arenas, vote_lines
 from evalui.scoring.judging import PANEL
 from evalui.types import Language
@@ -86,6 +87,8 @@ def write_json(report: Report, language: Language) -> bytes:
     }
     if report.people:
         whole["people"] = [people_object(figures) for figures in report.people]
+    if report.expenses:
+        whole["expenses"] = expense_objects(report.expenses)
     return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
 
 
@@ -169,7 +172,8 @@ def _tables(report: Report) -> dict[str, pd.DataFrame]:
         people=human_arenas(report.people),
     )
     frames |= people_tables(report.people)
-    return {name: frame for name, frame in frames.items() if len(frame)}
+    frames["expenses"] = frame(expense_rows(report.expenses))
+    return {name: found for name, found in frames.items() if len(found)}
 
 
 def _portable(spec: str) -> dict[str, Any]:
@@ -211,8 +215,8 @@ def _files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
     yield from files(report, language)
     frames = _tables(report)
     yield "report.xlsx", xlsx_bytes(frames, report.signatures)
-    for name, frame in frames.items():
-        yield f"{name}.csv", csv_bytes(frame)
+    for name, found in frames.items():
+        yield f"{name}.csv", csv_bytes(found)
     yield "signatures.txt", "".join(f"{line}\n" for line in report.signatures).encode()
 
 

@@ -45,3 +45,10 @@ def fixed(value: float, places: int) -> str:
 def signed(value: float, places: int) -> str:
     """`value` with `places` decimals and a true minus sign."""
     return fixed(value, places).replace("-", "−")
+
+
+def dollars(amount: float) -> str:
+    """US dollars with the cents that matter: "0.004", "1.20", "35"."""
+    if amount >= 10:
+        return f"{amount:,.0f}"
+    return f"{amount:.2f}" if amount >= 0.1 or not amount else f"{amount:.2g}"

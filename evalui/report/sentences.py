@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from evalui.report.arena_sentences import ARENA_SENTENCES
 from evalui.report.bias_sentences import BIAS_SENTENCES
+from evalui.report.expense_sentences import EXPENSE_SENTENCES
 from evalui.report.pair_sentences import PAIR_SENTENCES
 from evalui.report.people_sentences import PEOPLE_SENTENCES
 from evalui.types import Language
@@ -282,6 +283,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "group-all": {"en": "All subjects", "zh": "全部科目"},
     **ARENA_SENTENCES,
     **BIAS_SENTENCES,
+    **EXPENSE_SENTENCES,
     **PAIR_SENTENCES,
     **PEOPLE_SENTENCES,
 }

@@ -24,6 +24,14 @@ _COUNTED = """
     GROUP BY whose, model ORDER BY min(place)
 """
 
+_SPENT = """
+    SELECT model, sum(input_tokens) AS read, sum(output_tokens) AS written,
+        sum(CAST(round(1.0 * requests * done / max(total, 1)) AS INTEGER)) AS requests
+    FROM cell WHERE run = ? GROUP BY model
+    HAVING sum(input_tokens) > 0 OR sum(output_tokens) > 0 OR max(waits) != ''
+    ORDER BY min(place)
+"""
+
 # `planned` are the requests that a cell has behind it, `most` what such a cell reads for each.
 _ASKED = """
     WITH
@@ -72,6 +80,24 @@ class Wait:
     again: float
 
 
+@dataclass(frozen=True, slots=True)
+class Expense:
+    """What one model of a run was asked, and what it took.
+
+    `prices` are the dollars for a million tokens read and written, None if none are given. A model
+    that does not answer now says `why`, and `since` when (seconds since 1970).
+    """
+
+    model: str
+    requests: int
+    read: int
+    written: int
+    prices: tuple[float, float] | None = None
+    dollars: float | None = None
+    why: str = ""
+    since: float = 0.0
+
+
 def count(database: Database, lease: Lease, cell_id: int, usage: Usage) -> None:
     """Add tokens to those of the cell.
 
@@ -106,6 +132,19 @@ def run_charges(database: Database, owner: str, catalog: Catalog) -> dict[str, C
         charge = _charge(row, catalog)
         found[row["whose"]] = found[row["whose"]] + charge if row["whose"] in found else charge
     return found
+
+
+def expenses(database: Database, run_id: str, catalog: Catalog) -> tuple[Expense, ...]:
+    """What each model of a run took, in the order of the run.
+
+    Models whose tokens nobody counts are absent, unless they are waited for. `requests` are those
+    of the trials done: what the cache knew is among them, and took no tokens.
+    """
+    found = waits(database, run_id)
+    models = database.rows("SELECT id, model FROM cell WHERE run = ? ORDER BY place", (run_id,))
+    waiting = {row["model"]: found[row["id"]] for row in models if row["id"] in found}
+    rows = database.rows(_SPENT, (run_id,))
+    return tuple(_expense(row, catalog, waiting.get(row["model"])) for row in rows)
 
 
 def written(database: Database) -> dict[tuple[str, str], float]:
@@ -156,6 +195,23 @@ def waits(database: Database, run_id: str) -> dict[int, Wait]:
 def _wait(text: str) -> Wait:
     since, again, why = json.loads(text)
     return Wait(decode_sentence(why), since, again)
+
+
+def _expense(row: Row, catalog: Catalog, wait: Wait | None) -> Expense:
+    model, charge = row["model"], _charge(row, catalog)
+    prices = None
+    if charge.dollars is not None:
+        prices = (catalog[model].input_price, catalog[model].output_price)
+    return Expense(
+        model,
+        row["requests"],
+        charge.read,
+        charge.written,
+        prices,
+        charge.dollars,
+        why=wait.why if wait else "",
+        since=wait.since if wait else 0.0,
+    )
 
 
 def _charge(row: Row, catalog: Catalog) -> Charge:

@@ -5,11 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from evalui.models.catalog import REMOTE, ModelState, base_of
 from evalui.modes import MODES
 from evalui.modes.templates import TEMPLATES, Template
+from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
 from evalui.runs.spec import JUDGE
 from evalui.types import Ability, Kind
 from evalui.ui.draft import OPEN_TOKENS, OWN, PATTERNS, TOKENS, many, one
-from evalui.ui.figures import big, dollars, duration
+from evalui.ui.figures import big, duration
 from evalui.ui.html import Html, div, el, join
 from evalui.ui.pane import Form
 from evalui.ui.text import Text
@@ -38,14 +39,9 @@ def models_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
 
 
 def preselected(t: Text, names: Sequence[str]) -> Html:
-    """Models chosen by an address, kept in the form until there is a file to ask them about."""
-    return div(
-        note("ok", t("preselected.chosen", names=t("list.comma").join(names))),
-        *(el("input", type="hidden", name="models", value=n, data_many=True) for n in names),
-        # An empty list of kinds: those of the first file are new, so its usual modes are chosen.
-        el("input", type="checkbox", name="kinds", data_many=True, style="display:none"),
-        cls="preselected",
-    )
+    """Which models an address chooses, told until there is a file to ask them about."""
+    chosen = t("preselected.chosen", names=t("list.comma").join(names))
+    return div(note("ok", chosen), cls="preselected")
 
 
 def fitting_modes(kinds: Collection[Kind]) -> list[str]:

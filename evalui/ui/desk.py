@@ -237,8 +237,11 @@ class Desk:
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
         t, found = text(language), self._report(run_id, self.run(run_id).revision)
+        # Asked anew each time: prices may have changed since the figures were worked out.
+        spent = charges.expenses(self.store.database, run_id, self.catalog())
         return replace(
             found,
+            expenses=tuple(replace(each, why=t.told(each.why)) for each in spent),
             summaries=tuple(replace(each, error=t.told(each.error)) for each in found.summaries),
             answers=tuple(replace(each, error=t.told(each.error)) for each in found.answers),
             arenas=tuple(replace(each, error=t.told(each.error)) for each in found.arenas),

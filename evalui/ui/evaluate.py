@@ -4,8 +4,11 @@ The browser's form is the whole truth: nothing about it is kept on the server be
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 import gradio as gr
+from starlette.datastructures import QueryParams
 
 from evalui.data.base import Loaded
 from evalui.errors import EvaluiError
@@ -24,6 +27,7 @@ from evalui.ui.choose import (
     fitting_modes,
     models_card,
     modes_card,
+    preselected,
     settings_card,
 )
 from evalui.ui.choose_judge import Referenced, can_judge, is_single, judge_card
@@ -40,7 +44,7 @@ from evalui.ui.draft import (
 )
 from evalui.ui.html import Html, div, el, join
 from evalui.ui.intro import adder, intro
-from evalui.ui.pane import Act, Form, on, pane, read_act
+from evalui.ui.pane import SKIP, Act, Form, on, pane, read_act
 from evalui.ui.text import Text
 from evalui.ui.widgets import note, page_head
 
@@ -56,17 +60,42 @@ class Evaluate:
     def __init__(self, desk: Desk, t: Text) -> None:
         self.desk = desk
         self.t = t
+        self.outputs: list[Any] = []
 
     def build(self) -> gr.HTML:
         """Lay out the tab; the empty page is there before any script has run."""
         with gr.Column(elem_classes="page"):
+            told = pane("evaluate-told")
             whole = pane("evaluate-pane", self.show({}))
-        on(whole, self.answer, outputs=[whole])
+        self.outputs = [told, whole]
+        on(whole, self.clicked, outputs=self.outputs)
         return whole
 
-    def answer(self, event: gr.EventData) -> Html:
-        """What the page shows after a click or a changed field."""
+    def enter(self, again: str, models: Sequence[str]) -> tuple[Any, Any]:
+        """The outputs for an address: a run to repeat, or models chosen; else as they are.
+
+        Models are told in a pane of their own: a quick click is answered before the address is,
+        and what came of it must stay.
+        """
+        if again:
+            return SKIP, self.again(again)
+        known = self._known(models)
+        return (preselected(self.t, known) if known else SKIP), SKIP
+
+    def clicked(self, event: gr.EventData, request: gr.Request) -> tuple[Html, Html]:
+        """The outputs after a click or a changed field."""
+        query = cast(QueryParams, request.query_params)
+        return Html(""), self.answer(event, self._known(query.getlist("models")))
+
+    def answer(self, event: gr.EventData, wished: Sequence[str] = ()) -> Html:
+        """What the page shows after a click or a changed field.
+
+        `wished` are the models of the page's address, chosen until the form names some.
+        """
         act = read_act(event)
+        if wished and "models" not in act.form:
+            # No kinds: those of the first file are new, so its usual modes are chosen.
+            act = replace(act, form=act.form | {"models": list(wished), "kinds": []})
         try:
             form = self._changed(act)
             if act.do == "start":
@@ -91,6 +120,13 @@ class Evaluate:
             return self._chosen(self._with_defaults(form, self._datasets(form)))
         except EvaluiError as error:
             return self._with_problem(form, self.t.told(error.sentence))
+
+    def _known(self, models: Sequence[str]) -> list[str]:
+        try:
+            catalog = self.desk.catalog() if models else {}
+        except EvaluiError:
+            return []  # the Models page tells what is wrong with it
+        return [name for name in models if name in catalog]
 
     def _changed(self, act: Act) -> Form:
         uploads = many(act.form, "uploads")

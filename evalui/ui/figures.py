@@ -59,13 +59,6 @@ def share(interval: Interval) -> Html:
     )
 
 
-def dollars(amount: float) -> str:
-    """US dollars with the cents that matter: "0.004", "1.20", "35"."""
-    if amount >= 10:
-        return f"{amount:,.0f}"
-    return f"{amount:.2f}" if amount >= 0.1 or not amount else f"{amount:.2g}"
-
-
 def tile(value: str, unit: str, *below: str) -> Html:
     """A large figure with its unit and the small lines below it."""
     lines = [div(line, cls="meta") for line in below if line]

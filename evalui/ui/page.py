@@ -9,14 +9,13 @@ from evalui.errors import EvaluiError
 from evalui.types import Language
 from evalui.ui.annotate import Annotate
 from evalui.ui.arena import Arena
-from evalui.ui.choose import preselected
 from evalui.ui.compare import Compare
 from evalui.ui.desk import Desk
 from evalui.ui.evaluate import Evaluate
-from evalui.ui.html import Html, div, el, join, span
+from evalui.ui.html import Html, div, el, span
 from evalui.ui.icons import LOGO
 from evalui.ui.models import Models
-from evalui.ui.pane import QUIET, SKIP, Form, pane
+from evalui.ui.pane import QUIET, Form, pane
 from evalui.ui.results import Results
 from evalui.ui.runs import Runs
 from evalui.ui.text import text
@@ -48,7 +47,7 @@ class Page:
             pane("top", self.top_bar())
             with gr.Tabs(elem_id="main") as tabs:
                 with gr.Tab(t("tab.evaluate"), id="evaluate", elem_id="tab-evaluate"):
-                    evaluate = self.evaluate.build()
+                    self.evaluate.build()
                 with gr.Tab(t("tab.runs"), id="runs", elem_id="tab-runs") as runs_tab:
                     runs = self.runs.build()
                 with gr.Tab(t("tab.results"), id="results", elem_id="tab-results"):
@@ -71,7 +70,7 @@ class Page:
                 for room in (self.results, self.arena, self.annotate, self.compare, self.models)
                 for part in room.outputs
             ]
-            demo.load(self.enter, None, [tabs, evaluate, *runs, *rooms], **QUIET)
+            demo.load(self.enter, None, [tabs, *self.evaluate.outputs, *runs, *rooms], **QUIET)
         return demo
 
     def enter(self, request: gr.Request) -> tuple[Any, ...]:
@@ -79,7 +78,6 @@ class Page:
         query = cast(QueryParams, request.query_params)
         form: Form = dict(query.items())
         run_id, again = str(form.get("run", "")), str(form.get("again", ""))
-        evaluate = self._evaluate(again, query.getlist("models"))
         # Whoever votes is told no names, not even on the tabs beside.
         votes = form.get("tab") == "annotate"
         told = "" if votes else run_id
@@ -88,7 +86,7 @@ class Page:
         selected = self._tab(form, run_id)
         return (
             gr.Tabs(selected=selected),
-            evaluate,
+            *self.evaluate.enter(again, query.getlist("models")),
             shown,
             told,
             seen,
@@ -99,20 +97,6 @@ class Page:
             *(self.compare.closed() if votes else self.compare.enter(told, form)),
             *self.models.enter(form),
         )
-
-    def _evaluate(self, again: str, models: list[str]) -> Any:
-        """The Evaluate page for a run to repeat, or with models chosen; else as it is."""
-        if again:
-            return self.evaluate.again(again)
-        known = self._known(models) if models else []
-        return join(preselected(self.t, known), self.evaluate.show({})) if known else SKIP
-
-    def _known(self, models: list[str]) -> list[str]:
-        try:
-            catalog = self.desk.catalog()
-        except EvaluiError:
-            return []  # the Models page tells what is wrong with it
-        return [name for name in models if name in catalog]
 
     def top_bar(self) -> Html:
         """Logo, language and theme."""

@@ -13,11 +13,12 @@ from evalui.ui.desk import Desk
 from evalui.ui.draft import one
 from evalui.ui.figures import moment
 from evalui.ui.health_view import HealthView
-from evalui.ui.html import Html, div, el
+from evalui.ui.html import Html, div, el, join
 from evalui.ui.matrix import mode_words
 from evalui.ui.overview import Overview
 from evalui.ui.pane import QUIET, SKIP, Form, pane
 from evalui.ui.report import Report
+from evalui.ui.run_words import run_words, settings_words
 from evalui.ui.samples import Samples
 from evalui.ui.statistics import Statistics
 from evalui.ui.text import Text
@@ -27,6 +28,15 @@ from evalui.ui.widgets import note, page_head, status, table, titled
 VIEWS = ("overview", "bias", "statistics", "calibration", "health", "samples", "report")
 _CHOICES = ("bias", "statistics", "calibration", "health")  # of multiple choice only
 _RECENT = 10
+# A view that is opened stands in the address too: to load it again, and to keep it.
+_ADDRESSED = """(run, filled) => {{
+  const here = new URL(location.href);
+  if (run) {{
+    here.searchParams.set("sub", "{name}");
+    history.replaceState(history.state, "", here);
+  }}
+  return [run, filled];
+}}"""
 
 
 class _View(Protocol):
@@ -67,6 +77,7 @@ class Results:
                         partial(self.open, name),
                         [run_id, filled],
                         [filled, *view.outputs],
+                        js=_ADDRESSED.format(name=name),
                         **QUIET,
                     )
         self.outputs = [
@@ -122,6 +133,7 @@ class Results:
             " · ".join(dict.fromkeys(cell.cell.dataset for cell in shown.cells)),
             t("list.semicolon").join(modes),
             *([t("results.judges", names=t("list.comma").join(judges))] if judges else []),
+            *settings_words(t, run),
             t(f"results.{run.state}", moment=moment(t, run.finished or run.started or run.created)),
         ]
         copy = el(
@@ -165,15 +177,30 @@ class Results:
             return (
                 note("bad", self.t.told(run.error)) if run.state == "failed" and run.error else None
             )
-        link = el("a", self.t("results.watch"), href=f"?run={run.id}&tab=runs")
-        return note("na", self.t("results.live"), " ", link)
+        t, address = self.t, f"?run={run.id}&tab="
+        watch = el("a", t("results.watch"), href=f"{address}runs")
+        if run.state == "queued" and not run.done:
+            return note("na", t("results.queued_of"), " ", watch)
+        # The script keeps the rest of the address, and with it the view that is open.
+        again = el(
+            "a",
+            t("results.reload"),
+            href=f"{address}results",
+            data_param="tab",
+            data_value="results",
+        )
+        told = t("results.live_of", done=f"{run.done:,}", total=f"{run.total:,}")
+        return note("na", told, " ", again, " · ", watch)
 
     def _none(self, problem: str) -> Html:
         t = self.t
         rows = [row for row in self.desk.store.runs(self.desk.owner) if row.done][:_RECENT]
         links = [
             [
-                el("a", row.name, href=f"?run={row.id}&tab=results"),
+                join(
+                    el("a", row.name, href=f"?run={row.id}&tab=results"),
+                    div(run_words(t, row), cls="meta"),
+                ),
                 status("ok" if row.state == "done" else "na", t(f"runstate.{row.state}")),
                 moment(t, row.created),
             ]

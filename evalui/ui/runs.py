@@ -3,10 +3,9 @@
 The page shows what the store says; it is asked again each second while something can change.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import gradio as gr
 
@@ -16,8 +15,10 @@ from evalui.runs.rows import RunRow
 from evalui.ui.desk import Desk
 from evalui.ui.figures import duration, moment
 from evalui.ui.html import Child, Html, div, el, join, span
+from evalui.ui.kept import kept_text, read_kept
 from evalui.ui.matrix import matrix
 from evalui.ui.pane import QUIET, SKIP, Act, on, pane, read_act
+from evalui.ui.run_words import run_words
 from evalui.ui.runs_charges import charge_words, charges_of_run, waiting_cells
 from evalui.ui.text import Text
 from evalui.ui.widgets import (
@@ -36,24 +37,26 @@ _SHOWN = 100  # finished runs
 _KINDS = {"queued": "na", "running": "go", "done": "ok", "failed": "bad", "cancelled": "warn"}
 
 
-class Seen(NamedTuple):
-    """What the browser shows, kept there as text: nothing of it may go while the page polls.
+class Said(NamedTuple):
+    """What came of the last click, kept in the browser as text: only clicks write it.
 
-    `problem` came of the last click, `asking` is the run whose deletion waits for a second one.
+    `asking` is the run whose deletion waits for a second click.
     """
 
-    revision: int = -1
     problem: str = ""
     asking: str = ""
 
-    def text(self) -> str:
-        """The value of the hidden field."""
-        return json.dumps(self)
 
-    @classmethod
-    def read(cls, text: str) -> Self:
-        """The inverse; a page that has seen nothing holds an empty field."""
-        return cls(*json.loads(text)) if text else cls()
+class Seen(NamedTuple):
+    """What the browser shows: the state of the store, the run in full, and what was said.
+
+    A tick that was on its way when somebody clicked draws the page without the click. It writes
+    so here, and the next one sees that the page is not what it should be.
+    """
+
+    revision: int = -1
+    chosen: str = ""
+    said: str = ""
 
 
 class Runs:
@@ -68,16 +71,14 @@ class Runs:
         with gr.Column(elem_classes="page"):
             whole = pane("runs-pane")
         chosen = gr.Textbox(visible=False)
+        said = gr.Textbox(visible=False)
         seen = gr.Textbox(visible=False)
         timer = gr.Timer(1.0, active=False)
-        on(whole, self.answer, inputs=[chosen], outputs=[whole, chosen, seen, timer])
-        timer.tick(
-            self.tick,
-            [chosen, seen],
-            [whole, seen, timer],
-            trigger_mode="once",
-            **QUIET,
-        )
+        on(whole, self.answer, inputs=[chosen], outputs=[whole, chosen, said, seen, timer])
+        parts = [chosen, said, seen], [whole, seen, timer]
+        ticked = timer.tick(self.tick, *parts, trigger_mode="once", **QUIET)
+        # Should the tick have undone a click, nobody has to wait a second for the next one.
+        ticked.then(self.tick, *parts, **QUIET)
         return whole, chosen, seen, timer
 
     def answer(self, chosen: str, event: gr.EventData) -> tuple[Any, ...]:
@@ -87,22 +88,25 @@ class Runs:
             chosen, problem = self._done(act, chosen), ""
         except EvaluiError as error:
             problem = self.t.told(error.sentence)
-        asking = act.one("run") if act.do == "ask" else ""
-        seen = Seen(self.desk.store.revision(), problem, asking)
-        return self.show(chosen, seen), chosen, seen.text(), self.timer()
+        said = Said(problem, act.one("run") if act.do == "ask" else "")
+        seen = Seen(self.desk.store.revision(), chosen, kept_text(said))
+        return self.show(chosen, said), chosen, kept_text(said), kept_text(seen), self.timer()
 
-    def tick(self, chosen: str, seen: str) -> tuple[Any, ...]:
-        """The page if anything has changed since `seen`, else nothing at all."""
-        before = Seen.read(seen)
-        now = before._replace(revision=self.desk.store.revision())
-        if now == before:
-            return SKIP, SKIP, SKIP
-        return self.show(chosen, now), now.text(), self.timer()
+    def tick(self, chosen: str, said: str, seen: str) -> tuple[Any, ...]:
+        """The page if it is not what it should be, else nothing at all.
+
+        The timer goes on after news: the next tick looks whether a click was undone meanwhile.
+        """
+        now = Seen(self.desk.store.revision(), chosen, said)
+        if now == read_kept(Seen, seen):
+            return SKIP, SKIP, SKIP if self.live_count() else self.timer()
+        return self.show(chosen, read_kept(Said, said)), kept_text(now), gr.Timer(active=True)
 
     def open(self, chosen: str) -> tuple[Any, ...]:
-        """Pane, revision and timer when the tab is opened."""
-        seen = Seen(self.desk.store.revision())
-        return self.show(chosen, seen), seen.text(), self.timer()
+        """Pane, what it shows, and timer when the tab is opened."""
+        # Asked before the page is drawn: what changes meanwhile is news to the next tick.
+        seen = Seen(self.desk.store.revision(), chosen)
+        return self.show(chosen), kept_text(seen), self.timer()
 
     def timer(self) -> gr.Timer:
         """A timer that ticks only while a run can change."""
@@ -112,12 +116,12 @@ class Runs:
         """Runs that wait or run."""
         return sum(row.state in _LIVE for row in self._rows())
 
-    def show(self, chosen: str, seen: Seen = Seen()) -> Html:  # noqa: B008 (it cannot change)
+    def show(self, chosen: str, said: Said = Said()) -> Html:  # noqa: B008 (it cannot change)
         """The whole page."""
         rows, t, catalog = self._rows(), self.t, self._catalog()
         new = el("button", t("runs.new"), type="button", cls="btn pri", data_tab="tab-evaluate")
         head = page_head(t("runs.title"), t("runs.promise"), new)
-        told = div(note("bad", seen.problem), role="alert") if seen.problem else None
+        told = div(note("bad", said.problem), role="alert") if said.problem else None
         if not rows:
             return div(head, told, self._empty(), cls="stack")
         live = [row for row in reversed(rows) if row.state in _LIVE]
@@ -128,7 +132,7 @@ class Runs:
             told,
             self._queue(running, shown) if running else None,
             self._run(shown, catalog) if shown else None,
-            self._finished([row for row in rows if row.state not in _LIVE], catalog, seen.asking),
+            self._finished([row for row in rows if row.state not in _LIVE], catalog, said.asking),
             cls="stack",
         )
 
@@ -174,7 +178,7 @@ class Runs:
         time = t("runs.left", time=duration(t, left)) if left is not None else t("cost.unknown")
         cells: list[Child] = [
             "–" if place is None else place + 1,
-            el("b", row.name),
+            self._called(row),
             self._state(row),
             t("runs.of", done=f"{row.done:,}", total=f"{row.total:,}"),
             time,
@@ -185,6 +189,10 @@ class Runs:
             ),
         ]
         return el("tr", *(el("td", cell) for cell in cells), cls="sel" if shown else None)
+
+    def _called(self, row: RunRow) -> Html:
+        """The run's name, and what tells it from others of the same file."""
+        return join(el("b", row.name), div(run_words(self.t, row), cls="meta"))
 
     def _state(self, row: RunRow) -> Html:
         t = self.t
@@ -224,6 +232,7 @@ class Runs:
         share = row.done / row.total if row.total else 0.0
         return titled(
             row.name,
+            div(run_words(t, row), cls="whole meta"),
             div(bar(share, label=row.name), cls="whole"),
             div(note("bad", t.told(row.error)), cls="whole")
             if row.error and row.state == "failed"
@@ -260,7 +269,7 @@ class Runs:
         result = t(key, done=f"{row.done:,}", total=f"{row.total:,}")
         return [
             span(moment(t, row.finished or row.created), cls="dim"),
-            el("b", row.name),
+            self._called(row),
             status(_KINDS[row.state], t(f"runstate.{row.state}")),
             join(
                 result,

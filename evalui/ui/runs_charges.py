@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from evalui.report.numbers import dollars
 from evalui.runs.charges import Charge, Wait, total
 from evalui.runs.rows import CellRow
-from evalui.ui.figures import big, dollars, moment
+from evalui.ui.figures import big, moment
 from evalui.ui.html import Html, div, el, join
 from evalui.ui.matrix import mode_words
 from evalui.ui.text import Text

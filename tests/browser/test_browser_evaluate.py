@@ -93,3 +93,25 @@ def test_a_phone_never_scrolls_sideways(page: Any, run_id: str):
         page.wait_for_selector("#results-head h1, #runs-pane h1", state="attached")
         page.wait_for_timeout(300)
         assert overflow(page) == 0, address
+
+
+def test_a_click_before_the_address_is_answered_loses_neither_its_models_nor_itself(page: Any):
+    def late(route: Any) -> None:
+        # The page's first question takes long; what is clicked meanwhile is answered at once.
+        if not held and '"data":[]' in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.fallback()
+
+    held: list[Any] = []
+    page.route("**/gradio_api/**", late)
+    page.goto("/en/?models=always-A")
+    page.get_by_role("button", name="Try it with a sample").click()
+    chosen = page.get_by_label("always-A", exact=True)
+    expect(chosen).to_be_checked()
+    held[0].continue_()
+    expect(page.locator(".preselected")).to_contain_text("always-A")
+    expect(chosen).to_be_checked()
+    chosen.uncheck()
+    expect(page.locator(".cost")).to_contain_text("Choose a model.")
+    expect(page.locator(".preselected")).to_have_count(0)

@@ -4,6 +4,7 @@ import io
 import zipfile
 from typing import Any
 
+from browser_examples import start_sample
 from playwright.sync_api import expect
 
 
@@ -48,6 +49,7 @@ def test_samples_are_filtered_and_opened(page: Any, run_id: str):
 def test_the_report_downloads_at_the_first_click(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&sub=report")
     expect(page.locator("#report-preview")).to_contain_text("evalui-sample")
+    expect(page.locator("#report-preview h1")).to_be_visible()
     with page.expect_download() as started:
         page.get_by_role("link", name="Download ZIP").click()
     content = started.value.path().read_bytes()
@@ -74,3 +76,35 @@ def test_the_dark_theme_stays_and_charts_follow_it(page: Any, run_id: str):
     )
     assert ink == "rgb(236, 237, 238)"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 20, 22)"
+
+
+def test_the_address_names_the_view_that_is_open(page: Any, run_id: str):
+    page.goto(f"/en/?run={run_id}&sub=report")
+    expect(page.locator("#report-pane")).to_contain_text("Keep this run")
+    assert page.url.endswith("sub=report")
+    page.get_by_role("tab", name="Samples", exact=True).click()
+    page.wait_for_url(f"**/en/?run={run_id}&sub=samples")
+    page.reload()
+    expect(page.get_by_role("tab", name="Samples", exact=True)).to_have_attribute(
+        "aria-selected", "true"
+    )
+
+
+def test_a_live_run_loads_its_newest_figures_in_the_same_view(page: Any):
+    start_sample(page, "slow")
+    expect(page.locator(".matrix")).to_contain_text("per s")
+    run = page.url.partition("run=")[2].partition("&")[0]
+    page.goto(f"/en/?run={run}&tab=results")
+    note = page.locator("#results-head .note")
+    expect(note).to_contain_text("Still running:")
+    before = note.inner_text()
+    page.get_by_role("tab", name="Samples", exact=True).click()
+    page.wait_for_url("**sub=samples")
+    page.get_by_role("link", name="Load the newest figures").click()
+    expect(page.locator("#results-head .note")).not_to_have_text(before)
+    expect(page.get_by_role("tab", name="Samples", exact=True)).to_have_attribute(
+        "aria-selected", "true"
+    )
+    page.get_by_role("link", name="Watch it run").click()
+    page.get_by_role("button", name="Stop").first.click()
+    expect(page.locator("#runs-pane")).to_contain_text("Stopped by you")

@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.report.numbers import count, figure, fixed, percent, signed, span
+from evalui.report.numbers import count, dollars, figure, fixed, percent, signed, span
 from evalui.types import Interval
 
 
@@ -36,3 +36,11 @@ def test_thousands_get_a_comma():
 
 def test_a_difference_has_a_true_minus_sign():
     assert (signed(-0.25, 2), signed(0.25, 1), signed(-0.001, 2)) == ("−0.25", "0.2", "0.00")
+
+
+@pytest.mark.parametrize(
+    ("amount", "expected"),
+    [(0, "0.00"), (0.0042, "0.0042"), (0.1, "0.10"), (1.2, "1.20"), (34.56, "35"), (1234, "1,234")],
+)
+def test_a_price_has_the_cents_that_matter(amount: float, expected: str):
+    assert dollars(amount) == expected

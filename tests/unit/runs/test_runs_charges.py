@@ -7,7 +7,7 @@ from evalui.errors import LostRun, sentence
 from evalui.models import ModelEntry
 from evalui.runs import charges
 from evalui.runs.access import LOCAL
-from evalui.runs.charges import Charge, Wait
+from evalui.runs.charges import Charge, Expense, Wait
 from evalui.runs.rows import Lease
 from evalui.runs.store import Store
 from evalui.types import Usage
@@ -157,3 +157,30 @@ def test_how_much_is_written_is_told_of_models_that_count_no_reading(
     store.write_trials(lease, 1, [trial(1), trial(2)])
     charges.count(store.database, lease, 1, Usage(0, 60))
     assert charges.written(store.database) == {("perfect", "multiple_choice"): 30.0}
+
+
+def test_each_model_tells_its_requests_tokens_and_cost(store: Store) -> None:
+    add_run(store, spec(models=["perfect", "always-A"]))
+    claimed = store.claim("worker-1")
+    assert claimed
+    store.write_trials(claimed.lease, 1, [trial(1), trial(2)])  # of 24, one request each
+    charges.count(store.database, claimed.lease, 1, Usage(1_000_000, 200_000))
+    assert charges.expenses(store.database, claimed.id, PRICED) == (
+        Expense("perfect", 2, 1_000_000, 200_000, (2.5, 10.0), 4.5),
+    )
+    charges.count(store.database, claimed.lease, 2, Usage(7, 5))
+    first, second = charges.expenses(store.database, claimed.id, PRICED)
+    assert second == Expense("always-A", 0, 7, 5)
+    whole = charges.run_charge(store.database, claimed.id, PRICED)
+    assert whole == Charge(first.read + second.read, first.written + second.written, first.dollars)
+
+
+def test_a_run_whose_tokens_nobody_counts_has_no_expenses(store: Store, lease: Lease) -> None:
+    store.write_trials(lease, 1, [trial(1)])
+    assert charges.expenses(store.database, lease.run_id, PRICED) == ()
+
+
+def test_who_is_waited_for_is_among_the_expenses(store: Store, lease: Lease) -> None:
+    charges.wait(store.database, lease, 1, Wait(WHY, 1.0, 2.0))
+    (found,) = charges.expenses(store.database, lease.run_id, PRICED)
+    assert (found.model, found.read, found.why, found.since) == ("perfect", 0, WHY, 1.0)

@@ -1,14 +1,16 @@
 """From a file to a queued run, without a browser."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
-from ui_examples import FAULTY, GOOD, HOSTILE
+from starlette.datastructures import QueryParams
+from ui_examples import FAULTY, GOOD, HOSTILE, built
 
 from evalui.ui.desk import Desk
 from evalui.ui.evaluate import Evaluate
-from evalui.ui.pane import Form
+from evalui.ui.pane import SKIP, Form
 from evalui.ui.text import text
 
 MakeForm = Callable[..., Form]
@@ -190,3 +192,55 @@ def test_nothing_in_a_file_becomes_markup(tab: Evaluate, form_for: MakeForm):
     assert "<img" not in page
     assert "<script" not in page
     assert "<iframe" not in page
+
+
+def address(query: str) -> gr.Request:
+    return gr.Request(SimpleNamespace(query_params=QueryParams(query)))  # pyright: ignore[reportArgumentType]
+
+
+def chosen_models(page: str) -> list[str]:
+    boxes = [part.partition(">")[0] for part in page.split('name="models"')[1:]]
+    return [box.partition('value="')[2].partition('"')[0] for box in boxes if "checked" in box]
+
+
+def test_the_models_of_an_address_are_chosen_by_a_click_that_comes_before_them(
+    tab: Evaluate, act: MakeAct
+):
+    told, page = tab.clicked(act("sample"), address("models=always-A&models=no-such-model"))
+    assert told == ""
+    assert chosen_models(page) == ["always-A"]
+    assert "checked" in page.partition('name="modes" value="multiple_choice"')[2].partition(">")[0]
+    _, page = tab.clicked(act("sample"), address(""))
+    assert chosen_models(page) == ["biased"]
+
+
+def test_models_chosen_by_hand_are_those_of_the_address_no_more(
+    tab: Evaluate, act: MakeAct, form_for: MakeForm
+):
+    form = form_for(models=[])
+    _, page = tab.clicked(act("set", form), address("models=always-A"))
+    assert chosen_models(page) == []
+
+
+def test_an_address_tells_its_models_and_never_draws_over_the_page(tab: Evaluate):
+    told, page = tab.enter("", ["always-A", "no-such-model"])
+    assert "Chosen: always-A." in told
+    assert "input" not in told
+    assert page == SKIP
+    assert tab.enter("", ["no-such-model"]) == (SKIP, SKIP)
+
+
+def test_an_address_with_a_broken_catalog_is_an_empty_page(tab: Evaluate, desk: Desk):
+    desk.settings.models.write_text("[biased", encoding="utf-8")
+    assert tab.enter("", ["always-A"]) == (SKIP, SKIP)
+
+
+def test_every_pane_of_the_tab_is_an_output(tab: Evaluate, act: MakeAct):
+    def lay_out() -> None:
+        with gr.Blocks():
+            tab.build()
+
+    built(lay_out)
+    assert (
+        len(tab.outputs) == len(tab.enter("", [])) == len(tab.clicked(act("sample"), address("")))
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from evalui.data.health import Lengths
 from evalui.types import Interval
-from evalui.ui.figures import big, dollars, duration, length_range, moment, share, size
+from evalui.ui.figures import big, duration, length_range, moment, share, size
 from evalui.ui.text import text
 
 
@@ -52,14 +52,6 @@ def test_a_share_has_its_range_and_its_n_beside_it():
     assert share(Interval(0.66, 0.6, 0.72, 1240)) == (
         '<b>66 %</b> <span class="meta">60–72 · n 1,240</span>'
     )
-
-
-@pytest.mark.parametrize(
-    ("amount", "expected"),
-    [(0, "0.00"), (0.0042, "0.0042"), (0.1, "0.10"), (1.2, "1.20"), (34.56, "35"), (1234, "1,234")],
-)
-def test_a_price_has_the_cents_that_matter(amount: float, expected: str):
-    assert dollars(amount) == expected
 
 
 def test_lengths_are_told_from_the_shortest_to_the_longest():

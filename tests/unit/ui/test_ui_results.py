@@ -12,6 +12,7 @@ from evalui.ui.draft import read_draft
 from evalui.ui.pane import SKIP, Form
 from evalui.ui.results import VIEWS, Results
 from evalui.ui.text import text
+from evalui.ui.view import Shown
 
 Finished = Callable[..., str]
 MakeAct = Callable[..., gr.EventData]
@@ -205,3 +206,39 @@ def test_an_address_that_asks_for_nonsense_still_shows_the_samples(
     shown = tab.enter(finished(), {"sub": "samples"} | asked)
     outputs = dict(zip(map(id, tab.outputs), shown, strict=True))
     assert "questions</h2>" in outputs[id(tab.samples.outputs[0])]
+
+
+def test_a_waiting_run_says_that_it_has_not_begun(
+    tab: Results, desk: Desk, form_for: Callable[..., Form]
+):
+    run_id = desk.start(read_draft(form_for()))
+    head = tab.head(Shown(desk, tab.t, run_id))
+    assert "Not begun: this run waits for its turn." in head
+    assert "newest figures" not in head
+
+
+def test_a_live_run_tells_how_far_it_is_and_offers_the_newest_figures(
+    tab: Results, desk: Desk, form_for: Callable[..., Form]
+):
+    run_id = desk.start(read_draft(form_for(models=["biased"], modes=["multiple_choice"])))
+    assert desk.store.claim("worker-1")
+    told = "Still running: 0 of 16 done."
+    head = tab.head(Shown(desk, tab.t, run_id))
+    assert told in head
+    assert f'href="?run={run_id}&amp;tab=results" data-param="tab" data-value="results"' in head
+    assert "仍在运行：已完成 0 / 16。" in Results(desk, text("zh")).head(
+        Shown(desk, text("zh"), run_id)
+    )
+
+
+def test_a_finished_run_offers_no_newer_figures(tab: Results, desk: Desk, finished: Finished):
+    assert "newest figures" not in tab.head(Shown(desk, tab.t, finished()))
+
+
+def test_runs_of_one_file_differ_in_head_and_list(tab: Results, desk: Desk, finished: Finished):
+    plain, seeded = finished(), finished(seed="7")
+    assert "seed 7" in tab.head(Shown(desk, tab.t, seeded))
+    assert "seed 7" not in tab.head(Shown(desk, tab.t, plain))
+    listed = tab.enter("", {})[2]
+    assert listed.count("biased, always-A · letters, circular; cloze") == 2
+    assert listed.count("seed 7") == 1

@@ -1,16 +1,20 @@
 """The queue, the live matrix, and what a person can do to a run."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
-from ui_examples import HOSTILE
+from ui_examples import HOSTILE, built
 
+from evalui.runs.spec import read_spec, write_spec
 from evalui.runs.worker import Worker
 from evalui.ui.desk import Desk
 from evalui.ui.draft import read_draft
+from evalui.ui.kept import kept_text, read_kept
 from evalui.ui.pane import SKIP, Form
-from evalui.ui.runs import Runs, Seen
+from evalui.ui.run_words import run_words
+from evalui.ui.runs import Runs, Said, Seen
 from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
@@ -70,17 +74,18 @@ def test_running_accuracy_has_its_range_and_its_n(tab: Runs, finished: Callable[
 def test_a_tick_without_news_changes_nothing(tab: Runs, queued: Callable[..., str]):
     run_id = queued()
     _, seen, _ = tab.open(run_id)
-    assert tab.tick(run_id, seen) == (SKIP, SKIP, SKIP)
+    assert tab.tick(run_id, "", seen) == (SKIP, SKIP, SKIP)
 
 
 def test_a_tick_with_news_shows_them(tab: Runs, desk: Desk, queued: Callable[..., str]):
     run_id = queued()
     _, seen, _ = tab.open(run_id)
     desk.store.cancel(run_id)
-    page, now, timer = tab.tick(run_id, seen)
+    page, now, _ = tab.tick(run_id, "", seen)
     assert "Stopped by you" in page
     assert now != seen
-    assert timer.active is False
+    page, _, timer = tab.tick(run_id, "", now)
+    assert (page, timer.active) == (SKIP, False)
 
 
 def test_the_timer_runs_while_a_run_can_change(tab: Runs, queued: Callable[..., str]):
@@ -131,9 +136,127 @@ def test_a_question_to_the_person_stays_while_the_page_polls(
     tab: Runs, desk: Desk, queued: Callable[..., str], finished: Callable[..., str]
 ):
     done, live = finished(), queued()
-    seen = Seen(desk.store.revision(), "It could not be done.", asking=done).text()
+    said = kept_text(Said("It could not be done.", asking=done))
+    seen = kept_text(Seen(desk.store.revision(), live, said))
     desk.store.cancel(live)
-    page, now, _ = tab.tick(live, seen)
+    page, now, _ = tab.tick(live, said, seen)
     assert "It could not be done." in page
     assert f'data-do="delete" data-run="{done}"' in page
-    assert Seen.read(now).asking == done
+    assert read_kept(Seen, now).said == said
+
+
+def test_a_tick_that_was_on_its_way_undoes_no_click(
+    tab: Runs, desk: Desk, act: MakeAct, queued: Callable[..., str], finished: Callable[..., str]
+):
+    done, live = finished(), queued()
+    _, seen, _ = tab.open(live)
+    desk.store.cancel(live)
+    # The tick was sent before the click and is answered after it: it knows nothing of it.
+    late = tab.tick(live, "", seen)
+    _, chosen, said, _, _ = tab.answer(live, act("ask", run=done))
+    assert "Delete for good" not in late[0]
+    assert late[2].active is True
+    page, now, _ = tab.tick(chosen, said, late[1])
+    assert "Delete for good" in page
+    assert tab.tick(chosen, said, now)[0] == SKIP
+
+
+def test_a_tick_that_was_on_its_way_does_not_bring_back_another_run(
+    tab: Runs, act: MakeAct, queued: Callable[..., str]
+):
+    first, second = queued(name="first"), queued(name="second")
+    late = tab.tick(first, "", "")
+    _, chosen, said, _, _ = tab.answer(first, act("show", run=second))
+    assert f'data-do="show" data-run="{second}"' in late[0]
+    page, *_ = tab.tick(chosen, said, late[1])
+    assert f'data-do="show" data-run="{first}"' in page
+    assert f'data-do="show" data-run="{second}"' not in page
+
+
+def test_a_run_resumed_after_the_last_tick_is_watched_again(
+    tab: Runs, desk: Desk, act: MakeAct, queued: Callable[..., str]
+):
+    run_id = queued()
+    desk.store.cancel(run_id)
+    _, seen, _ = tab.open("")
+    assert tab.tick("", "", seen)[2].active is False  # answered after the click below
+    _, chosen, said, _, _ = tab.answer("", act("resume", run=run_id))
+    assert tab.tick(chosen, said, seen)[2].active is True
+
+
+def test_the_page_looks_again_after_each_tick(tab: Runs):
+    def build() -> gr.Blocks:
+        with gr.Blocks() as demo:
+            tab.build()
+        return demo
+
+    ticks = [each for each in built(build).fns.values() if each.fn and each.fn.__name__ == "tick"]
+    assert [each.trigger_after for each in ticks] == [None, ticks[0]._id]
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"models": ["always-A"]}, '<div class="meta">always-A · letters'),
+        ({"pattern": "all_possible"}, "letters, all orders; cloze"),
+        ({"limit": "2"}, "first 2 questions"),
+        ({"limit": "1"}, "first question only"),
+        ({"seed": "7"}, "seed 7"),
+        ({"template": "plain-en.1"}, "prompt plain-en.1"),
+        ({"chat": "no"}, "chat template off"),
+        ({"max_tokens": "9"}, "replies up to 9 tokens"),
+        ({"col_answer": "answer"}, "columns: answer"),
+    ],
+)
+def test_runs_that_differ_in_one_setting_differ_in_the_list(
+    tab: Runs, queued: Callable[..., str], changed: Form, told: str
+):
+    queued()
+    plain = tab.show("")
+    assert (
+        '<b>capitals</b><div class="meta">biased, always-A · letters, circular; cloze</div>'
+        in plain
+    )
+    assert told not in plain
+    queued(**changed)
+    assert told in tab.show("")
+
+
+def test_the_run_in_full_tells_its_settings_too(tab: Runs, queued: Callable[..., str]):
+    page = tab.show(queued(seed="7"))
+    assert page.count("biased, always-A · letters, circular; cloze · seed 7") == 2
+
+
+def test_several_numbers_of_examples_are_told_together():
+    spec = read_spec(
+        '{"datasets": ["a.csv"], "models": ["a", "b", "c", "d", "e"], "modes": ['
+        '{"mode": "cloze"}, {"mode": "cloze", "shots": 5}, {"mode": "generation", "shots": 1}]}'
+    )
+    row = SimpleNamespace(spec=write_spec(spec))
+    assert (
+        run_words(text("en"), row) == "a, b, c and 2 more · cloze, 0 / 5 examples; reply, 1 example"
+    )
+    assert run_words(text("zh"), row).startswith("a、b、c 等，另有 2 个 · ")
+
+
+def test_a_judged_run_tells_how_it_is_judged():
+    spec = read_spec(
+        '{"datasets": ["a.jsonl"], "models": ["a", "b"], "judging": {"judges": ["j"], "pairs": '
+        '"baseline", "baseline": ["a"], "orders": "single", "sample": 9, "conflict": "half", '
+        '"template": "score10-en.1", "max_tokens": 5}}'
+    )
+    told = run_words(text("en"), SimpleNamespace(spec=write_spec(spec)))
+    assert told.split(" · ")[2:] == [
+        "judged by j",
+        "pairs with a baseline",
+        "a",
+        "one order",
+        "judged on score10-en.1",
+        "at most 9 pairs",
+        "both verdicts count if they disagree",
+        "verdicts up to 5 tokens",
+    ]
+
+
+def test_a_run_of_another_version_is_listed_without_its_settings():
+    assert run_words(text("en"), SimpleNamespace(spec='{"from": "the future"}')) == ""

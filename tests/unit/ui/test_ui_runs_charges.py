@@ -8,6 +8,7 @@ import pytest
 from ui_examples import HOSTILE
 
 from evalui.errors import EvaluiError, sentence
+from evalui.report.document import markdown
 from evalui.runs import charges
 from evalui.runs.charges import Wait
 from evalui.runs.rows import Lease
@@ -180,3 +181,17 @@ def test_the_catalog_is_read_once_for_a_page(
     monkeypatch.setattr(Desk, "catalog", lambda _: read.append(1) or catalog)
     Runs(desk, text("en")).show(lease.run_id)
     assert len(read) == 1
+
+
+def test_the_report_tells_what_the_page_tells_at_the_prices_of_today(desk: Desk, lease: Lease):
+    charges.count(desk.store.database, lease, 1, Usage(1_200_000, 300_000))
+    assert "no price given" in markdown(desk.report(lease.run_id, "en"), "en")
+    price(desk)
+    told = markdown(desk.report(lease.run_id, "en"), "en")
+    assert "| biased | 0 | 1,200,000 | 300,000 | $0.25 / $0.4 | $0.42 |" in told
+    assert "$0.42 at today&#x27;s prices" in page(desk)
+
+
+def test_a_chinese_report_tells_in_chinese_who_is_waited_for(desk: Desk, lease: Lease):
+    charges.wait(desk.store.database, lease, 1, Wait(WHY, 1_700_000_000.0, 1_700_000_060.0))
+    assert "等了 30 分钟仍没有应答" in markdown(desk.report(lease.run_id, "zh"), "zh")

@@ -1,0 +1,95 @@
+"""What a report tells of requests, tokens and dollars."""
+
+import csv
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+
+import openpyxl
+import pytest
+
+from evalui.report.document import Report, compile_report, markdown
+from evalui.report.export import write
+from evalui.types import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    model: str
+    requests: int = 0
+    read: int = 0
+    written: int = 0
+    prices: tuple[float, float] | None = None
+    dollars: float | None = None
+    why: str = ""
+    since: float = 0.0
+
+
+PRICED = Spent("remote", 960, 1_200_000, 300_000, (2.5, 10.0), 6.0)
+UNPRICED = Spent("other", 4, 160, 24)
+GONE = Spent("=gone", why="http://a does not answer.", since=1_700_000_000.0)
+
+
+@pytest.fixture
+def report_of(make_result):
+    results = [make_result({"q0": "right"}, model="remote")]
+    return lambda *spent: compile_report("Run", results, expenses=spent)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_run_that_counted_nothing_tells_nothing(report_of, language: Language):
+    report = report_of()
+    assert markdown(report, language) == markdown(compile_report("Run", report.results), language)
+    told = write(report, "zip", language)
+    assert "expenses.csv" not in zipfile.ZipFile(io.BytesIO(told)).namelist()
+    assert "expenses" not in json.loads(write(report, "json", language))
+
+
+def test_each_model_has_a_row_and_all_together_one(report_of):
+    text = markdown(report_of(PRICED, UNPRICED), "en")
+    assert "## Tokens and cost" in text
+    assert "| remote | 960 | 1,200,000 | 300,000 | $2.5 / $10 | $6.00 |" in text
+    assert "| other | 4 | 160 | 24 | no price given | – |" in text
+    assert "| Together | 964 | 1,200,160 | 300,024 | – | $6.00 |" in text
+
+
+def test_one_model_is_not_added_up(report_of):
+    assert "Together" not in markdown(report_of(UNPRICED), "en")
+
+
+def test_the_chinese_report_tells_it_in_chinese(report_of):
+    text = markdown(report_of(PRICED, UNPRICED, GONE), "zh")
+    assert "## 词元与费用" in text
+    assert "| 模型 | 请求数 | 读入词元 | 写出词元 | 每百万词元价格 | 费用 |" in text
+    assert "| other | 4 | 160 | 24 | 未给出价格 | – |" in text
+    assert "=gone 自 2023-11-1" in text
+
+
+def test_who_is_waited_for_is_told_without_a_row_of_zeros(report_of):
+    text = markdown(report_of(GONE), "en")
+    assert "- =gone has not answered since 2023-11-1" in text
+    assert "http://a does not answer." in text
+    assert "Price per million" not in text
+
+
+def test_money_stands_at_the_right_of_a_page(report_of):
+    page = write(report_of(PRICED, UNPRICED), "html", "en").decode()
+    assert '<td class="r">$6.00</td>' in page
+    assert '<th scope="col" class="r">Tokens read</th>' in page
+
+
+def test_workbook_archive_and_json_tell_the_same_numbers(report_of):
+    report: Report = report_of(PRICED, UNPRICED, GONE)
+    sheet = openpyxl.load_workbook(io.BytesIO(write(report, "xlsx", "en")))["expenses"]
+    head, first, second = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2)]
+    assert first[:7] == ["remote", 960, 1_200_000, 300_000, 2.5, 10, 6]
+    assert second[:7] == ["other", 4, 160, 24, None, None, None]
+    archive = zipfile.ZipFile(io.BytesIO(write(report, "zip", "en")))
+    rows = list(csv.DictReader(io.StringIO(archive.read("expenses.csv").decode("utf-8-sig"))))
+    assert list(rows[0]) == head
+    assert rows[0]["signature"] == "prices:2.5/10.0|per:1000000|model:remote"
+    assert rows[1]["signature"] == "prices:none|model:other"
+    told = json.loads(write(report, "json", "en"))["expenses"]
+    assert told[0]["dollars"] == 6.0
+    assert (told[2]["input_tokens"], told[2]["waits"]) == (None, GONE.why)
