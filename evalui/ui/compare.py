@@ -11,6 +11,7 @@ from typing import Any
 import gradio as gr
 
 from evalui.errors import EvaluiError
+from evalui.ui.closed import closed_page
 from evalui.ui.compare_choose import (
     Contender,
     Offer,
@@ -91,15 +92,7 @@ class Compare:
 
     def closed(self) -> tuple[Any, ...]:
         """All outputs for somebody who votes and must not be told names."""
-        t = self.t
-        link = el("a", t("compare.closed_go"), href="?tab=compare", cls="btn")
-        words = div(el("h2", t("compare.closed")), el("p", t("compare.closed_about"), cls="dim"))
-        page = div(
-            page_head(t("compare.title"), t("compare.promise")),
-            card(words, link, cls="empty"),
-            cls="stack",
-        )
-        return ("", _CLOSED, *self._nothing(page))
+        return ("", _CLOSED, *self._nothing(closed_page(self.t, "compare")))
 
     def answer(self, run_id: str, event: gr.EventData) -> tuple[Any, ...]:
         """The page after a tick, another measure or pair, a filter, a step, or a question."""

@@ -81,7 +81,7 @@ class Page:
         # Whoever votes is told no names, not even on the tabs beside.
         votes = form.get("tab") == "annotate"
         told = "" if votes else run_id
-        runs = self.runs.open(told)
+        runs = self.runs.closed() if votes else self.runs.open(told)
         shown, seen, timer = runs
         selected = self._tab(form, run_id)
         return (
@@ -91,7 +91,7 @@ class Page:
             told,
             seen,
             timer,
-            *self.results.enter(told, form),
+            *(self.results.closed() if votes else self.results.enter(told, form)),
             *self.arena.enter(told, form),
             *self.annotate.enter(run_id, form),
             *(self.compare.closed() if votes else self.compare.enter(told, form)),

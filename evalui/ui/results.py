@@ -9,6 +9,7 @@ from evalui.errors import EvaluiError
 from evalui.runs.rows import RunRow
 from evalui.ui.bias import Bias
 from evalui.ui.calibration_view import CalibrationView
+from evalui.ui.closed import closed_page
 from evalui.ui.desk import Desk
 from evalui.ui.draft import one
 from evalui.ui.figures import moment
@@ -90,19 +91,12 @@ class Results:
 
     def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
         """All outputs for an address: the head, and the one view it names."""
-        nothing = tuple(SKIP for view in self._views() for _ in view.outputs)
         try:
             shown = Shown(self.desk, self.t, run_id) if run_id else None
         except EvaluiError as error:
-            return (
-                "",
-                "",
-                self._none(self.t.told(error.sentence)),
-                gr.Tabs(visible=False),
-                *nothing,
-            )
+            return self._without_run(self._none(self.t.told(error.sentence)))
         if shown is None:
-            return ("", "", self._none(""), gr.Tabs(visible=False), *nothing)
+            return self._without_run(self._none(""))
         wish = one(form, "sub")
         # Written answers have no positions and are not right or wrong: these views are hidden.
         offered = VIEWS if shown.has_choices else tuple(v for v in VIEWS if v not in _CHOICES)
@@ -113,6 +107,14 @@ class Results:
             parts += self._content(name, run_id, form) if filled else [SKIP] * len(view.outputs)
         views = gr.Tabs(visible=True, selected=name)
         return (run_id, f"{name}@{shown.run.revision}", self.head(shown), views, *parts)
+
+    def closed(self) -> tuple[Any, ...]:
+        """All outputs for somebody who votes and must not be told names."""
+        return self._without_run(closed_page(self.t, "results"))
+
+    def _without_run(self, head: Html) -> tuple[Any, ...]:
+        views = (SKIP for view in self._views() for _ in view.outputs)
+        return ("", "", head, gr.Tabs(visible=False), *views)
 
     def open(self, name: str, run_id: str, filled: str) -> tuple[Any, ...]:
         """A view when its tab is pressed; one that was filled already keeps its filters."""

@@ -108,6 +108,10 @@ class Runs:
         seen = Seen(self.desk.store.revision(), chosen)
         return self.show(chosen), kept_text(seen), self.timer()
 
+    def closed(self) -> tuple[Any, ...]:
+        """The same for somebody who votes and must not be told names, until the tab is opened."""
+        return SKIP, SKIP, SKIP
+
     def timer(self) -> gr.Timer:
         """A timer that ticks only while a run can change."""
         return gr.Timer(active=self.live_count() > 0)
