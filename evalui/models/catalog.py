@@ -100,13 +100,13 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
         )
     values = dict(cast("dict[str, Any]", table))  # TOML's keys are texts
     for key, value in values.items():
-        if key not in _KINDS and isinstance(value, dict):  # TOML takes a dot for a table in a table
+        if key not in _KINDS and (rest := _behind_dot(key, value)):
             raise ModelError(
                 '{where}: a name with a dot stands in quotes, as in ["{name}.{rest}"].',
                 "model-dotted-name",
                 where=where,
                 name=name,
-                rest=key,
+                rest=rest,
             )
         if key not in _KINDS:
             raise ModelError(
@@ -207,6 +207,17 @@ def open_model(entry: ModelEntry) -> Model:
     backend is unknown.
     """
     return BACKENDS[entry.backend].open(entry)
+
+
+def _behind_dot(key: str, value: Any) -> str:
+    """The rest of a model's name, of which TOML makes tables in tables; "" if it is none."""
+    while isinstance(value, dict) and value:
+        table = cast("dict[str, Any]", value)
+        if not table.keys().isdisjoint(_KINDS):
+            return key
+        inner, value = next(iter(table.items()))
+        key = f"{key}.{inner}"
+    return ""
 
 
 def _check_prices(where: str, values: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ from evalui.models.endpoint_replies import (
 )
 from evalui.models.endpoint_settings import Endpoint
 from evalui.models.endpoint_tokens import Memory, ServerTokenizer
-from evalui.models.endpoint_turns import CONTINUED, SCORED, numbers, read_turns, score_turns
+from evalui.models.endpoint_turns import CONTINUED, SCORED, before, read_turns, score_turns
 from evalui.models.tokens import Tokenizer, before_label, spellings
 from evalui.types import Generate, Loglik, Message, NextToken, Prompt, Request, Response
 
@@ -158,8 +158,9 @@ class Asker:
         turns = _turns(request.context)
         if not turns:
             raise Declined(_no_way(request.context))
-        context = self._memory.recall(
-            ("turns", turns), lambda: numbers(read_turns(self._converse(post, turns, 1, SCORED)))
+        # All options of a question ask for it at once.
+        context = self._memory.recall_alone(
+            ("turns", turns), lambda: before(read_turns(self._converse(post, turns, 1, SCORED)))
         )
         both = (*turns, Message("assistant", request.continuation))
         told = read_turns(self._converse(post, both, 1, SCORED | CONTINUED))

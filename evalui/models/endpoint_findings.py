@@ -19,8 +19,8 @@ class Findings:
     may write `echo_tokens` of its own; `prompt_logprobs`: in vLLM's; `turns`: so does its chat.
     `ids`: it takes prompts as token ids and spells tokens as ids; `picks`: it scores any tokens it
     is told as the next one. `tokenizes`: it turns texts into ids. `limit_field` is its word for
-    the longest reply, `refused` are the fields that chat
-    does without. `max_length` (0: not told), `root` and `told` are what it says of the model.
+    the longest reply, `refused` are the fields that chat does without. `max_length` (0: not told),
+    `root` and `told` are what it says of the model.
     """
 
     chat: bool = False
@@ -88,7 +88,8 @@ def common(found: Sequence[Findings]) -> Findings:
         ids=all(each.ids for each in found),
         picks=all(each.picks for each in found),
         tokenizes=all(each.tokenizes for each in found),
-        limit_field=found[0].limit_field,
+        # Who refuses the old word needs the new one; most others know both.
+        limit_field=min(each.limit_field for each in found),
         refused=frozenset[str]().union(*(each.refused for each in found)),
         max_length=min((each.max_length for each in found if each.max_length), default=0),
         root="|".join(sorted({each.root for each in found})),

@@ -8,7 +8,9 @@ from evalui.models.endpoint_http import Faltered, Json
 from evalui.models.endpoint_replies import choices, read_top, told_model, why_unbelievable
 
 NEWER_LIMIT = "max_completion_tokens"
-DISPENSABLE = ("temperature", "stop")  # what models that think before they reply may refuse
+# What models that think before they reply may refuse. One goes at a time, since a refusal may
+# also name what is allowed: the one that changes no reply first, as texts are cut here anyway.
+DISPENSABLE = ("stop", "temperature")
 _TOO_SHORT = "output limit was reached"  # OpenAI's word where one token is not enough to think
 
 
@@ -46,8 +48,9 @@ def adapted(body: Json, reason: str) -> Json:
     if NEWER_LIMIT in reason and "max_tokens" in body:
         others = {field: value for field, value in body.items() if field != "max_tokens"}
         return others | {NEWER_LIMIT: body["max_tokens"]}
-    refused = {field for field in DISPENSABLE if re.search(rf"\b{field}\b", reason)}
-    return {field: value for field, value in body.items() if field not in refused}
+    named = (each for each in DISPENSABLE if each in body and re.search(rf"\b{each}\b", reason))
+    refused = next(named, "")
+    return {field: value for field, value in body.items() if field != refused}
 
 
 def answered(tried: Try) -> Listing:

@@ -35,7 +35,7 @@ from evalui.models.endpoint_listing import (
     listed,
 )
 from evalui.models.endpoint_replies import choices, read_echo, read_prompt, read_top
-from evalui.models.endpoint_turns import CONTINUED, SCORED, numbers, read_turns, score_turns
+from evalui.models.endpoint_turns import CONTINUED, SCORED, before, read_turns, score_turns
 from evalui.types import Ability
 
 if TYPE_CHECKING:
@@ -201,8 +201,7 @@ class _Probe:
             return False
         alone = self._try("chat/completions", body | {"messages": _TURNS})
         try:
-            context = numbers(read_turns(alone.answer))
-            score_turns(read_turns(both.answer), context, _REPLY)
+            score_turns(read_turns(both.answer), before(read_turns(alone.answer)), _REPLY)
         except (Declined, Faltered):
             return False
         return True

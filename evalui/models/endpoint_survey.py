@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evalui.errors import ModelError, Unreachable, sentence
 from evalui.models.endpoint_findings import Findings, common, restricted
@@ -27,8 +27,8 @@ class Seen:
     """What was found at each URL: `well` those that answer, `down` those that do not now, `wrong`
     those that never will as they are. What is not known yet is in none of them.
 
-    `retry_after_s` is for how long all that are down asked to be left alone, `spent` what it cost
-    to find out.
+    `retry_after_s` is for how long all that are down asked to be left alone. `spent` is what it
+    cost to find out, told once: to whoever looks anew.
     """
 
     well: Mapping[str, Findings]
@@ -76,10 +76,6 @@ class Survey:
             {url: n.reason for url, n in known.items() if not n.findings and not n.wrong},
             {url: n.reason for url, n in known.items() if not n.findings and n.wrong},
             max(0.0, min((note.free_at for note in notes.values()), default=0.0) - self._clock()),
-            Usage(
-                sum(note.spent.prompt_tokens for note in known.values()),
-                sum(note.spent.completion_tokens for note in known.values()),
-            ),
         )
 
     def look_anew(self, endpoint: Endpoint, *, patience_s: float) -> Seen:
@@ -96,11 +92,16 @@ class Survey:
                     del self._notes[_key(endpoint, url)]
         seen = self.look(endpoint, patience_s=patience_s)
         known = {*seen.well, *seen.down, *seen.wrong}
+        spent: list[Usage] = []
         with self._lock:
             for url in endpoint.urls:
                 if note := self._notes.get(_key(endpoint, url)):
                     note.owed = url not in known
-        return seen
+                    # Two who look at the same time share the questions: one of them pays.
+                    spent.append(note.spent)
+                    note.spent = _NOTHING
+        read = sum(each.prompt_tokens for each in spent)
+        return replace(seen, spent=Usage(read, sum(each.completion_tokens for each in spent)))
 
     def _is_owed(self, note: _Note) -> bool:
         return note.owed and self._clock() - note.at < _OWED_S

@@ -33,7 +33,8 @@ class Memory:
 
     def __init__(self) -> None:
         self._known: dict[object, Any] = {}
-        self._one = threading.Lock()  # held while something long is asked that all threads want
+        self._asking: dict[object, threading.Lock] = {}  # each held while its key is asked for
+        self._one = threading.Lock()  # protects these: two threads must not make two of a key
 
     def recall(self, key: object, ask: Callable[[], T]) -> T:
         """What is known under `key`; asked for if nothing is."""
@@ -46,9 +47,15 @@ class Memory:
         return known
 
     def recall_alone(self, key: object, ask: Callable[[], T]) -> T:
-        """As `recall`; others who want to know wait instead of asking too."""
+        """As `recall`; others who want to know the same wait instead of asking too."""
         with self._one:
-            return self.recall(key, ask)
+            alone = self._asking.setdefault(key, threading.Lock())
+        with alone:
+            found = self.recall(key, ask)
+        # Not after an error: those who wait would ask, and so would those who come.
+        with self._one:
+            self._asking.pop(key, None)
+        return found
 
 
 class ServerTokenizer:

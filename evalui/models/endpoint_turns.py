@@ -30,6 +30,16 @@ class Turned:
     place: Place
 
 
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The tokens of a conversation alone: their ids, and the texts of the last ones, which the
+    first token of a reply may take in.
+    """
+
+    numbers: tuple[int, ...]
+    last: tuple[str, ...]
+
+
 def read_turns(answer: Json) -> list[Turned]:
     """What the server says of each token of a conversation but the first.
 
@@ -42,22 +52,25 @@ def read_turns(answer: Json) -> list[Turned]:
     return [_turned(row) for row in rows[1:]]
 
 
-def numbers(told: Sequence[Turned]) -> tuple[int, ...]:
-    """The ids of the tokens."""
-    return tuple(each.number for each in told)
+def before(told: Sequence[Turned]) -> Before:
+    """What is to be known of a conversation to find a reply behind it."""
+    last = told[max(0, len(told) - LONGEST_MERGE) :]
+    return Before(tuple(each.number for each in told), tuple(each.text for each in last))
 
 
-def score_turns(told: Sequence[Turned], context: Sequence[int], reply: str) -> Logprob:
-    """The score of a reply; `told` of both together, `context` the numbers of the tokens before.
+def score_turns(told: Sequence[Turned], context: Before, reply: str) -> Logprob:
+    """The score of a reply; `told` of both together, `context` of the conversation alone.
 
     Raises:
         Declined: the template does not put the reply, as it is, after the conversation.
     """
-    pairs = zip(told, context, strict=False)
+    pairs = zip(told, context.numbers, strict=False)
     seam = sum(1 for _ in takewhile(lambda pair: pair[0].number == pair[1], pairs))
-    own = told[seam:]
-    merged = seam < len(context)
-    if seam < len(context) - LONGEST_MERGE or not _spell(own, reply, merged=merged):
+    own, taken_in = told[seam:], len(context.numbers) - seam
+    # What the reply took in must still be there: a template may open thoughts ("<think>") only
+    # where the model's turn is to begin.
+    text = "".join(context.last[len(context.last) - taken_in :]) + reply
+    if taken_in > LONGEST_MERGE or not own or not _spell(own, text):
         raise Declined(
             sentence("its chat template changes a reply that is to be scored", "endpoint-template")
         )
@@ -66,7 +79,7 @@ def score_turns(told: Sequence[Turned], context: Sequence[int], reply: str) -> L
         math.fsum(scores),
         len(own),
         greedy=all(each.place.first for each in own),
-        merged=merged,
+        merged=taken_in > 0,
     )
 
 
@@ -85,11 +98,13 @@ def _is_id(number: str) -> bool:
     return number.isdecimal() and len(number) <= LONGEST_ID
 
 
-def _spell(own: Sequence[Turned], reply: str, *, merged: bool) -> bool:
-    """Whether these tokens are the reply; parts of characters may be any. What a merged token
-    takes in of the template stands before it.
+def _spell(own: Sequence[Turned], text: str) -> bool:
+    """Whether these tokens are the text. Parts of characters may be any, but none is of ASCII: a
+    blank that was taken off shows.
     """
-    known = [re.escape(part) for part in re.split(f"{PART}+", "".join(each.text for each in own))]
-    if merged:
-        return bool(own) and (len(known) > 1 or "".join(each.text for each in own).endswith(reply))
-    return bool(own) and bool(re.fullmatch(".*".join(known), reply, re.DOTALL))
+    pieces = re.split(f"({PART}+)", "".join(each.text for each in own))
+    known = [
+        f"[^\\x00-\\x7f]{{1,{len(piece)}}}" if at % 2 else re.escape(piece)
+        for at, piece in enumerate(pieces)
+    ]
+    return bool(re.fullmatch("".join(known), text))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from evalui.errors import ModelError, sentence
 from evalui.models import weights
@@ -161,7 +161,8 @@ def lora_rank(adapter: Path) -> int:
         ModelError: none is, or the adapter's are not told as whole numbers.
     """
     about = weights.read_json(adapter / "adapter_config.json")
-    others: dict[str, Any] = about.get("rank_pattern") or {}
+    told: Any = about.get("rank_pattern") or {}
+    others: Mapping[str, Any] = cast(Any, told) if isinstance(told, dict) else {"": told}
     ranks = [about.get("r", 8), *others.values()]
     for rank in ranks:
         if type(rank) is not int:

@@ -250,10 +250,17 @@ def test_asking_a_model_in_a_folder_looks_at_its_files(tmp_path: Path):
     assert not missing.away
 
 
-def test_a_name_with_a_dot_and_no_quotes_is_told(tmp_path: Path):
-    path = catalog(tmp_path, '[qwen3-0.6b]\nbackend = "transformers"\n')
-    with pytest.raises(ModelError, match=re.escape('in quotes, as in ["qwen3-0.6b"].')):
+@pytest.mark.parametrize("name", ["qwen3-0.6b", "qwen2.5-0.5b"])
+def test_a_name_with_a_dot_and_no_quotes_is_told(tmp_path: Path, name: str):
+    path = catalog(tmp_path, f'[{name}]\nbackend = "transformers"\n')
+    with pytest.raises(ModelError, match=re.escape(f'in quotes, as in ["{name}"].')):
         read_catalog(path)
+
+
+def test_a_table_under_a_wrong_name_is_no_name_with_a_dot(tmp_path: Path):
+    text = '[m]\nbackend = "openai"\noptoins = { base_url = "http://a/v1" }\n'
+    with pytest.raises(ModelError, match="unknown field 'optoins'"):
+        read_catalog(catalog(tmp_path, text))
 
 
 def test_the_documented_entries_can_be_read(tmp_path: Path):

@@ -14,6 +14,7 @@ from evalui.models.endpoint_http import Declined, Faltered, Json, Server
 from evalui.models.endpoint_probe import probe
 from evalui.models.endpoint_settings import Endpoint, read_endpoint
 from evalui.models.endpoint_survey import Survey, usable
+from evalui.types import Usage
 
 Route = Callable[[Json], Json]
 
@@ -106,6 +107,31 @@ def test_a_list_that_somebody_else_has_spoilt_is_asked_for_again():
 def test_the_word_for_the_longest_reply_is_found():
     found = probe(Fake(chat_completions=chat(field="max_completion_tokens")), "toy")
     assert found.limit_field == "max_completion_tokens"
+
+
+@pytest.mark.parametrize(
+    ("refused", "told", "kept"),
+    [
+        ("stop", "'stop' is not supported. Supported: temperature, top_p", {"temperature"}),
+        ("temperature", "'temperature' is not supported", {"stop"}),
+    ],
+)
+def test_only_the_field_that_is_refused_is_left_out(refused: str, told: str, kept: set[str]):
+    def converse(body: Json) -> Json:
+        if refused in body:
+            raise Declined(told, status=400)
+        return chat()(body)
+
+    found = probe(Fake(chat_completions=converse), "toy")
+    assert (found.refused, found.draws) == ({refused}, refused == "temperature")
+    assert not found.refused & kept
+
+
+def test_servers_of_one_model_are_asked_in_a_manner_that_all_of_them_take():
+    new = Findings(chat=True, limit_field="max_completion_tokens", refused=frozenset({"stop"}))
+    for servers in (Findings(chat=True), new), (new, Findings(chat=True)):
+        found = common(servers)
+        assert (found.limit_field, found.refused) == ("max_completion_tokens", {"stop"})
 
 
 def test_a_prompt_as_ids_that_is_taken_for_a_text_is_not_believed():
@@ -359,6 +385,34 @@ def test_a_probe_that_outlasts_an_opening_serves_the_next_one_and_no_other():
     assert len(asked) == 1
     survey.look_anew(one, patience_s=1.0)
     assert len(asked) == 2
+
+
+def test_what_two_openings_ask_together_is_paid_for_once():
+    begun, answering = threading.Event(), threading.Event()
+
+    def prober(server: Server, model: str) -> Findings:
+        del model
+        begun.set()
+        answering.wait()
+        server._count({"usage": {"prompt_tokens": 30, "completion_tokens": 4}})
+        return Findings(chat=True)
+
+    survey, one, spent = Survey(prober), endpoint("http://a/v1"), list[Usage]()
+    both = [
+        threading.Thread(
+            target=lambda: spent.append(survey.look_anew(one, patience_s=9.0).spent), daemon=True
+        )
+        for _ in range(2)
+    ]
+    for each in both:
+        each.start()
+    begun.wait()
+    time.sleep(0.05)  # the second one waits by now
+    answering.set()
+    for each in both:
+        each.join()
+    assert sorted(usage.prompt_tokens for usage in spent) == [0, 30]
+    assert sorted(usage.completion_tokens for usage in spent) == [0, 4]
 
 
 def test_what_nobody_waited_for_any_longer_is_found_anew():

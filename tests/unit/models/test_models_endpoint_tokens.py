@@ -1,3 +1,4 @@
+import threading
 from collections.abc import Sequence
 
 import pytest
@@ -23,6 +24,37 @@ def test_what_is_forgotten_meanwhile_is_answered_all_the_same(monkeypatch: pytes
     memory._known = Sly()
     found = [memory.recall("a", lambda: 7) == 7 for _ in range(3)]
     assert found == [True] * 3
+
+
+def test_who_wants_to_know_the_same_waits_and_who_wants_to_know_another_thing_does_not():
+    memory, asked, asking, go_on = Memory(), list[str](), threading.Event(), threading.Event()
+
+    def ask(key: str) -> str:
+        asked.append(key)
+        asking.set()
+        assert go_on.wait(5.0)
+        return key.upper()
+
+    found: list[str] = []
+    same = [
+        threading.Thread(target=lambda: found.append(memory.recall_alone("a", lambda: ask("a"))))
+        for _ in range(4)
+    ]
+    for each in same:
+        each.start()
+    asking.wait()
+    assert memory.recall_alone("b", lambda: "B") == "B"
+    go_on.set()
+    for each in same:
+        each.join()
+    assert (asked, found) == (["a"], ["A"] * 4)
+
+
+def test_what_one_could_not_find_out_is_asked_for_by_the_next():
+    memory = Memory()
+    with pytest.raises(ZeroDivisionError):
+        memory.recall_alone("a", lambda: 1 // 0)
+    assert memory.recall_alone("a", lambda: 7) == 7
 
 
 def tokenizer(alone: Sequence[int], begun: Sequence[int]) -> ServerTokenizer:

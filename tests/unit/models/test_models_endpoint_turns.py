@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evalui.models.endpoint_http import Declined, Faltered, Json
-from evalui.models.endpoint_turns import numbers, read_turns, score_turns
+from evalui.models.endpoint_turns import before, read_turns, score_turns
 
 
 def row(number: int, text: str, logprob: object = -1.0, rank: int = 2) -> Json:
@@ -18,7 +18,7 @@ def told(*rows: object, read: int | None = None) -> Json:
 
 
 START = (row(5, "user"), row(6, "\n"))
-CONTEXT = numbers(read_turns(told(*START)))
+CONTEXT = before(read_turns(told(*START)))
 
 
 def test_the_reply_is_what_comes_after_the_conversation():
@@ -39,6 +39,30 @@ def test_parts_of_characters_may_be_any():
         score_turns(read_turns(both), CONTEXT, "火山!")
 
 
+@pytest.mark.parametrize(("parts", "trimmed"), [(2, " 火"), (2, "  火"), (1, "火山。"), (2, "x火")])
+def test_a_character_in_parts_hides_nothing_that_was_taken_off(parts: int, trimmed: str):
+    both = told(*START, *(row(7 + at, "\ufffd") for at in range(parts)))
+    assert score_turns(read_turns(both), CONTEXT, "火").n_tokens == parts
+    with pytest.raises(Declined):
+        score_turns(read_turns(both), CONTEXT, trimmed)
+
+
+def test_thoughts_that_are_opened_for_the_model_alone_are_no_context_of_a_reply():
+    context = before(read_turns(told(*START, row(20, "<think>"), row(21, "\n"))))
+    both = read_turns(told(*START, row(7, "fire")))
+    with pytest.raises(Declined, match="chat template changes"):
+        score_turns(both, context, "fire")
+
+
+@pytest.mark.parametrize("own", [("\n\ufffd", "\ufffd"), ("\n火",), ("\n", "火")])
+def test_a_merged_token_spells_what_it_took_in(own: tuple[str, ...]):
+    both = read_turns(told(START[0], *(row(30 + at, text) for at, text in enumerate(own))))
+    score = score_turns(both, CONTEXT, "火")
+    assert (score.n_tokens, score.merged) == (len(own), True)
+    with pytest.raises(Declined):
+        score_turns(both, CONTEXT, " 火")
+
+
 def test_a_reply_that_takes_in_the_end_of_the_template_is_marked():
     both = told(START[0], row(9, "\nfire"))
     score = score_turns(read_turns(both), CONTEXT, "fire")
@@ -57,7 +81,7 @@ def test_a_reply_that_takes_in_the_end_of_the_template_is_marked():
     ids=["trimmed", "before", "behind", "lost", "another beginning"],
 )
 def test_a_template_that_changes_the_reply_scores_nothing(rows: tuple[Json, ...]):
-    context = (*CONTEXT, 9, 9) if rows[0] != START[0] else CONTEXT
+    context = CONTEXT if rows[0] == START[0] else before(read_turns(told(*START, *START)))
     with pytest.raises(Declined, match="chat template changes"):
         score_turns(read_turns(told(*rows)), context, " fire")
 

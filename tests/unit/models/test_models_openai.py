@@ -668,6 +668,19 @@ def test_chat_alone_may_score_the_beginning_of_a_reply():
     assert (fire.total, fire.n_tokens) == (logprob("fire"), 1)
 
 
+def test_options_of_a_question_ask_for_their_conversation_once():
+    with ToyServer(Behaviour(completions=False, turns=True)) as server:
+        model = probed(server)
+        before = len(server.posts("chat/completions"))
+        server.script.append(Reply(503, {}))  # the first to ask fails, whichever it asks
+        answers(
+            model, *(Loglik(ASK, f"it is {option}") for option in ("ice", "fire", "air", "tea"))
+        )
+        asked = server.posts("chat/completions")[before:]
+    assert len([body for body in asked if "continue_final_message" not in body]) <= 2
+    assert len(asked) == 6
+
+
 def test_conversations_are_scored_by_chat_and_texts_by_echo(server: ToyServer):
     server.behaviour = Behaviour(turns=True)
     endpoint = read_endpoint(entry(server))

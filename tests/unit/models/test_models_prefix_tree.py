@@ -80,11 +80,93 @@ def test_a_question_alone_has_no_trunk_but_uses_one_that_is_kept():
     assert [pack.trunk for pack in packs(alone, kept=[(*shots, 77)])] == [shots]
 
 
+def test_questions_that_begin_alike_each_use_the_longest_trunk_that_is_kept():
+    head = tuple(range(40))
+    kept = [(*head, *range(1000, 1040)), (*head, *range(2000, 2040))]
+    found = packs([scored(at, (*trunk, 7), (8,)) for at, trunk in enumerate(kept)], kept=kept)
+    assert [pack.trunk for pack in found] == kept
+
+
 def test_a_few_common_words_more_are_no_new_trunk():
     """All questions of this window happen to begin alike; their examples are kept already."""
     shots = tuple(range(300))
     (pack,) = packs(subject((*shots, 7, 8, 9)), kept=[shots])
     assert pack.trunk == shots
+
+
+@pytest.mark.parametrize(("shared", "trunk"), [(15, 0), (16, 16)])
+def test_a_trunk_spares_sixteen_tokens(shared: int, trunk: int):
+    begun = tuple(range(shared))
+    assert {len(pack.trunk) for pack in packs(subject(begun))} == {trunk}
+
+
+@pytest.mark.parametrize(("beyond", "trunk"), [(127, 0), (128, 20)])
+def test_few_tokens_beyond_a_common_beginning_need_no_batch_of_their_own(beyond: int, trunk: int):
+    texts = [Question(at, (*range(20), 50 + at, *[7] * 62), ((83, (1,)),)) for at in range(2)]
+    texts.append(Question(2, (*range(20), 60, *[7] * (beyond - 127)), ((21, (1,)),)))
+    assert {len(pack.trunk) for pack in packs(texts)} == {trunk}
+
+
+def test_a_common_beginning_of_a_small_part_of_a_window_is_a_trunk():
+    """Twelve hundred tokens fill a batch, however much else there is."""
+    shots = tuple(range(60))
+    others = [scored(-1 - at, (5000 + at,) * 500, (1,)) for at in range(40)]
+    small = subject(shots, questions=20, length=56)
+    trunks = {
+        pack.trunk for pack in packs([*small, *others]) for q, _ in pack.answers if q in small
+    }
+    assert trunks == {shots}
+
+
+def test_a_text_alone_has_no_trunk_however_long_its_continuation():
+    (pack,) = packs([scored(0, tuple(range(40)), (6,) * 300)])
+    assert pack.trunk == ()
+
+
+def test_a_text_a_little_longer_than_a_long_trunk_adds_none():
+    shots = tuple(range(2500))
+    assert {pack.trunk for pack in packs(subject(shots), kept=[shots])} == {shots}
+
+
+def test_a_trunk_less_than_twice_as_long_as_the_one_below_does_not_last():
+    shots = tuple(range(320))
+    orders = [
+        scored(100 * number + order, shots + (500 + number,) * 120 + (order,) * 40, (5,))
+        for number in range(2)
+        for order in range(24)
+    ]
+    found = packs(orders)
+    assert {len(pack.trunk) for pack in found} == {440}
+    assert {pack.lasting for pack in found} == {320}
+
+
+def test_options_are_not_parted_from_their_question_to_fill_a_pack():
+    alike = [scored(key, (1, 2, 3, *[10 + key // 4] * 60), (50 + key, 9)) for key in range(8)]
+    found = packs(alike, tokens=2 * 67 - 2)
+    assert [len(pack.tokens) for pack in found] == [67, 67]
+    assert len(packs(alike[:4], tokens=67)) == 1
+
+
+def test_pieces_begin_with_questions_and_do_not_part_their_options():
+    two = [(0,) * 60, (1,) * 56]
+    (pack,) = packs([scored(key, two[key // 4], (50 + key, 9)) for key in range(8)])
+    assert [(piece.begin, piece.end, piece.path) for piece in pack.pieces] == [
+        (0, 64, ()),
+        (64, 124, ()),
+    ]
+
+
+def test_options_stay_in_the_piece_of_a_long_question():
+    (pack,) = packs([scored(key, (0,) * 80, (50 + key, 9)) for key in range(4)])
+    assert [(piece.begin, piece.end) for piece in pack.pieces] == [(0, 84)]
+
+
+def test_a_question_too_wide_for_a_piece_is_cut_between_its_options():
+    (pack,) = packs([scored(key, (0,) * 80, (50 + key, *[9] * 40)) for key in range(2)])
+    assert [(piece.begin, piece.end, piece.path) for piece in pack.pieces] == [
+        (0, 120, ()),
+        (120, 160, tuple(range(80))),
+    ]
 
 
 @pytest.mark.parametrize("length", [2048, 16_000])
@@ -93,6 +175,11 @@ def test_a_long_text_alone_is_a_trunk_so_that_no_piece_gathers_it(length: int):
     (pack,) = packs([scored(0, (*text, 5), (6, 7))])
     assert pack.trunk == text
     assert max(len(piece.path) for piece in pack.pieces) < 16
+
+
+def test_a_text_that_is_not_long_and_alone_has_no_trunk():
+    (pack,) = packs([scored(0, tuple(range(2047)), (6, 7))])
+    assert pack.trunk == ()
 
 
 def test_a_long_text_stands_on_what_it_shares():

@@ -21,6 +21,9 @@ PROMPTS = st.lists(
 )
 
 
+EDGES = ("just too little", "just enough", "two savings that are more than one")
+
+
 @pytest.mark.parametrize(
     ("prompts", "expected"),
     [
@@ -30,6 +33,12 @@ PROMPTS = st.lists(
         ([(*SYSTEM, 50), (*SYSTEM, 51, 52)], [Family(200, (1, 0))]),
         ([(*SYSTEM, 50), (*SYSTEM, 50, 51)], [Family(200, (1, 0))]),
         ([SYSTEM, SYSTEM], [Family(199, (0, 1))]),
+        ([(*SYSTEM[:127], 50), (*SYSTEM[:127], 51)], [Family(0, (0, 1))]),
+        ([(*SYSTEM[:128], 50), (*SYSTEM[:128], 51)], [Family(128, (0, 1))]),
+        (
+            [(*SYSTEM[:80], *SHOTS[at : at + 120], n) for at in (0, 150) for n in (1, 2)],
+            [Family(200, (0, 1)), Family(200, (2, 3))],
+        ),
         (
             [
                 (1,),
@@ -42,7 +51,16 @@ PROMPTS = st.lists(
             [Family(500, (4, 2, 5)), Family(200, (1, 3)), Family(0, (0,))],
         ),
     ],
-    ids=["none", "one", "too little", "alike", "one begins the other", "the same", "two kinds"],
+    ids=[
+        "none",
+        "one",
+        "too little",
+        "alike",
+        "one begins the other",
+        "the same",
+        *EDGES,
+        "two kinds",
+    ],
 )
 def test_prompts_that_begin_alike_are_a_family(
     prompts: Sequence[tuple[int, ...]], expected: list[Family]

@@ -75,6 +75,15 @@ def test_a_common_beginning_is_encoded_once():
     assert sum(map(len, letters.asked)) < len(SHOTS) + 3 * 30 + 9 * 12
 
 
+@pytest.mark.parametrize(("shared", "parts"), [(31, 2), (32, 3)])
+def test_a_beginning_is_cut_off_where_it_spares_thirty_two_characters(shared: int, parts: int):
+    letters = Letters()
+    fast = by_lines(letters, ["a", "\n"])
+    letters.asked.clear()
+    fast.encode(["x" * (shared - 1) + "\n" + word for word in ("one", "oak")])
+    assert len(letters.asked) == parts
+
+
 @pytest.mark.parametrize(
     ("letters", "spelled"),
     [

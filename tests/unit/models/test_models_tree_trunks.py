@@ -45,6 +45,8 @@ def test_all_can_be_given_up():
 
 def test_a_trunk_at_hand_gives_way_to_the_next_and_to_one_that_is_kept():
     trunks = store(99)
+    trunks.hold((1, 2, 3), "b")
+    assert trunks.nearest((1, 2, 4)) == (2, "b")
     trunks.put((1, 2), "a")
     trunks.hold((1, 2, 3), "b")
     trunks.hold((1, 2, 4), "c")

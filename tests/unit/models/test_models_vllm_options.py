@@ -127,7 +127,9 @@ def test_an_adapter_of_too_high_a_rank_is_told(folder: Path):
         engine(replace(ENTRY, adapter=str(folder)), VllmOptions(), folder)
 
 
-@pytest.mark.parametrize("about", [{"r": None}, {"r": 8, "rank_pattern": {"q_proj": "16"}}])
+@pytest.mark.parametrize(
+    "about", [{"r": None}, {"r": 8, "rank_pattern": {"q_proj": "16"}}, {"rank_pattern": [16]}]
+)
 def test_a_rank_that_is_no_number_is_told(folder: Path, about: dict[str, Any]):
     (folder / "adapter_config.json").write_text(json.dumps(about))
     with pytest.raises(ModelError, match="as a rank, which is no whole number"):
