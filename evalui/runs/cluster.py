@@ -10,6 +10,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic, sleep
 from typing import Any, cast
 
@@ -48,17 +49,19 @@ class _Actor:
 class ClusterModel:
     """A model held by the actors of a cluster; see `models.base.Model`.
 
-    Until `wait` has returned nothing is known of the model. `cores` are those of an actor where
-    no machine has an accelerator. Actors are started on machines that join later, too.
+    Until `wait` has returned nothing is known of the model. `connect` returns the ray module while
+    the cluster is there, see `cluster_head`. `cores` are those of an actor where no machine has an
+    accelerator. Actors are started on machines that join later, too.
     """
 
-    def __init__(self, entry: ModelEntry, ray: Any, *, cores: int = 2) -> None:
+    def __init__(self, entry: ModelEntry, connect: Callable[[], Any], *, cores: int = 2) -> None:
         self.name = entry.name
         self.fingerprint = ""
         self.abilities: frozenset[Ability] = frozenset()
         self.notes: tuple[str, ...] = ()
         self._entry = entry
-        self._ray = ray
+        self._connect = connect
+        self._ray: Any = None  # until it is connected
         self._cores = 0 if entry.device.startswith("cuda") else cores
         self._accelerators = read_options(entry).tensor_parallel if entry.backend == "vllm" else 1
         self._actors: list[_Actor] = []
@@ -72,8 +75,9 @@ class ClusterModel:
         """Return as soon as an actor holds the model.
 
         Raises:
-            Unreachable: none does after some seconds; it goes on loading, so wait again.
-            ModelError: the model cannot be loaded on the cluster.
+            Unreachable: none does after some seconds; it goes on loading, so wait again. Or the
+                head of the cluster is gone.
+            ModelError: the model cannot be loaded on the cluster, or there is none.
         """
         began = monotonic()
         while not self._ready():
@@ -234,6 +238,11 @@ class ClusterModel:
         if monotonic() - self._looked < _LOOK_S:
             return
         self._looked = monotonic()
+        try:
+            self._ray = self._connect()
+        except Unreachable:
+            self._actors.clear()  # they end with their head
+            raise
         machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         self._seats, options = seats(machines, cores=self._cores, accelerators=self._accelerators)
         while len(self._actors) < self._seats:
@@ -276,14 +285,14 @@ class ClusterOpener:
         self._loading: ClusterModel | None = None  # on its way while the worker asks again
 
     def __call__(self, entry: ModelEntry) -> Model:
-        """The model; raises as `ClusterModel.wait` and `connect` do."""
+        """The model; raises as `ClusterModel.wait` does."""
         if self._loading and not self._loading.holds(entry):
             self.drop()
         if entry.backend in _TAUGHT:
             return open_model(entry)
         if self._loading is None:
-            ray = connect(self._settings.ray_address)
-            self._loading = ClusterModel(entry, ray, cores=self._settings.ray_cores)
+            there = partial(connect, self._settings.ray_address)
+            self._loading = ClusterModel(entry, there, cores=self._settings.ray_cores)
         try:
             self._loading.wait()
         except Unreachable:

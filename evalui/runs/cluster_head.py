@@ -1,5 +1,6 @@
 """The way to a Ray cluster: its head's address, or a cluster on this machine alone."""
 
+import os
 import signal
 import socket
 import threading
@@ -8,6 +9,7 @@ from typing import Any, cast
 from evalui.errors import ModelError, Unreachable
 
 _KNOCK_S = 5.0
+_TRIES = "RAY_NUM_REDIS_GET_RETRIES"
 
 
 def connect(address: str) -> Any:
@@ -15,17 +17,11 @@ def connect(address: str) -> Any:
 
     Raises:
         ModelError: ray is not installed, or the address is none.
-        Unreachable: nobody answers at the address.
+        Unreachable: nobody answers at the address, or no longer.
     """
-    try:
-        import ray as package
-    except ImportError as error:
-        raise ModelError(
-            "The engine is ray, which is not installed. Install evalui with the extra [ray].",
-            "no-ray",
-        ) from error
-    ray = cast(Any, package)  # typed only in part
+    ray = _package()
     if ray.is_initialized():
+        _leave_if_gone(ray)
         return ray
     if address:
         _knock(address)
@@ -47,6 +43,35 @@ def connect(address: str) -> Any:
     return ray
 
 
+def _package() -> Any:
+    # Told on import only. By itself it tries a head that turns it away, because of its token, for
+    # several minutes, and cannot be stopped.
+    tries = os.environ.get(_TRIES)
+    os.environ[_TRIES] = tries or "1"
+    try:
+        import ray
+    except ImportError as error:
+        raise ModelError(
+            "The engine is ray, which is not installed. Install evalui with the extra [ray].",
+            "no-ray",
+        ) from error
+    finally:
+        if not tries:
+            del os.environ[_TRIES]  # actors read it, too
+    return cast(Any, ray)  # typed only in part
+
+
+def _leave_if_gone(ray: Any) -> None:
+    """Ray would keep whoever asks it waiting for a head that is gone, and end this process after
+    a minute.
+    """
+    try:
+        _knock(ray.get_runtime_context().gcs_address)
+    except Unreachable:
+        ray.shutdown()
+        raise
+
+
 def _knock(address: str) -> None:
     """Ray itself would try for ten minutes, and could not be stopped."""
     host, _, port = address.rpartition(":")
@@ -62,8 +87,8 @@ def _knock(address: str) -> None:
 
 def _no_cluster(address: str, error: Exception) -> Unreachable:
     return Unreachable(
-        "The cluster at {address} cannot be reached: {reason}",
+        "The cluster at {address} cannot be reached: {reason}.",
         "no-cluster",
         address=address,
-        reason=str(error).partition("\n")[0],
+        reason=str(error).partition("\n")[0].rstrip("."),
     )

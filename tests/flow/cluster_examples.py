@@ -34,7 +34,13 @@ def main(database: Path, models: Path, run_id: str, out: Path) -> None:
     told = Counting()
     logging.getLogger("evalui.runs.cluster").addHandler(told)
     cluster = Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
+        initialize_head=True,
+        head_node_args={
+            "num_cpus": 0,
+            "include_dashboard": False,
+            # Else actors let everybody else on a busy machine go first, and load for minutes.
+            "_system_config": {"worker_niceness": 0},
+        },
     )
     machines = [cluster.add_node(num_cpus=1) for _ in range(2)]
     cluster.wait_for_nodes()

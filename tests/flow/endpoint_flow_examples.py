@@ -60,9 +60,14 @@ class Place:
 
     def answered(self) -> list[str]:
         """The questions of the run that it has answered."""
+        return [prompt for prompt in self.noted() if " plus " in prompt]
+
+    def noted(self) -> list[str]:
+        """All it has answered, also what was only asked to find out what it can do."""
         log = self.folder / "log"
-        prompts = map(json.loads, log.read_text().splitlines()) if log.exists() else ()
-        return [prompt for prompt in prompts if " plus " in prompt]
+        written = log.read_text() if log.exists() else ""
+        # The last line may be on its way.
+        return [json.loads(line) for line in written.splitlines(keepends=True) if "\n" in line]
 
 
 class Branch(Office):
@@ -119,6 +124,8 @@ class Shift:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        if failed:
+            self.ending.set()
         self._thread.join(60)
         assert not self._thread.is_alive()

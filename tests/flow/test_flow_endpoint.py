@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,27 +19,24 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def branch(tmp_path: Path) -> Iterator[Branch]:
-    opened = Branch(tmp_path)
-    yield opened
-    opened.close()
+    with closing(Branch(tmp_path)) as opened:
+        yield opened
 
 
 @pytest.fixture
 def chain(tmp_path: Path) -> Iterator[Branch]:
     """The same with three servers."""
-    opened = Branch(tmp_path, servers=3)
-    yield opened
-    opened.close()
+    with closing(Branch(tmp_path, servers=3)) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Trial, ...]]:
     """The trials of the same run when nothing happens to it."""
-    opened = Branch(tmp_path_factory.mktemp("undisturbed") / "branch")
-    run_id = opened.queue_questions()
-    opened.work_here()
-    trials = opened.trials(run_id)
-    opened.close()
+    with closing(Branch(tmp_path_factory.mktemp("undisturbed"))) as opened:
+        run_id = opened.queue_questions()
+        opened.work_here()
+        trials = opened.trials(run_id)
     assert [len(cell) for cell in trials] == [TRIALS]
     return trials
 
@@ -113,7 +111,7 @@ def test_a_waiting_run_is_cancelled_at_once_and_can_be_resumed(
         place.be(status=503)
         wait_until(lambda: branch.waiting(run_id) is not None)
         branch.store.cancel(run_id)
-        wait_until(lambda: branch.store.run(run_id).state == "cancelled", 5)
+        wait_until(lambda: branch.store.run(run_id).state == "cancelled", 20)
     kept = branch.store.run(run_id).done
     assert kept == 50
     place.be()
@@ -150,6 +148,7 @@ def test_a_server_that_turns_requests_down_fails_the_cell_and_keeps_the_rest(
     assert cell.error.startswith(f"remote turned down 4 of {TRIALS} requests. The first time: ")
     assert "the prompt is too long" in cell.error
     assert cell.done == TRIALS - 4
+    wait_until(lambda: len(place.answered()) == cell.done)  # it notes a moment after it answers
     place.be(delay=0)
     branch.store.resume(run_id)
     before = len(place.answered())
@@ -168,7 +167,7 @@ def test_a_worker_asked_to_end_while_it_waits_gives_the_run_back(branch: Branch)
     place.be(status=503)
     wait_until(lambda: branch.waiting(run_id) is not None)
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(10) == 0
+    assert worker.wait(20) == 0
     run = branch.store.run(run_id)
     assert run.state == "queued"
     assert run.done == 20
@@ -195,4 +194,5 @@ def test_every_token_is_counted_once_over_all_lives_of_a_run(branch: Branch) -> 
     answers = charge.read // 40
     paid = pytest.approx(answers * (400 + 120) / 1e6)
     assert charge == Charge(answers * 40, answers * 6, paid)  # pyright: ignore[reportArgumentType] # stands for a float
-    assert TRIALS <= answers <= len((place.folder / "log").read_text().splitlines())
+    assert answers >= TRIALS
+    wait_until(lambda: len(place.noted()) >= answers)  # it notes a moment after it answers

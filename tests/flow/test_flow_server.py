@@ -61,8 +61,10 @@ def test_a_killed_server_leaves_no_worker_and_no_lost_run(
     office.pace(0)
     workers = Workers(office.store, office.models)
     workers.start()
-    office.wait_for(run_id, lambda run: run.state == "done")
-    workers.stop()
+    try:
+        office.wait_for(run_id, lambda run: run.state == "done")
+    finally:
+        workers.stop()
     assert office.trials(run_id) == expected
     assert len(office.answered()) == TRIALS
 
@@ -89,9 +91,11 @@ def test_stopping_ends_every_worker_and_gives_its_run_back(office: Office) -> No
     run_id = office.queue()
     workers = Workers(office.store, office.models, count=2)
     workers.start()
-    office.wait_for(run_id, lambda run: run.done > 0)
-    pids = workers.pids()
-    workers.stop()
+    try:
+        office.wait_for(run_id, lambda run: run.done > 0)
+        pids = workers.pids()
+    finally:
+        workers.stop()
     assert len(pids) == 2
     assert workers.pids() == []
     assert office.store.run(run_id).state == "queued"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evalui.errors import ModelError, Refused
+from evalui.errors import ModelError, Refused, Unreachable
 from evalui.models import ModelEntry
 from evalui.runs.cluster import ClusterModel
 from evalui.runs.holder import Holder
@@ -57,12 +57,17 @@ class FakeRay:
     def __init__(self, cpus: int = 2) -> None:
         self.cpus = cpus
         self.dying = 0
-        self.slow = self.deaf = False
+        self.slow = self.deaf = self.headless = False
         self.stillborn = 0
         self.unborn = RayError("No module named evalui")
         self.made = 0
         self.killed: list[Any] = []
         self.cancelled: list[Any] = []
+
+    def connect(self) -> "FakeRay":
+        if self.headless:
+            raise Unreachable("The head is gone.")
+        return self
 
     def nodes(self) -> list[dict[str, Any]]:
         return [
@@ -91,9 +96,11 @@ class FakeRay:
         return reference.result
 
     def kill(self, handle: Any) -> None:
+        assert not self.headless, "Ray would wait for a minute, and then end the process"
         self.killed.append(handle)
 
     def cancel(self, reference: Any) -> None:
+        assert not self.headless, "nobody could be told"
         if self.deaf:
             raise RayError("Gone.")
         self.cancelled.append(reference)
@@ -134,7 +141,7 @@ class _Handle:
 
 
 def opened(ray: FakeRay, cores: int = 1) -> ClusterModel:
-    model = ClusterModel(ENTRY, ray, cores=cores)
+    model = ClusterModel(ENTRY, ray.connect, cores=cores)
     model.wait()
     return model
 

@@ -66,6 +66,23 @@ def test_a_cluster_that_dies_away_is_unreachable_and_can_be_asked_again(
     assert answers(model, asked("a", "b")) == {0: "a", 1: "b"}
 
 
+def test_a_head_that_dies_takes_all_actors_with_it_and_new_ones_are_made_once_it_is_back(
+    ray: FakeRay,
+):
+    model = opened(ray)
+    answering = model.answer(asked(*map(str, range(100))))
+    next(answering)
+    ray.headless = True
+    with pytest.raises(Unreachable, match="The head is gone"):
+        list(answering)
+    with pytest.raises(Unreachable, match="The head is gone"):
+        answers(model, asked("a"))
+    ray.headless = False
+    assert answers(model, asked("a", "b")) == {0: "a", 1: "b"}
+    assert ray.made == 4
+    assert ray.killed == ray.cancelled == []
+
+
 def test_requests_that_end_every_machine_are_not_handed_on_for_ever(ray: FakeRay):
     model = opened(ray)
     ray.dying = 10**6

@@ -1,15 +1,21 @@
 """How a worker gets a model on a cluster, and the cluster itself."""
 
+import os
 import socket
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fake_ray_examples import ENTRY, LOADS, FakeRay
 from runs_examples import add_run
 
 from evalui.errors import ModelError, Unreachable
-from evalui.models import Model, ModelEntry, open_model
+from evalui.models import ModelEntry, open_model
 from evalui.runs import cluster, worker
 from evalui.runs.cluster import connect, opener
 from evalui.runs.model_trials import queue_trial, trials_of
@@ -72,23 +78,26 @@ def test_a_model_to_try_out_is_waited_for_while_the_cluster_loads_it(
     monkeypatch.setattr(cluster, "connect", lambda _: ray)
     monkeypatch.setattr(cluster, "ALONE_S", 0.0)
     monkeypatch.setattr(worker, "LOADING_S", 0.0 if ends == "late" else 60.0)
-    ray.slow = True
-    opens, asked_for = opener(Settings(engine="ray", ray_cores=1)), count(1)
+    wait, waits = ray.wait, count(1)
 
-    def open_(entry: ModelEntry) -> Model:
-        if next(asked_for) == 3:
-            ray.slow = ends != "loaded"
-        return opens(entry)
+    def wait_in_vain(references: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
+        ray.slow = ends != "loaded" or next(waits) < 3
+        return wait(references)
 
+    monkeypatch.setattr(ray, "wait", wait_in_vain)
     queue_trial(store.database, ENTRY, "me")
     looks = count()
     tries = Worker(
-        store, dict, opener=open_, stopping=lambda: ends == "stopped" and next(looks) > 2
+        store,
+        dict,
+        opener=opener(Settings(engine="ray", ray_cores=1)),
+        stopping=lambda: ends == "stopped" and next(looks) > 2,
     )
     assert tries.try_once()
     trial = trials_of(store.database, "me")["m"]
     expected = {"loaded": ("done", ""), "late": ("failed", LOADS), "stopped": ("queued", "")}
     assert (trial.state, trial.error) == expected[ends]
+    assert len(ray.killed) == ray.made == 2, "the seats are given back, however it ends"
 
 
 def test_without_the_setting_everything_stays_in_the_worker():
@@ -100,11 +109,51 @@ def test_an_address_that_is_none_is_told():
         connect("localhost")
 
 
-@pytest.mark.timeout(20)
-def test_a_head_that_is_gone_is_noticed_at_once():
-    with socket.socket() as nobody:  # nobody else gets the port, and nobody listens to it
+@pytest.fixture
+def nowhere() -> Iterator[str]:
+    """An address that nobody else gets and nobody listens to."""
+    with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
-        port = nobody.getsockname()[1]
-        complaint = rf"The cluster at 127\.0\.0\.1:{port} cannot be reached"
-        with pytest.raises(Unreachable, match=complaint):
-            connect(f"127.0.0.1:{port}")
+        yield f"127.0.0.1:{nobody.getsockname()[1]}"
+
+
+@pytest.mark.timeout(20)
+def test_a_head_that_is_gone_is_noticed_at_once(nowhere: str):
+    with pytest.raises(Unreachable, match=f"The cluster at {nowhere} cannot be reached"):
+        connect(nowhere)
+
+
+def test_ray_tries_a_head_that_turns_it_away_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "ray.py").write_text(
+        "import os\n"
+        "tries = os.environ.get('RAY_NUM_REDIS_GET_RETRIES')\n"
+        "exceptions = type('', (), {'RayError': OSError})\n"
+        "def is_initialized(): return False\n"
+        "def init(**_): raise ConnectionError(f'Tried: {tries}.')\n"
+    )
+    monkeypatch.setitem(sys.modules, "ray", None)  # type: ignore[arg-type] # so that it is put back
+    del sys.modules["ray"]
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(Unreachable, match=r"cannot be reached: Tried: 1\.$"):
+        connect("")
+    assert "RAY_NUM_REDIS_GET_RETRIES" not in os.environ, "actors read it, too"
+
+
+def test_a_cluster_whose_head_is_gone_is_left_before_ray_ends_the_process(
+    nowhere: str, monkeypatch: pytest.MonkeyPatch
+):
+    left: list[str] = []
+    context = SimpleNamespace(gcs_address=nowhere)
+    joined = SimpleNamespace(
+        is_initialized=lambda: True,
+        get_runtime_context=lambda: context,
+        shutdown=lambda: left.append(context.gcs_address),
+    )
+    monkeypatch.setitem(sys.modules, "ray", joined)  # type: ignore[arg-type] # the little that is used
+    with pytest.raises(Unreachable, match=f"The cluster at {nowhere} cannot be reached"):
+        connect(nowhere)
+    assert left == [nowhere]
+    with socket.create_server(("127.0.0.1", 0)) as somebody:
+        context.gcs_address = f"127.0.0.1:{somebody.getsockname()[1]}"
+        assert connect(nowhere) is joined
+    assert left == [nowhere]

@@ -177,11 +177,12 @@ def test_a_worker_serves_until_it_is_told_to_end(store: Store, tmp_path: Path) -
         target=serve, args=(store, tmp_path / "models.toml"), kwargs={"ending": ending}
     )
     serving.start()
-    run_id = add_run(store)
-    wait_until(lambda: store.run(run_id).state == "done")
-    ending.set()
-    serving.join(10)
-    assert store.run(run_id).state == "done"
+    try:
+        run_id = add_run(store)
+        wait_until(lambda: store.run(run_id).state == "done")
+    finally:
+        ending.set()
+        serving.join(20)
     assert not serving.is_alive()
 
 
@@ -190,22 +191,20 @@ def test_a_worker_serves_models_that_were_added_on_the_page(store: Store, tmp_pa
     additions_beside(store.database.path).write_text(
         '[perfect]\nbackend = "scripted"\noptions = {rule = "perfect"}\n'
     )
-    ending, seen = threading.Event(), list[str]()
+    ending = threading.Event()
     serving = threading.Thread(
         target=serve, args=(store, tmp_path / "models.toml"), kwargs={"ending": ending}
     )
     run_id = add_run(store)
     queue_trial(store.database, CATALOG["perfect"], "local")
     serving.start()
-    deadline = time.monotonic() + 20
-    while store.run(run_id).state != "done" and time.monotonic() < deadline:
-        seen += [row.name for row in workers(store.database)]
-        time.sleep(0.005)
-    ending.set()
-    serving.join(10)
-    assert store.run(run_id).state == "done"
+    try:
+        wait_until(lambda: store.run(run_id).state == "done")
+        assert len(workers(store.database)) == 1
+    finally:
+        ending.set()
+        serving.join(20)
     assert trials_of(store.database, "local")["perfect"].state == "done"
-    assert seen
     assert workers(store.database) == []
 
 
