@@ -5,7 +5,6 @@ markers left those on the last line that announces one decide, else those on the
 has any. Markers that contradict each other there are unreadable: the judge is asked again.
 """
 
-import html
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -51,7 +50,9 @@ class _Marker:
 
 
 def _read(reply: str, scale: _Scale) -> Mark:
-    plain = unicodedata.normalize("NFKC", html.unescape(reply)).translate(_LOOKALIKES)
+    from html import unescape  # its table of 2,000 names
+
+    plain = unicodedata.normalize("NFKC", unescape(reply)).translate(_LOOKALIKES)
     plain = re.sub(r"\\([\[\]])", r"\1", plain)
     if not (spoken := _CLOSED_THOUGHT.split(plain)[-1]).strip():
         return Mark(None, "empty")

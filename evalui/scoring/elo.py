@@ -23,7 +23,7 @@ NATURAL = SCALE / np.log(BASE)  # rating points per unit of log-odds
 
 # 200 MB of permuted kinds, two bytes each: all 1000 orders of 100,000 battles at once.
 _CELLS_AT_ONCE = 100_000_000
-_STEPS_AT_ONCE = 64  # their work arrays stay in the processor's cache
+_STEPS_AT_ONCE = 32  # their work arrays stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,43 +193,49 @@ def _shuffled(
 def _replay(
     kinds: _Kinds, orders: NDArray[np.uint16 | np.uint32], size: int, k: float
 ) -> NDArray[np.float64]:
-    """All orders at once, one battle of each per step: the ratings, shape (runs, models)."""
+    """All orders at once, one battle of each per step: the ratings, shape (runs, models).
+
+    As E = (1 + tanh(x_a - x_b)) / 2 with ratings x in half log-odds, a move K (S - E) is
+    K (S - 1/2) + K/2 tanh(x_b - x_a), which takes fewer calls than the formula with exp.
+    """
     runs, n = orders.shape
-    # Ratings lie flat, in units of log-odds above the start; a row of orders owns `size` of them.
+    # Ratings lie flat, in half log-odds above the start; a row of orders owns `size` of them.
     ratings = np.zeros(runs * size)
     own = np.arange(runs, dtype=np.intp) * size
+    reach = k / (4 * NATURAL)  # the furthest that a battle of equals moves them
+    shifts = (2 * kinds.points - 1) * reach
+    steps = np.empty((_STEPS_AT_ONCE, runs), dtype=np.intp)
     sides = np.empty((_STEPS_AT_ONCE, 2, runs), dtype=np.intp)
     earned = np.empty((_STEPS_AT_ONCE, runs))
     for first in range(0, n, _STEPS_AT_ONCE):
-        steps = orders[:, first : first + _STEPS_AT_ONCE].T.astype(np.intp)
-        now = slice(len(steps))
+        now = slice(min(_STEPS_AT_ONCE, n - first))
+        steps[now] = orders[:, first : first + _STEPS_AT_ONCE].T
         # Mode "clip" spares `take` a buffer; no index is out of range.
-        kinds.side_a.take(steps, out=sides[now, 0], mode="clip")
-        kinds.side_b.take(steps, out=sides[now, 1], mode="clip")
+        kinds.side_a.take(steps[now], out=sides[now, 0], mode="clip")
+        kinds.side_b.take(steps[now], out=sides[now, 1], mode="clip")
         sides[now] += own
-        kinds.points.take(steps, out=earned[now], mode="clip")
-        earned[now] *= k / NATURAL
-        _fight(ratings, sides[now], earned[now], k / NATURAL)
-    return START + NATURAL * ratings.reshape(runs, size)
+        shifts.take(steps[now], out=earned[now], mode="clip")
+        _fight(ratings, sides[now], earned[now], reach)
+    return START + 2 * NATURAL * ratings.reshape(runs, size)
 
 
 def _fight(
-    ratings: NDArray[np.float64], sides: NDArray[np.intp], earned: NDArray[np.float64], k: float
+    ratings: NDArray[np.float64], sides: NDArray[np.intp], earned: NDArray[np.float64], reach: float
 ) -> None:
-    """Move the ratings by some steps: `sides` is (steps, 2, runs), `earned` K S of (steps, runs).
+    """Move the ratings by some steps: `sides` is (steps, 2, runs), `earned` K (S - 1/2).
 
     Ten thousand steps of a thousand orders: everything is written in place, and each call costs.
     """
     both = np.empty(sides.shape[1:])
     rating_a, rating_b = both
     won = np.empty(sides.shape[2])
+    reaches = np.full_like(won, reach)  # a bare number would be made an array at each step
     for places, points in zip(sides, earned, strict=True):
         ratings.take(places, out=both, mode="clip")
         np.subtract(rating_b, rating_a, out=won)
-        np.exp(won, out=won)
-        won += 1
-        np.divide(k, won, out=won)  # K E
-        np.subtract(points, won, out=won)
+        np.tanh(won, out=won)
+        won *= reaches
+        won += points
         rating_a += won
         rating_b -= won
         ratings[places] = both

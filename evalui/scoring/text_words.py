@@ -7,19 +7,9 @@ English reference is cut as Chinese. The splitters are given; this module knows 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 _CHINESE = re.compile("[\u4e00-\u9fa5]")
-# rouge_chinese ends a line after a sentence, a mark after it included. The order counts, and so
-# does that the character after the mark is used up: in "??a" only the first mark ends a line.
-_LINE_ENDS = tuple(
-    re.compile(f"({end})({following})")
-    for end, following in (
-        ("[。！？?]", "[^”’]"),
-        (r"\.{6}", "[^”’]"),
-        ("…{2}", "[^”’]"),
-        ("[。！？?][”’]", "[^，。！？?]"),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +50,26 @@ def cut(text: str, splitters: Splitters) -> Words:
 
 
 def _at_blanks(text: str) -> tuple[str, ...]:
-    for line_end in _LINE_ENDS:
+    for line_end in _line_ends():
         text = line_end.sub(r"\1\n\2", text)
     lines = (line for line in text.rstrip().split("\n") if line)
     # A line of blanks is one empty word in rouge_chinese.
     return tuple(word for line in lines for word in line.split() or [""])
+
+
+@cache  # at first use: to compile them takes longer than to import the module
+def _line_ends() -> tuple[re.Pattern[str], ...]:
+    """Where rouge_chinese ends a line: after a sentence, a mark after it included.
+
+    The order counts, and so does that the character after the mark is used up: in "??a" only the
+    first mark ends a line.
+    """
+    return tuple(
+        re.compile(f"({end})({following})")
+        for end, following in (
+            ("[。！？?]", "[^”’]"),
+            (r"\.{6}", "[^”’]"),
+            ("…{2}", "[^”’]"),
+            ("[。！？?][”’]", "[^，。！？?]"),
+        )
+    )

@@ -41,6 +41,17 @@ def test_many_orders_at_once_agree_with_a_plain_loop_over_orders(name: str):
     assert dict(zip(models(battles), median, strict=True)) == pytest.approx(wanted, abs=1e-6)
 
 
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 64, 200])  # so many steps of each order at a time
+@pytest.mark.parametrize("k", [4.0, 400.0])
+def test_each_of_many_orders_ends_where_it_ends_alone(n: int, k: float):
+    battles = battles_of(CASES["five_models_200"])[:n]
+    orders = np.array([_shuffled(n, seed) for seed in range(3)])
+    for order, ratings in zip(orders, in_orders(battles, orders, k), strict=True):
+        alone = sequential([battles[place] for place in order], k)
+        found = dict(zip(models(battles), ratings, strict=True))
+        assert found == pytest.approx(alone, abs=1e-9)
+
+
 @pytest.mark.parametrize("name", ["three_models_60", "five_models_200", "wide_spread_1200"])
 def test_the_median_over_our_orders_is_that_over_any_other_orders(name: str):
     wanted = CASES[name]["expected"]["permutation_elo_1000_K32_python_seeds_0_999"]
