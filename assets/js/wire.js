@@ -108,6 +108,8 @@
       }
       const tab = event.target.closest("[data-tab]");
       if (tab) document.getElementById(`${tab.dataset.tab}-button`)?.click();
+      const place = event.target.closest("[data-scroll]");
+      if (place) document.getElementById(place.dataset.scroll)?.querySelector("input")?.focus();
     });
     pane.addEventListener("change", (event) => {
       const field = event.target;

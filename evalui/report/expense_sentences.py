@@ -21,6 +21,7 @@ EXPENSE_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "expense-dollars": {"en": "Cost", "zh": "费用"},
     "expense-together": {"en": "Together", "zh": "合计"},
     "no-price": {"en": "no price given", "zh": "未给出价格"},
+    "partly-priced": {"en": "not all priced", "zh": "部分没有价格"},
     "expense-wait": {
         "en": "{model} has not answered since {since}: {why}",
         "zh": "{model} 自 {since} 起没有应答：{why}",

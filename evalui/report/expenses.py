@@ -87,7 +87,7 @@ def expense_objects(expenses: Sequence[Expense]) -> list[dict[str, Any]]:
             "output_tokens": each.written if _is_counted(each) else None,
             "input_price": each.prices[0] if each.prices else None,
             "output_price": each.prices[1] if each.prices else None,
-            "dollars": each.dollars,
+            "dollars": each.dollars if _is_counted(each) else None,
             "waits": each.why or None,
         }
         for each in expenses
@@ -131,7 +131,7 @@ def _together(counted: Sequence[Expense], language: Language) -> tuple[str, ...]
         count(sum(each.requests for each in counted)),
         count(sum(each.read for each in counted)),
         count(sum(each.written for each in counted)),
-        NONE,
+        say("partly-priced", language) if 0 < len(known) < len(counted) else NONE,
         _dollars(sum(known) if known else None),
     )
 

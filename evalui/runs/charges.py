@@ -52,23 +52,33 @@ _ASKED = """
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """Tokens read and written, and US dollars; None where no model has a price."""
+    """Tokens read and written, and US dollars; None where no model has a price.
+
+    `partly`: the dollars are of a part of the tokens, as the rest has no price.
+    """
 
     read: int
     written: int
     dollars: float | None = None
+    partly: bool = False
 
     def __add__(self, other: "Charge") -> "Charge":
         """Both together; a part without a price adds none."""
         known = [each.dollars for each in (self, other) if each.dollars is not None]
         return Charge(
-            self.read + other.read, self.written + other.written, sum(known) if known else None
+            self.read + other.read,
+            self.written + other.written,
+            sum(known) if known else None,
+            self.partly or other.partly or len(known) == 1,
         )
 
     def __str__(self) -> str:
         """For the command line, which speaks English."""
         told = f"{self.read:,} tokens read, {self.written:,} written"
-        return told if self.dollars is None else f"{told}, ${self.dollars:,.4f} at today's prices"
+        if self.dollars is None:
+            return told
+        rest = ", without what has no price" if self.partly else ""
+        return f"{told}, ${self.dollars:,.4f} at today's prices{rest}"
 
 
 @dataclass(frozen=True, slots=True)

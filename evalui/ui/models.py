@@ -120,7 +120,7 @@ class Models:
         models = self._listed(looks, seats, hardware)
         around = Around(self._waits(seats), shelf.may_edit, said.asking, said.looked)
         page = div(
-            page_head(t("catalog.head"), t("catalog.promise")),
+            page_head(t("catalog.head"), t("catalog.promise"), self._down()),
             div(note("bad", problem), role="alert") if problem else None,
             self._shadowed(sorted(shadowed)) if shadowed else None,
             devices_card(t, hardware, seats, shelf.cluster),
@@ -128,6 +128,13 @@ class Models:
             cls="stack models-page",
         )
         return page, self._live(models, seats)
+
+    def _down(self) -> Html | None:
+        """The way to the form, which a long catalog pushes out of sight."""
+        if not self.desk.shelf.may_edit:
+            return None
+        word = self.t("add.title")
+        return el("button", word, type="button", cls="btn", data_scroll="models-add")
 
     def _shadowed(self, names: Sequence[str]) -> Html:
         """That added models are not used, and for those who may the way to be rid of them."""

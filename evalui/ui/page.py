@@ -15,7 +15,7 @@ from evalui.ui.evaluate import Evaluate
 from evalui.ui.html import Html, div, el, span
 from evalui.ui.icons import LOGO
 from evalui.ui.models import Models
-from evalui.ui.pane import QUIET, Form, pane
+from evalui.ui.pane import QUIET, SKIP, Form, pane
 from evalui.ui.results import Results
 from evalui.ui.runs import Runs
 from evalui.ui.text import text
@@ -60,8 +60,8 @@ class Page:
                     self.compare.build()
                 with gr.Tab(t("tab.models"), id="models", elem_id="tab-models") as models_tab:
                     self.models.build()
-            shown, chosen, seen, timer = runs
-            runs_tab.select(self.runs.open, [chosen], [shown, seen, timer], **QUIET)
+            shown, chosen, *kept = runs
+            runs_tab.select(self.runs.open, [chosen], [shown, *kept], **QUIET)
             compared = self.compare
             compare_tab.select(compared.open, compared.inputs, compared.outputs, **QUIET)
             models_tab.select(self.models.open, None, self.models.outputs, **QUIET)
@@ -81,16 +81,14 @@ class Page:
         # Whoever votes is told no names, not even on the tabs beside.
         votes = form.get("tab") == "annotate"
         told = "" if votes else run_id
-        runs = self.runs.closed() if votes else self.runs.open(told)
-        shown, seen, timer = runs
+        shown, *kept = self.runs.closed() if votes else self.runs.open(told)
         selected = self._tab(form, run_id)
         return (
             gr.Tabs(selected=selected),
-            *self.evaluate.enter(again, query.getlist("models")),
+            *((SKIP, SKIP) if votes else self.evaluate.enter(again, query.getlist("models"))),
             shown,
             told,
-            seen,
-            timer,
+            *kept,
             *(self.results.closed() if votes else self.results.enter(told, form)),
             *self.arena.enter(told, form),
             *self.annotate.enter(run_id, form),

@@ -209,7 +209,11 @@ class Results:
             for row in rows
         ]
         heads = [t("runs.run"), t("runs.state"), t("runs.when")]
-        listed = table(heads, links) if links else el("p", t("results.nothing"), cls="dim")
+        listed = (
+            table(heads, links, cls="runs-list")
+            if links
+            else el("p", t("results.nothing"), cls="dim")
+        )
         return div(
             page_head(t("results.title"), t("results.promise")),
             div(note("warn", problem), role="alert") if problem else None,

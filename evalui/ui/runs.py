@@ -38,9 +38,10 @@ _KINDS = {"queued": "na", "running": "go", "done": "ok", "failed": "bad", "cance
 
 
 class Said(NamedTuple):
-    """What came of the last click, kept in the browser as text: only clicks write it.
+    """What came of the last click, kept in the browser as text.
 
-    `asking` is the run whose deletion waits for a second click.
+    Only clicks write it, and whoever opens the tab begins without it. `asking` is the run whose
+    deletion waits for a second click.
     """
 
     problem: str = ""
@@ -66,8 +67,8 @@ class Runs:
         self.desk = desk
         self.t = t
 
-    def build(self) -> tuple[gr.HTML, gr.Textbox, gr.Textbox, gr.Timer]:
-        """Lay out the tab; the browser keeps which run is shown and what it has seen."""
+    def build(self) -> tuple[gr.HTML, gr.Textbox, gr.Textbox, gr.Textbox, gr.Timer]:
+        """Lay out the tab; the browser keeps which run is shown, what was said and seen."""
         with gr.Column(elem_classes="page"):
             whole = pane("runs-pane")
         chosen = gr.Textbox(visible=False)
@@ -79,7 +80,7 @@ class Runs:
         ticked = timer.tick(self.tick, *parts, trigger_mode="once", **QUIET)
         # Should the tick have undone a click, nobody has to wait a second for the next one.
         ticked.then(self.tick, *parts, **QUIET)
-        return whole, chosen, seen, timer
+        return whole, chosen, said, seen, timer
 
     def answer(self, chosen: str, event: gr.EventData) -> tuple[Any, ...]:
         """What the page shows after a click: stop, resume, delete or another run."""
@@ -93,24 +94,25 @@ class Runs:
         return self.show(chosen, said), chosen, kept_text(said), kept_text(seen), self.timer()
 
     def tick(self, chosen: str, said: str, seen: str) -> tuple[Any, ...]:
-        """The page if it is not what it should be, else nothing at all.
+        """The page if it is not what it should be, else only whether the timer goes on.
 
-        The timer goes on after news: the next tick looks whether a click was undone meanwhile.
+        It goes on after news: the next tick looks whether a click was undone meanwhile.
         """
         now = Seen(self.desk.store.revision(), chosen, said)
         if now == read_kept(Seen, seen):
-            return SKIP, SKIP, SKIP if self.live_count() else self.timer()
+            # Told each time: one that was on its way may stop what a click has started.
+            return SKIP, SKIP, self.timer()
         return self.show(chosen, read_kept(Said, said)), kept_text(now), gr.Timer(active=True)
 
     def open(self, chosen: str) -> tuple[Any, ...]:
-        """Pane, what it shows, and timer when the tab is opened."""
+        """Pane, what was said, what it shows, and timer when the tab is opened."""
         # Asked before the page is drawn: what changes meanwhile is news to the next tick.
         seen = Seen(self.desk.store.revision(), chosen)
-        return self.show(chosen), kept_text(seen), self.timer()
+        return self.show(chosen), "", kept_text(seen), self.timer()
 
     def closed(self) -> tuple[Any, ...]:
         """The same for somebody who votes and must not be told names, until the tab is opened."""
-        return SKIP, SKIP, SKIP
+        return SKIP, SKIP, SKIP, SKIP
 
     def timer(self) -> gr.Timer:
         """A timer that ticks only while a run can change."""
@@ -172,7 +174,7 @@ class Runs:
             *(el("th", head, scope="col") for head in heads),
             el("th", span(t("runs.actions"), cls="hidden")),
         )
-        body = el("table", el("thead", top), el("tbody", *lines), cls="inset")
+        body = el("table", el("thead", top), el("tbody", *lines), cls="inset runs-list")
         return titled(t("runs.queue"), div(body, cls="scroll"), aside=t("runs.queue_about"))
 
     def _queued(self, row: RunRow, shown: bool) -> Html:
@@ -262,7 +264,8 @@ class Runs:
         lines = [self._ended(row, charges, asking=row.id == asking) for row in rows[:_SHOWN]]
         heads = [t(f"runs.{name}") for name in ("when", "run", "state", "result")]
         return titled(
-            t("runs.finished"), table([*heads, span(t("runs.actions"), cls="hidden")], lines)
+            t("runs.finished"),
+            table([*heads, span(t("runs.actions"), cls="hidden")], lines, cls="runs-list"),
         )
 
     def _ended(

@@ -18,7 +18,8 @@ def charge_words(t: Text, charge: Charge) -> str:
     tokens = t("charges.tokens", read=big(charge.read), written=big(charge.written))
     if charge.dollars is None:
         return tokens
-    return t("charges.priced", tokens=tokens, dollars=dollars(charge.dollars))
+    key = "charges.partly_priced" if charge.partly else "charges.priced"
+    return t(key, tokens=tokens, dollars=dollars(charge.dollars))
 
 
 def charges_of_run(t: Text, cells: Sequence[CellRow], charges: Mapping[int, Charge]) -> Html | None:

@@ -86,6 +86,8 @@ def test_a_phone_scrolls_down_only(page: Any):
     expect(model(page, "demo-early")).to_contain_text("可以载入")
     page.get_by_label("端点").check()
     expect(page.get_by_label("存放密钥的环境变量")).to_be_visible()
+    page.locator("#models-pane").get_by_role("button", name="添加模型").click()
+    expect(page.get_by_role("heading", name="添加模型")).to_be_in_viewport()
     assert overflow(page) == 0
 
 

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import openpyxl
 import pytest
@@ -51,7 +51,30 @@ def test_each_model_has_a_row_and_all_together_one(report_of):
     assert "## Tokens and cost" in text
     assert "| remote | 960 | 1,200,000 | 300,000 | $2.5 / $10 | $6.00 |" in text
     assert "| other | 4 | 160 | 24 | no price given | – |" in text
-    assert "| Together | 964 | 1,200,160 | 300,024 | – | $6.00 |" in text
+    assert "| Together | 964 | 1,200,160 | 300,024 | not all priced | $6.00 |" in text
+
+
+def test_a_sum_of_prices_that_are_all_known_or_all_unknown_says_no_more(report_of):
+    text = markdown(report_of(PRICED, replace(PRICED, model="b")), "en")
+    assert "| Together | 1,920 | 2,400,000 | 600,000 | – | $12 |" in text
+    text = markdown(report_of(UNPRICED, replace(UNPRICED, model="b")), "en")
+    assert "| Together | 8 | 320 | 48 | – | – |" in text
+
+
+@pytest.mark.parametrize("extension", ["xlsx", "zip"])
+def test_a_model_called_like_a_formula_is_text_in_every_table(report_of, extension: str):
+    written = write(report_of(replace(PRICED, model="=1+1")), extension, "en")
+    if extension == "xlsx":
+        cell = openpyxl.load_workbook(io.BytesIO(written))["expenses"].cell(3, 1)
+        assert (cell.value, cell.data_type) == ("'=1+1", "s")
+    else:
+        assert "\n'=1+1," in zipfile.ZipFile(io.BytesIO(written)).read("expenses.csv").decode()
+
+
+def test_what_nobody_counted_has_no_cost_either(report_of):
+    gone = replace(GONE, prices=(2.5, 10.0), dollars=0.0)
+    told = json.loads(write(report_of(gone), "json", "en"))["expenses"][0]
+    assert (told["input_tokens"], told["input_price"], told["dollars"]) == (None, 2.5, None)
 
 
 def test_one_model_is_not_added_up(report_of):

@@ -55,7 +55,7 @@ def test_a_run_costs_what_its_cells_cost(store: Store) -> None:
         1: Charge(1_000_000, 0, 2.5),
         2: Charge(7, 5),
     }
-    whole = Charge(1_000_007, 5, 2.5)
+    whole = Charge(1_000_007, 5, 2.5, partly=True)  # nobody knows a price of the second
     assert charges.run_charge(store.database, run_id, PRICED) == whole
     assert charges.run_charges(store.database, LOCAL, PRICED) == {run_id: whole}
     assert charges.run_charges(store.database, "bob", PRICED) == {}
@@ -111,6 +111,14 @@ def test_a_wait_ends_with_whatever_ends_the_work(store: Store, lease: Lease, end
 def test_a_charge_is_told_on_the_command_line() -> None:
     assert str(Charge(1_234_567, 300)) == "1,234,567 tokens read, 300 written"
     assert str(Charge(10, 3, 0.42)) == "10 tokens read, 3 written, $0.4200 at today's prices"
+
+
+def test_a_sum_says_that_a_part_of_it_has_no_price() -> None:
+    priced, unpriced = Charge(10, 3, 0.42), Charge(5, 1)
+    assert not (priced + priced).partly
+    assert not (unpriced + unpriced).partly
+    for whole in (priced + unpriced, unpriced + priced, priced + unpriced + priced):
+        assert str(whole).endswith(" at today's prices, without what has no price")
 
 
 def test_how_much_a_model_writes_is_told_for_each_planned_request(
@@ -172,7 +180,9 @@ def test_each_model_tells_its_requests_tokens_and_cost(store: Store) -> None:
     first, second = charges.expenses(store.database, claimed.id, PRICED)
     assert second == Expense("always-A", 0, 7, 5)
     whole = charges.run_charge(store.database, claimed.id, PRICED)
-    assert whole == Charge(first.read + second.read, first.written + second.written, first.dollars)
+    assert whole == Charge(
+        first.read + second.read, first.written + second.written, first.dollars, partly=True
+    )
 
 
 def test_a_run_whose_tokens_nobody_counts_has_no_expenses(store: Store, lease: Lease) -> None:

@@ -776,6 +776,12 @@ def test_an_address_with_models_stands_where_the_catalog_is_broken(desk: Desk):
     assert whole.enter(asked)[1] == SKIP  # type: ignore[arg-type]
 
 
+def test_who_may_add_models_finds_the_way_to_the_form(tab: Models, desk: Desk):
+    assert 'data-scroll="models-add">Add a model</button>' in page(tab)
+    desk.settings.edit_models = False
+    assert "models-add" not in page(tab)
+
+
 def test_another_tabs_address_costs_nothing(tab: Models):
     tab.outputs = [None] * 5
     assert tab.enter({"tab": "runs"}) == (SKIP,) * 5

@@ -88,6 +88,16 @@ def test_a_run_of_somebody_else_is_not_found(
     assert client.get(f"/export/{run_id}.zip").status_code == 404
 
 
+def test_a_broken_catalog_is_told_instead_of_a_file(
+    client: TestClient, desk: Desk, finished: Callable[..., str]
+):
+    run_id = finished()
+    desk.settings.models.write_text("[", encoding="utf-8")
+    answer = client.get(f"/export/{run_id}.zip?lang=zh")
+    assert answer.status_code == 503
+    assert "models.toml 不是有效的 TOML" in answer.text
+
+
 def test_an_unknown_kind_of_file_is_not_found(client: TestClient, finished: Callable[..., str]):
     answer = client.get(f"/export/{finished()}.exe")
     assert answer.status_code == 404

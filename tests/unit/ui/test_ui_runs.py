@@ -73,13 +73,14 @@ def test_running_accuracy_has_its_range_and_its_n(tab: Runs, finished: Callable[
 
 def test_a_tick_without_news_changes_nothing(tab: Runs, queued: Callable[..., str]):
     run_id = queued()
-    _, seen, _ = tab.open(run_id)
-    assert tab.tick(run_id, "", seen) == (SKIP, SKIP, SKIP)
+    _, _, seen, _ = tab.open(run_id)
+    page, now, timer = tab.tick(run_id, "", seen)
+    assert (page, now, timer.active) == (SKIP, SKIP, True)
 
 
 def test_a_tick_with_news_shows_them(tab: Runs, desk: Desk, queued: Callable[..., str]):
     run_id = queued()
-    _, seen, _ = tab.open(run_id)
+    _, _, seen, _ = tab.open(run_id)
     desk.store.cancel(run_id)
     page, now, _ = tab.tick(run_id, "", seen)
     assert "Stopped by you" in page
@@ -149,7 +150,7 @@ def test_a_tick_that_was_on_its_way_undoes_no_click(
     tab: Runs, desk: Desk, act: MakeAct, queued: Callable[..., str], finished: Callable[..., str]
 ):
     done, live = finished(), queued()
-    _, seen, _ = tab.open(live)
+    _, _, seen, _ = tab.open(live)
     desk.store.cancel(live)
     # The tick was sent before the click and is answered after it: it knows nothing of it.
     late = tab.tick(live, "", seen)
@@ -173,15 +174,26 @@ def test_a_tick_that_was_on_its_way_does_not_bring_back_another_run(
     assert f'data-do="show" data-run="{second}"' not in page
 
 
+def test_who_opens_the_tab_again_begins_without_what_was_said(
+    tab: Runs, act: MakeAct, queued: Callable[..., str]
+):
+    run_id = queued()
+    tab.answer(run_id, act("stop", run="none"))  # its problem is shown, and kept
+    page, said, seen, _ = tab.open(run_id)
+    assert "There is no run" not in page
+    assert tab.tick(run_id, said, seen)[0] == SKIP
+
+
 def test_a_run_resumed_after_the_last_tick_is_watched_again(
     tab: Runs, desk: Desk, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
     desk.store.cancel(run_id)
-    _, seen, _ = tab.open("")
+    _, _, seen, _ = tab.open("")
     assert tab.tick("", "", seen)[2].active is False  # answered after the click below
-    _, chosen, said, _, _ = tab.answer("", act("resume", run=run_id))
-    assert tab.tick(chosen, said, seen)[2].active is True
+    _, chosen, said, now, _ = tab.answer("", act("resume", run=run_id))
+    page, _, timer = tab.tick(chosen, said, now)
+    assert (page, timer.active) == (SKIP, True)
 
 
 def test_the_page_looks_again_after_each_tick(tab: Runs):

@@ -83,7 +83,9 @@ def test_several_cells_are_told_one_by_one(desk: Desk, lease: Lease):
     assert "<details" not in page(desk)
     charges.count(desk.store.database, lease, 2, Usage(500, 7))
     told = page(desk)
-    assert "1.00 M tokens read, 7 written, $0.25" in told
+    unpriced = "at today&#x27;s prices, without what has no price"
+    assert f"1.00 M tokens read, 7 written, $0.25 {unpriced}" in told
+    assert "按今日价格 $0.25，未计没有价格的部分" in page(desk, "zh")
     first, second = told.partition("Tokens by model")[2].split("always-A · capitals · ")
     assert '<td class="r">0.25</td>' in first
     assert '<td class="r">500</td><td class="r">7</td><td class="r">–</td>' in second
