@@ -140,11 +140,11 @@ def _prices(expense: Expense, language: Language) -> str:
     if expense.prices is None:
         return say("no-price", language)
     read, written = expense.prices
-    return f"${read:g} / ${written:g}"
+    return f"US$ {dollars(read)} / {dollars(written)}"
 
 
 def _dollars(amount: float | None) -> str:
-    return NONE if amount is None else f"${dollars(amount)}"
+    return NONE if amount is None else f"US$ {dollars(amount)}"
 
 
 def _wait(expense: Expense, language: Language) -> str:

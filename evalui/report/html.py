@@ -11,7 +11,7 @@ from evalui.report.paper import DARK, LIGHT
 from evalui.types import Language
 
 # A cell that holds a figure, and so belongs to the right.
-_FIGURE = re.compile(r"[+−-]?\$?[\d.]|N/A$|–$|< 0")
+_FIGURE = re.compile(r"[+−-]?(US\$ )?[\d.]|N/A$|–$|< 0")
 _MANY = 7  # columns, above which a range may stand below its figure
 _SHARPER = 1.5625  # dots of a picture per pixel of a page
 _STYLE = """

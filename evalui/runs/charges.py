@@ -78,7 +78,7 @@ class Charge:
         if self.dollars is None:
             return told
         rest = ", without what has no price" if self.partly else ""
-        return f"{told}, ${self.dollars:,.4f} at today's prices{rest}"
+        return f"{told}, US$ {self.dollars:,.4f} at today's prices{rest}"
 
 
 @dataclass(frozen=True, slots=True)

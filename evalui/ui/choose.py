@@ -24,7 +24,10 @@ _FIRST = ("multiple_choice", "generation", "cloze")  # the usual order; other mo
 def models_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
     """One option per model of the catalog, with what it can do and why it cannot be chosen."""
     chosen, modes = many(form, "models"), many(form, "modes")
-    states = [state for state in states if not state.entry.judges_only]
+    able = [state for state in states if not state.entry.judges_only]
+    states = sorted(
+        able, key=lambda state: state.entry.baseline
+    )  # also those added here come first
     options = [
         join(
             _model(t, state, state.entry.name in chosen, modes),

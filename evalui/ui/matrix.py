@@ -25,11 +25,17 @@ _KINDS: dict[CellState, str] = {
 
 
 def matrix(
-    t: Text, cells: Sequence[CellRow], baselines: Collection[str], *, at_work: bool = False
+    t: Text,
+    cells: Sequence[CellRow],
+    baselines: Collection[str],
+    *,
+    at_work: bool = False,
+    unreached: Collection[int] = (),
 ) -> Html:
     """The cells of a run, models down and datasets with modes across.
 
     If the run is `at_work` and none of its cells is, the model of the first that waits is loading.
+    `unreached` are the ids of cells whose model does not answer now.
     """
     opening = _opening(cells) if at_work else None
     columns = list(dict.fromkeys((cell.cell.dataset, cell.cell.label) for cell in cells))
@@ -44,7 +50,10 @@ def matrix(
         el(
             "tr",
             el("th", _name(model, own), scope="row"),
-            *(el("td", _place(t, found.get((model, *column)), opening)) for column in columns),
+            *(
+                el("td", _place(t, found.get((model, *column)), opening, unreached))
+                for column in columns
+            ),
         )
         for model in models
     ]
@@ -102,9 +111,15 @@ def _opening(cells: Sequence[CellRow]) -> CellRow | None:
     return next((cell for cell in cells if cell.state == "waiting"), None)
 
 
-def _place(t: Text, cell: CellRow | None, opening: CellRow | None) -> Html:
-    # A judge has no cell in the column of those it judges, nor they in its own.
-    return _cell(t, cell, opening=cell is opening) if cell else span("–", cls="meta")
+def _place(
+    t: Text, cell: CellRow | None, opening: CellRow | None, unreached: Collection[int]
+) -> Html:
+    if cell is None:  # a judge has no cell in the column of those it judges, nor they in its own
+        return span("–", cls="meta")
+    word = status(_KINDS[cell.state], t(f"state.{cell.state}"))
+    if cell.id in unreached:
+        word = status("warn", t("charges.waiting"))
+    return _cell(t, cell, word, opening=cell is opening)
 
 
 def _name(model: str, own: Sequence[str]) -> Html:
@@ -115,8 +130,7 @@ def _heading(t: Text, cell: CellRow) -> str:
     return f"{cell.cell.dataset} · {mode_words(t, cell)}"
 
 
-def _cell(t: Text, cell: CellRow, *, opening: bool) -> Html:
-    word = status(_KINDS[cell.state], t(f"state.{cell.state}"))
+def _cell(t: Text, cell: CellRow, word: Html, *, opening: bool) -> Html:
     if cell.state == "impossible":
         return join(word, div(t.told(cell.error), cls="meta"))
     return join(

@@ -249,6 +249,7 @@ class Runs:
                 cells,
                 frozenset(entry.name for entry in catalog.values() if entry.baseline),
                 at_work=row.state == "running" and not waiting,
+                unreached=waiting,
             ),
             charges_of_run(t, cells, cell_charges(database, row.id, catalog)),
             aside=join(

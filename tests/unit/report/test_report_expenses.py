@@ -49,14 +49,14 @@ def test_a_run_that_counted_nothing_tells_nothing(report_of, language: Language)
 def test_each_model_has_a_row_and_all_together_one(report_of):
     text = markdown(report_of(PRICED, UNPRICED), "en")
     assert "## Tokens and cost" in text
-    assert "| remote | 960 | 1,200,000 | 300,000 | $2.5 / $10 | $6.00 |" in text
+    assert "| remote | 960 | 1,200,000 | 300,000 | US$ 2.50 / 10 | US$ 6.00 |" in text
     assert "| other | 4 | 160 | 24 | no price given | – |" in text
-    assert "| Together | 964 | 1,200,160 | 300,024 | not all priced | $6.00 |" in text
+    assert "| Together | 964 | 1,200,160 | 300,024 | not all priced | US$ 6.00 |" in text
 
 
 def test_a_sum_of_prices_that_are_all_known_or_all_unknown_says_no_more(report_of):
     text = markdown(report_of(PRICED, replace(PRICED, model="b")), "en")
-    assert "| Together | 1,920 | 2,400,000 | 600,000 | – | $12 |" in text
+    assert "| Together | 1,920 | 2,400,000 | 600,000 | – | US$ 12 |" in text
     text = markdown(report_of(UNPRICED, replace(UNPRICED, model="b")), "en")
     assert "| Together | 8 | 320 | 48 | – | – |" in text
 
@@ -98,7 +98,7 @@ def test_who_is_waited_for_is_told_without_a_row_of_zeros(report_of):
 
 def test_money_stands_at_the_right_of_a_page(report_of):
     page = write(report_of(PRICED, UNPRICED), "html", "en").decode()
-    assert '<td class="r">$6.00</td>' in page
+    assert '<td class="r">US$ 6.00</td>' in page
     assert '<th scope="col" class="r">Tokens read</th>' in page
 
 

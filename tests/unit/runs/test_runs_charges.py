@@ -110,7 +110,7 @@ def test_a_wait_ends_with_whatever_ends_the_work(store: Store, lease: Lease, end
 
 def test_a_charge_is_told_on_the_command_line() -> None:
     assert str(Charge(1_234_567, 300)) == "1,234,567 tokens read, 300 written"
-    assert str(Charge(10, 3, 0.42)) == "10 tokens read, 3 written, $0.4200 at today's prices"
+    assert str(Charge(10, 3, 0.42)) == "10 tokens read, 3 written, US$ 0.4200 at today's prices"
 
 
 def test_a_sum_says_that_a_part_of_it_has_no_price() -> None:

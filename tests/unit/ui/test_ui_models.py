@@ -831,3 +831,10 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_said_to_answer(
     finish_trial(desk.store.database, replace(trial, error="Nobody answers."))
     assert "Did not answer the last test" in row(tab, "gpt")
     assert "Answers" not in row(tab, "gpt")
+
+
+def test_baselines_stand_behind_the_models_that_were_added():
+    entries = (ModelEntry("rule", "scripted", baseline=True), ModelEntry("added", "openai"))
+    known = [ModelState(entry, frozenset({"generate"}), "") for entry in entries]
+    shown = models_card(text("en"), known, {})
+    assert shown.index('value="added"') < shown.index('value="rule"')

@@ -67,8 +67,8 @@ def test_a_run_whose_tokens_nobody_counts_tells_no_cost(desk: Desk):
 def test_a_run_tells_its_tokens_and_their_price_today(desk: Desk, lease: Lease):
     price(desk)
     charges.count(desk.store.database, lease, 1, Usage(1_200_000, 300_000))
-    assert "1.20 M tokens read, 0.30 M written, $0.42 at today&#x27;s prices" in page(desk)
-    assert "读入 1.20 M 词元，写出 0.30 M 词元，按今日价格 $0.42" in page(desk, "zh")
+    assert "1.20 M tokens read, 0.30 M written, US$ 0.42 at today&#x27;s prices" in page(desk)
+    assert "读入 1.20 M 词元，写出 0.30 M 词元，按今日价格 0.42 美元" in page(desk, "zh")
 
 
 def test_tokens_without_a_price_are_told_without_dollars(desk: Desk, lease: Lease):
@@ -84,8 +84,8 @@ def test_several_cells_are_told_one_by_one(desk: Desk, lease: Lease):
     charges.count(desk.store.database, lease, 2, Usage(500, 7))
     told = page(desk)
     unpriced = "at today&#x27;s prices, without what has no price"
-    assert f"1.00 M tokens read, 7 written, $0.25 {unpriced}" in told
-    assert "按今日价格 $0.25，未计没有价格的部分" in page(desk, "zh")
+    assert f"1.00 M tokens read, 7 written, US$ 0.25 {unpriced}" in told
+    assert "按今日价格 0.25 美元，未计没有价格的部分" in page(desk, "zh")
     first, second = told.partition("Tokens by model")[2].split("always-A · capitals · ")
     assert '<td class="r">0.25</td>' in first
     assert '<td class="r">500</td><td class="r">7</td><td class="r">–</td>' in second
@@ -96,7 +96,7 @@ def test_a_finished_run_tells_its_cost_in_the_list(desk: Desk, lease: Lease):
     charges.count(desk.store.database, lease, 1, Usage(1_200_000, 300_000))
     desk.store.fail(lease, "It broke.")
     finished = page(desk).partition("<h2>Finished</h2>")[2]
-    assert '<div class="meta">1.20 M tokens read, 0.30 M written, $0.42' in finished
+    assert '<div class="meta">1.20 M tokens read, 0.30 M written, US$ 0.42' in finished
 
 
 def test_a_waiting_cell_tells_why_since_when_and_until_when(desk: Desk, lease: Lease):
@@ -109,6 +109,8 @@ def test_a_waiting_cell_tells_why_since_when_and_until_when(desk: Desk, lease: L
     queue = told.partition("<h2>Queue</h2>")[2].partition("</table>")[0]
     assert "Waiting for a model" in queue
     assert "not yet known" in queue
+    cell = told.partition('class="matrix"')[2].partition("</table>")[0]
+    assert "Waiting for a model" in cell
 
 
 def test_a_waiting_cell_does_not_count_as_running(desk: Desk, lease: Lease):
@@ -190,8 +192,8 @@ def test_the_report_tells_what_the_page_tells_at_the_prices_of_today(desk: Desk,
     assert "no price given" in markdown(desk.report(lease.run_id, "en"), "en")
     price(desk)
     told = markdown(desk.report(lease.run_id, "en"), "en")
-    assert "| biased | 0 | 1,200,000 | 300,000 | $0.25 / $0.4 | $0.42 |" in told
-    assert "$0.42 at today&#x27;s prices" in page(desk)
+    assert "| biased | 0 | 1,200,000 | 300,000 | US$ 0.25 / 0.40 | US$ 0.42 |" in told
+    assert "US$ 0.42 at today&#x27;s prices" in page(desk)
 
 
 def test_a_chinese_report_tells_in_chinese_who_is_waited_for(desk: Desk, lease: Lease):
