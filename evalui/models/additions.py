@@ -204,6 +204,8 @@ def _check_text(text: str) -> None:
 
 def _folder(path: str) -> str:
     _check_text(path)
+    if not path:
+        raise ModelError("Name the folder of the model.", "no-model-folder")
     folder = Path(path).expanduser() if path.startswith("~/") else Path(path)
     if not folder.is_absolute():
         raise ModelError(

@@ -41,6 +41,12 @@ def _problem(folder: Path) -> str:
     place = str(folder)
     if not folder.is_dir():
         return sentence("There is no folder {folder}.", "no-folder", folder=place)
+    if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
+        return sentence(
+            "{folder} holds a LoRA adapter. Name it as the adapter, and its base as the model.",
+            "adapter-alone",
+            folder=place,
+        )
     if not (folder / "config.json").is_file():
         return sentence(
             "{folder} has no config.json, so it holds no model.", "no-model-config", folder=place

@@ -128,7 +128,7 @@ def test_a_name_that_the_administrator_takes_later_is_theirs(catalog: Path, addi
         (replace(FOLDER, name="a b"), "name may have"),
         (replace(FOLDER, name="a]\n[b"), "name may have"),
         (replace(FOLDER, name="x" * 65), "name may have"),
-        (replace(FOLDER, path=""), "no whole path"),
+        (replace(FOLDER, path=""), "Name the folder of the model"),
         (replace(FOLDER, path="models/mine"), "no whole path"),
         (replace(FOLDER, path="../mine"), "no whole path"),
         (replace(FOLDER, path="/no/such/folder"), "There is no folder"),

@@ -35,6 +35,11 @@ def test_each_missing_file_has_its_sentence(folder: Path, name: str, complaint: 
     assert complaint in weights.problem(folder)
 
 
+def test_an_adapter_in_place_of_a_model_is_told_as_what_it_is(tmp_path: Path):
+    (tmp_path / "adapter_config.json").write_text("{}")
+    assert "holds a LoRA adapter" in weights.problem(tmp_path)
+
+
 def test_pickled_weights_are_refused_with_the_reason(folder: Path):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     assert "pickles only, which can run code" in weights.problem(folder)
