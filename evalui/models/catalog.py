@@ -202,6 +202,18 @@ def resolved(folder: Path) -> Path:
         return folder
 
 
+def find(catalog: Mapping[str, ModelEntry], name: str) -> ModelEntry:
+    """The entry of that name; raises `UnknownName` if there is none."""
+    if name not in catalog:
+        raise UnknownName(
+            "Unknown model {name!r}. Known: {known}.",
+            "unknown-model",
+            name=name,
+            known=", ".join(sorted(catalog)),
+        )
+    return catalog[name]
+
+
 def open_model(entry: ModelEntry) -> Model:
     """Load a model; raises `ModelError` with the reason if it cannot be, `UnknownName` if its
     backend is unknown.

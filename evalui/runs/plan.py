@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from evalui.errors import SpecError, UnknownName, sentence
+from evalui.errors import SpecError, sentence
 from evalui.models.base import ModelEntry
+from evalui.models.catalog import find
 from evalui.modes import MODES, Mode, Setting
 from evalui.runs.cells import MOST_TRIALS, CellPlan, reordered, setting_of, why_not
 from evalui.runs.codec import dataset_key
@@ -36,13 +37,7 @@ def plan_run(
     _refuse_twins(spec, datasets, collected)
     judges = spec.judging.judges if spec.judging else []
     for name in (*spec.models, *judges):
-        if name not in catalog:
-            raise UnknownName(
-                "Unknown model {name!r}. Known: {known}.",
-                "unknown-model",
-                name=name,
-                known=", ".join(sorted(catalog)),
-            )
+        find(catalog, name)
     keys = {source.key: dataset_key(datasets[source.key]) for source in spec.datasets}
     named_modes = list(zip(spec.modes, labels(spec.modes), strict=True))
     asked = [

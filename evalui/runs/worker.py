@@ -23,12 +23,12 @@ from evalui.errors import (
     EvaluiError,
     LostRun,
     StoreError,
-    UnknownName,
     Unreachable,
 )
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.additions import additions_beside, read_models
 from evalui.models.base import Stoppable
+from evalui.models.catalog import find
 from evalui.runs import model_trials
 from evalui.runs.cluster import ClusterOpener, is_loading, opener
 from evalui.runs.devices import Presence, device_of
@@ -255,15 +255,7 @@ class Worker:
         self._store.finish_cell(lease, row.id, _told(error), trace)
 
     def _entry(self, name: str) -> ModelEntry:
-        catalog = self._catalog()
-        if name not in catalog:
-            raise UnknownName(
-                "Unknown model {name!r}. Known: {known}.",
-                "unknown-model",
-                name=name,
-                known=", ".join(sorted(catalog)),
-            )
-        return catalog[name]
+        return find(self._catalog(), name)
 
 
 def worker_name(pid: int) -> str:

@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evalui.errors import EvaluiError, ModelError, UnknownName, sentence
+from evalui.errors import EvaluiError, ModelError, sentence
 from evalui.models.additions import (
     Wanted,
     add,
@@ -14,7 +14,7 @@ from evalui.models.additions import (
     remove,
 )
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import ModelState, read_catalog
+from evalui.models.catalog import ModelState, find, read_catalog
 from evalui.models.footprint import Footprint, footprint
 from evalui.runs import devices, model_trials
 from evalui.runs.access import may_see
@@ -191,15 +191,7 @@ class Shelf:
         return found
 
     def _entry(self, name: str) -> ModelEntry:
-        catalog = self.catalog()
-        if name not in catalog:
-            raise UnknownName(
-                "Unknown model {name!r}. Known: {known}.",
-                "unknown-model",
-                name=name,
-                known=", ".join(sorted(catalog)),
-            )
-        return catalog[name]
+        return find(self.catalog(), name)
 
     def _seat(self, row: WorkerRow, owner: str) -> Seat:
         if row.run:

@@ -52,6 +52,17 @@ def text(model: EndpointModel) -> Text:
     return found
 
 
+def listed(server: ToyServer, model: EndpointModel, *tokens: str) -> LabelProbs:
+    """What becomes of a list of these tokens at -0.5, -1.5, ..., the first of them written."""
+    rows = [{"token": token, "logprob": -0.5 - place} for place, token in enumerate(tokens)]
+    body = reply("A")
+    body["choices"][0]["logprobs"] = {"content": [rows[0] | {"top_logprobs": rows}]}
+    server.always = Reply(200, body)
+    ((_, found),) = model.answer([NextToken(ASK, ("A", "B"))])
+    assert isinstance(found, LabelProbs)
+    return found
+
+
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_takes_no_key_to_another_server(
     server: ToyServer, model: EndpointModel, status: int
@@ -90,13 +101,7 @@ def test_half_characters_in_a_reply_are_replaced(server: ToyServer, model: Endpo
 
 
 def test_half_characters_in_a_list_are_replaced(server: ToyServer, model: EndpointModel):
-    rows = [{"token": "\udc00", "logprob": -0.5}, {"token": "A", "logprob": -1.5}]
-    body = reply("A")
-    body["choices"][0]["logprobs"] = {"content": [rows[0] | {"top_logprobs": rows}]}
-    server.always = Reply(200, body)
-    ((_, found),) = model.answer([NextToken(ASK, ("A", "B"))])
-    assert isinstance(found, LabelProbs)
-    assert found.top_token == "\ufffd"
+    assert listed(server, model, "\udc00", "A").top_token == "\ufffd"
 
 
 def test_half_characters_in_an_error_are_replaced(server: ToyServer, model: EndpointModel):
@@ -121,13 +126,7 @@ def test_a_name_is_told_only_as_far_as_it_is_worth(server: ToyServer, model: End
 
 
 def test_full_width_labels_are_read(server: ToyServer, model: EndpointModel):
-    rows = [{"token": "Ａ", "logprob": -0.5}, {"token": "（B", "logprob": -1.5}]
-    body = reply("A")
-    body["choices"][0]["logprobs"] = {"content": [rows[0] | {"top_logprobs": rows}]}
-    server.always = Reply(200, body)
-    ((_, found),) = model.answer([NextToken(ASK, ("A", "B"))])
-    assert isinstance(found, LabelProbs)
-    assert found.logprobs == pytest.approx((-0.5, -1.5))
+    assert listed(server, model, "Ａ", "（B").logprobs == pytest.approx((-0.5, -1.5))
 
 
 @pytest.mark.parametrize("header", ["-5", "nan", "Wed, 21 Oct 2015 07:28:00 GMT", "soon", ""])
