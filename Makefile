@@ -14,7 +14,7 @@ test: lint types
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/unit tests/flow
 	$(BIN)/pytest -q tests/browser
 
-# What every commit passes, in under a minute: two jobs at a time, without the slow tests, and
+# What every commit passes, in a minute or two: two jobs at a time, without the slow tests, and
 # with fewer examples of each property.
 check: .venv/tools
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint types unit
