@@ -4,14 +4,13 @@ vLLM scores the tokens of whatever its template makes of the turns (`prompt_logp
 leave the last turn open. Which tokens are the reply's shows beside the conversation alone.
 """
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from evalui.errors import sentence
-from evalui.models.endpoint_echo import LONGEST_MERGE, PART
+from evalui.models.endpoint_echo import LONGEST_MERGE, PART, Seam, score
 from evalui.models.endpoint_http import Declined, Json, as_list, as_object, whole
 from evalui.models.endpoint_replies import LONGEST_ID, Place, read_row, unusable
 from evalui.types import Logprob
@@ -66,21 +65,16 @@ def score_turns(told: Sequence[Turned], context: Before, reply: str) -> Logprob:
     """
     pairs = zip(told, context.numbers, strict=False)
     seam = sum(1 for _ in takewhile(lambda pair: pair[0].number == pair[1], pairs))
-    own, taken_in = told[seam:], len(context.numbers) - seam
+    taken_in = len(context.numbers) - seam
+    scored = score([each.place for each in told], Seam(seam, len(told), merged=taken_in > 0))
     # What the reply took in must still be there: a template may open thoughts ("<think>") only
     # where the model's turn is to begin.
     text = "".join(context.last[len(context.last) - taken_in :]) + reply
-    if taken_in > LONGEST_MERGE or not own or not _spell(own, text):
+    if scored is None or taken_in > LONGEST_MERGE or not _spell(told[seam:], text):
         raise Declined(
             sentence("its chat template changes a reply that is to be scored", "endpoint-template")
         )
-    scores = [each.place.logprob or 0.0 for each in own]
-    return Logprob(
-        math.fsum(scores),
-        len(own),
-        greedy=all(each.place.first for each in own),
-        merged=taken_in > 0,
-    )
+    return scored
 
 
 def _turned(row: object) -> Turned:
