@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
     def mood(self, counts: bool) -> dict[str, Any]:
         turn = next(self.turns) if counts else 0  # one step, so threads need no lock
         while turn >= (mood := json.loads((self.folder / "mood.json").read_text()))["most"] > 0:
-            time.sleep(0.01)
+            time.sleep(0.01)  # a file tells nobody when it changes
         return mood
 
     def reply(self, status: int, body: dict[str, Any]) -> None:

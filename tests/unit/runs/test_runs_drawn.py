@@ -18,14 +18,14 @@ class Drawn:
 
 
 def test_of_a_model_that_draws_only_what_is_scored_lasts():
-    wanted = lasting(Drawn())  # type: ignore[arg-type]
+    wanted = lasting(Drawn())  # type: ignore[arg-type] # stands for a model
     assert not wanted(Generate("a"))
     assert wanted(NextToken("a", ("A",)))
 
 
 @pytest.mark.parametrize("model", [Drawn(draws=False), object()])
 def test_of_any_other_model_replies_last_unless_they_are_sampled(model: object):
-    wanted = lasting(model)  # type: ignore[arg-type]
+    wanted = lasting(model)  # type: ignore[arg-type] # stands for a model
     assert wanted(Generate("a"))
     assert not wanted(Generate("a", temperature=1.0))
 
@@ -33,6 +33,6 @@ def test_of_any_other_model_replies_last_unless_they_are_sampled(model: object):
 def test_drawn_replies_have_no_place_in_the_cache():
     pairs = [(sample(1), variant) for variant in variants(4, "origin")]
     mode, setting = MODES["generation"], Setting(shots={})
-    drawn = Window(pairs * 2, mode, setting, "f", lasting=lasting(Drawn()))  # type: ignore[arg-type]
+    drawn = Window(pairs * 2, mode, setting, "f", lasting=lasting(Drawn()))  # type: ignore[arg-type] # stands for a model
     assert drawn.keys == [None, None]
     assert None not in Window(pairs * 2, mode, setting, "f").keys
