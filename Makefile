@@ -4,15 +4,18 @@ BIN := .venv/bin
 PORT ?= 7860
 export TOKENIZERS_PARALLELISM = false
 
-.PHONY: demo test test-vllm check lint types unit browser bench format clean
+.PHONY: demo test test-vllm check lint types unit suite browser bench format clean
 
 demo: .venv/product
 	$(BIN)/evalui serve --port $(PORT)
 
-# Everything. The browser tests need Chromium; without it they are skipped, except in CI.
-test: lint types
+# Everything: each part runs even if an earlier one fails, and a failure is reported at the end. The
+# browser tests need Chromium; without it they are skipped, except in CI.
+test: .venv/tools
+	$(MAKE) --no-print-directory --keep-going lint types suite browser
+
+suite: .venv/tools
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/unit tests/flow
-	$(BIN)/pytest -q tests/browser
 
 # What every commit passes, in a minute or two: two jobs at a time, without the slow tests, and
 # with fewer examples of each property.
@@ -31,7 +34,7 @@ unit: .venv/tools
 	$(BIN)/pytest -q -m "not slow" --hypothesis-profile=quick tests/unit
 
 browser: .venv/tools
-	$(BIN)/pytest tests/browser
+	$(BIN)/pytest -q tests/browser
 
 # Against a real vLLM, on the CPU, in an environment of its own: 2.5 GB and two minutes to make.
 test-vllm: .venv/tools

@@ -15,6 +15,7 @@ LETTERS = "ABCDEFGHIJ"
 
 Ability = Literal["next_token", "loglik", "generate"]
 Pattern = Literal["origin", "circular", "all_possible"]
+Spellings = Literal["common", "lm_eval"]
 Kind = Literal["multiple_choice", "general_qa", "subjective"]
 Split = Literal["dev", "val", "test"]
 Language = Literal["zh", "en"]

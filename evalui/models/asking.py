@@ -82,10 +82,11 @@ def ask(
     pairs = encode_pairs(
         tokenizer, [(each.context, each.continuation) for each in texts.values()], limit=limit
     )
-    labels = {
-        key: tuple(label_ids(spellings, label, tokenizer) for label in each.labels)
-        for key, each in letters.items()
+    spelt = {
+        labels: label_ids(spellings, labels, tokenizer)
+        for labels in {each.labels for each in letters.values()}
     }
+    labels = {key: spelt[each.labels] for key, each in letters.items()}
     return Asked(
         tokenizer,
         dict(zip(letters, contexts, strict=True)),

@@ -20,7 +20,7 @@ from evalui.models.endpoint_survey import Survey, usable
 from evalui.models.tokens import Tokenizer
 from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response, Usage
 
-VERSION = "openai.2"  # part of every fingerprint: raise it when an answer may change
+VERSION = "openai.3"  # part of every fingerprint: raise it when an answer may change
 _ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 _ABILITY: Mapping[type[Request], Ability] = {
     NextToken: "next_token",

@@ -130,24 +130,71 @@ def spellings_among(spelled: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
     """As `spellings`, of a vocabulary whose tokens are spelled already."""
     found: dict[str, list[int]] = {}
     for token, text in enumerate(spelled):
-        if bare := unicodedata.normalize("NFKC", text).strip(_AROUND):
+        if bare := _bare(text):
             found.setdefault(bare, []).append(token)
     return {text: tuple(tokens) for text, tokens in found.items()}
 
 
 def label_ids(
-    known: Mapping[str, tuple[int, ...]], label: str, tokenizer: Tokenizer
-) -> tuple[int, ...]:
-    """The one-token spellings of a label; raises `ModelError` if it has none."""
-    if label not in known:
+    known: Mapping[str, tuple[int, ...]], labels: Sequence[str], tokenizer: Tokenizer
+) -> tuple[tuple[int, ...], ...]:
+    """The tokens whose probabilities are summed for each label: the same spellings for all.
+
+    A spelling that some label lacks is used for none, because it would give the others more
+    probability for the same knowledge: a vocabulary may have "(A" and no "(B".
+
+    Raises:
+        ModelError: a label has no spelling of one token, or the labels have none in common.
+    """
+    if missing := [label for label in labels if label not in known]:
         raise ModelError(
             "The tokenizer of {model} has no single token for {label!r}, so its "
             "next-token probability is not defined. Use the mode that reads replies.",
             "label-tokens",
             model=tokenizer.name,
-            label=label,
+            label=missing[0],
         )
-    return known[label]
+    forms = [_by_form(label, known[label], tokenizer) for label in labels]
+    shared = [form for form in forms[0] if all(form in each for each in forms)]
+    if not shared:
+        raise ModelError(
+            "The tokenizer of {model} has no spelling in one token that the labels {labels} "
+            "share, so their probabilities cannot be compared. Use the mode that reads replies.",
+            "label-forms",
+            model=tokenizer.name,
+            labels=", ".join(labels),
+        )
+    return tuple(tuple(each[form] for form in shared) for each in forms)
+
+
+def _by_form(
+    label: str, tokens: Sequence[int], tokenizer: Tokenizer
+) -> Mapping[tuple[str | int, ...], int]:
+    """The spellings of a label by how they spell it.
+
+    Tokens of one text ("A" with and without sentencepiece's word boundary) are numbered.
+    """
+    forms: dict[tuple[str | int, ...], int] = {}
+    for token, text in zip(tokens, tokenizer.spell(tokens), strict=True):
+        form = _form(text, label)
+        number = sum((*form, n) in forms for n in range(len(tokens)))
+        forms[*form, number] = token
+    return forms
+
+
+def _form(text: str, label: str) -> tuple[str | int, ...]:
+    """The text with the distance from the label's character in its place: 0xFEE0 for "Ａ"."""
+    if label in text:
+        left, _, right = text.partition(label)
+        return left, 0, right
+    return tuple(
+        ord(each) - ord(label) if len(label) == 1 and _bare(each) == label else each
+        for each in text
+    )
+
+
+def _bare(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).strip(_AROUND)
 
 
 def _split(tokenizer: Tokenizer, context: Prompt, continuation: str) -> tuple[str, str]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalui.models.loading import Causal
     from evalui.models.writer import Written
 
-VERSION = "transformers.3"  # part of every fingerprint: raise it when an answer may change
+VERSION = "transformers.4"  # part of every fingerprint: raise it when an answer may change
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 # All of a repository's top folder that is needed to load a model, and nothing that is pickled.

@@ -30,7 +30,7 @@ from evalui.models.vllm_options import (
 from evalui.models.vocabulary import FolderTokenizer
 from evalui.types import Ability, Generate, Request, Response, Text, Usage
 
-VERSION = "vllm.1"  # part of every fingerprint: raise it when an answer may change
+VERSION = "vllm.2"  # part of every fingerprint: raise it when an answer may change
 _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 
 

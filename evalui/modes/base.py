@@ -7,7 +7,17 @@ from typing import Protocol, runtime_checkable
 from evalui.modes.rubrics import Rubric
 from evalui.modes.templates import Template
 from evalui.registry import Registry
-from evalui.types import Ability, Contestant, Kind, Request, Response, Sample, Trial, Variant
+from evalui.types import (
+    Ability,
+    Contestant,
+    Kind,
+    Request,
+    Response,
+    Sample,
+    Spellings,
+    Trial,
+    Variant,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +35,7 @@ class Setting:
     chat: bool = False
     max_tokens: int = 64
     unconditional: str | None = None  # cloze's UN context; None takes the template's
+    spellings: Spellings = "common"  # which tokens stand for a letter, see `multiple_choice`
     contestants: tuple[Contestant, ...] = ()
     rubric: Rubric | None = None
     seed: int = 0

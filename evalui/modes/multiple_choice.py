@@ -2,6 +2,11 @@
 
 Three readings stand side by side (docs/metrics.md): *forced* takes the most probable
 label, *tolerant* and *strict* read the one token the model itself would have written.
+
+A letter has several spellings of one token ("A", " A", "(A"); those that all letters of the
+question have are summed. With `spellings` "lm_eval" each letter is scored as a continuation of the
+prompt, in the one spelling the template has, as lm-evaluation-harness does (`api/task.py`,
+`multiple_choice`), so that the choices are equal to its.
 """
 
 import math
@@ -14,6 +19,8 @@ from evalui.types import (
     Ability,
     Kind,
     LabelProbs,
+    Loglik,
+    Logprob,
     NextToken,
     Request,
     Response,
@@ -34,14 +41,16 @@ class MultipleChoice:
     headline = "forced"
 
     def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
-        """One request for the probabilities of the letters shown."""
+        """One request for the probabilities of the letters shown; as lm-eval, one for each."""
         template = setting.template or choose(sample)
         shots = setting.shots.get(sample.subject, ())
         context = ask_choices(template, sample, variant, shots, chat=setting.chat)
-        if isinstance(context, str):
-            # The letter of the worked examples follows this; so must the one asked for.
-            context += letter_lead(template)
-        return (NextToken(context, tuple(LETTERS[: len(variant.permutation)])),)
+        labels = tuple(LETTERS[: len(variant.permutation)])
+        # The letter of the worked examples follows this; so must the one requested.
+        lead = letter_lead(template) if isinstance(context, str) else ""
+        if setting.spellings == "lm_eval":
+            return tuple(Loglik(context, lead + label) for label in labels)
+        return (NextToken(context + lead if isinstance(context, str) else context, labels),)
 
     def grade(
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
@@ -50,8 +59,7 @@ class MultipleChoice:
         from evalui.scoring.reply import read_strict, read_tolerant
 
         del setting
-        (response,) = responses
-        assert isinstance(response, LabelProbs), "NextToken is answered by LabelProbs"
+        response = _label_probs(responses)
         options, target = shown(sample, variant)
         return Trial(
             sample_id=sample.id,
@@ -66,9 +74,27 @@ class MultipleChoice:
             probabilities=_normalised(response.logprobs),
             mass=response.mass,
             reply=response.top_token,
+            merged_seams=sum(isinstance(each, Logprob) and each.merged for each in responses),
             truncated=response.truncated,
             names_options=sample.names_options,
         )
+
+
+def _label_probs(responses: Sequence[Response]) -> LabelProbs:
+    """The labels' probabilities; of scored continuations, the greedy one is the top token."""
+    if len(responses) == 1 and isinstance(responses[0], LabelProbs):
+        return responses[0]
+    scored = [response for response in responses if isinstance(response, Logprob)]
+    assert len(scored) == len(responses), "NextToken is answered by LabelProbs, Loglik by Logprob"
+    totals = tuple(each.total for each in scored)
+    return LabelProbs(
+        totals,
+        mass=min(1.0, math.fsum(map(math.exp, totals))),
+        top_token="".join(
+            letter for letter, each in zip(LETTERS, scored, strict=False) if each.greedy
+        ),
+        truncated=any(each.truncated for each in scored),
+    )
 
 
 def _normalised(logprobs: Sequence[float]) -> tuple[float, ...]:

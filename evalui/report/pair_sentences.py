@@ -40,6 +40,7 @@ PAIR_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "part-mode": {"en": "mode", "zh": "方式"},
     "part-prompt": {"en": "prompt", "zh": "提示词"},
     "part-rule": {"en": "rule of reading", "zh": "判读规则"},
+    "part-spell": {"en": "spellings of a letter", "zh": "字母的写法"},
     "part-shots": {"en": "number of examples", "zh": "示例数"},
     "part-orders": {"en": "option orders", "zh": "选项顺序"},
     "part-n": {"en": "number of questions", "zh": "题数"},

@@ -103,14 +103,16 @@ def setting_of(
         chat=bool(mode.chat),
         max_tokens=mode.max_tokens,
         unconditional=mode.unconditional,
+        spellings=mode.spellings,
         contestants=contestants,
         rubric=judging.read_rubric() if judging else None,
         seed=(judging.seed or 0) if judging else 0,
     )
 
 
-def why_not(dataset: Dataset, entry: ModelEntry, mode: Mode) -> str:
+def why_not(dataset: Dataset, entry: ModelEntry, asked: ModeSpec) -> str:
     """Why the model cannot be asked about the dataset in the mode, "" if it can."""
+    mode = MODES[asked.mode]
     if dataset.kind not in mode.kinds:
         if dataset.kind == "multiple_choice":
             return sentence(
@@ -126,12 +128,12 @@ def why_not(dataset: Dataset, entry: ModelEntry, mode: Mode) -> str:
     state = describe(entry)
     if state.problem:
         return state.problem
-    if mode.abilities_needed not in state.abilities:
+    if asked.ability not in state.abilities:
         return sentence(
             "{model} cannot do this mode: {why}.",
             "cannot-do",
             model=entry.name,
-            why=state.lacks.get(mode.abilities_needed) or _LACKS[mode.abilities_needed],
+            why=state.lacks.get(asked.ability) or _LACKS[asked.ability],
         )
     if isinstance(mode, ChoicesOnly) and entry.backend == "scripted":
         return sentence(

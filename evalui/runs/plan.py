@@ -136,7 +136,7 @@ def _plan_cell(
     pattern: Pattern = mode.pattern if scorer.shows_options else "origin"
     samples = dataset.samples[: spec.limit]
     setting = setting_of(mode, dataset.shots)
-    impossible = why_not(dataset, entry, scorer)
+    impossible = why_not(dataset, entry, mode)
     if not impossible:
         _check_shots(dataset, samples, mode.shots)
     counts = Counter(

@@ -6,7 +6,6 @@ from itertools import product
 
 from evalui.errors import SpecError, sentence
 from evalui.models.base import ModelEntry
-from evalui.modes import MODES
 from evalui.runs.cells import MOST_TRIALS, CellPlan, setting_of, why_not, work
 from evalui.runs.contest import Judging, meetings
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec, RunSpec, signature
@@ -78,7 +77,7 @@ def _plan(
         limit=spec.limit,
         contestants=[contestant.name for contestant in contestants],
     )
-    impossible = why_not(dataset, entry, MODES[JUDGE]) or (
+    impossible = why_not(dataset, entry, mode) or (
         "" if total else sentence("No question has answers to judge.", "nothing-to-judge")
     )
     return CellPlan(

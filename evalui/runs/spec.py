@@ -16,7 +16,7 @@ from evalui.modes.rubrics import RUBRICS, choose_rubric
 from evalui.modes.templates import TEMPLATES, Template, choose, template_from
 from evalui.runs.contest import AnswersSpec, Judging
 from evalui.scoring import reply
-from evalui.types import Dataset, Kind, Pattern, Sample
+from evalui.types import Ability, Dataset, Kind, Pattern, Sample, Spellings
 
 OPEN = "question_answer"  # the mode in which models write answers
 JUDGE = "judge"
@@ -70,6 +70,7 @@ class ModeSpec(BaseModel):
     chat: bool | None = None
     max_tokens: int = Field(default=64, gt=0)
     unconditional: str | None = None
+    spellings: Spellings = "common"
     judging: Judging | None = None
     recorded: bool = False
 
@@ -79,6 +80,12 @@ class ModeSpec(BaseModel):
         if isinstance(values, dict) and cast("dict[str, Any]", values).get("mode") == OPEN:
             return {"max_tokens": _OPEN_TOKENS} | cast("dict[str, Any]", values)
         return cast(Any, values)
+
+    @property
+    def ability(self) -> Ability:
+        """What a model needs for the mode; lm-eval scores a letter as it scores a text."""
+        needed = MODES[self.mode].abilities_needed
+        return "loglik" if needed == "next_token" and self.spellings == "lm_eval" else needed
 
     def read_template(self) -> Template | None:
         """The template to use, None to choose one by sample.
@@ -216,6 +223,7 @@ def signature(
         f"mode:{mode.mode}",
         f"prompt:{_prompts(mode, samples)}",
         f"rule:{_rule(mode)}",
+        f"spell:{mode.spellings}" if scorer.abilities_needed == "next_token" else "",
         f"shots:{mode.shots}" if asked and mode.judging is None else "",
         f"answers:{_digest(repr(sorted(answers.items())))}" if answers is not None else "",
         f"contestants:{'+'.join(contestants)}" if contestants else "",
@@ -268,6 +276,7 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
         "template": template or "auto",
         "chat": chat[mode.chat],
         "max_tokens": f"max{mode.max_tokens}",
+        "spellings": mode.spellings,
         "unconditional": "un" if mode.unconditional is None else f"un{_digest(mode.unconditional)}",
     }
 

@@ -185,14 +185,15 @@ def rank_bands(
 def comparable(one: Cell, other: Cell) -> str:
     """What forbids to compare two cells, "" if nothing does: names joined by ", ".
 
-    Of dataset (name or contents), mode, prompt (template), rule (reading), shots, orders
-    (pattern), n (number of questions) and un (unconditional cue), read from the signatures.
+    Of dataset (name or contents), mode, prompt (template), rule (reading), spell (spellings of a
+    letter), shots, orders (pattern), n (number of questions) and un (unconditional cue), read from
+    the signatures.
     """
     parts = _parts(one), _parts(other)
     return ", ".join(name for name in _FIXED if parts[0].get(name) != parts[1].get(name))
 
 
-_FIXED = ("dataset", "mode", "prompt", "rule", "shots", "orders", "n", "un")
+_FIXED = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
 
 
 def _parts(cell: Cell) -> dict[str, str]:

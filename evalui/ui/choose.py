@@ -9,7 +9,7 @@ from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
 from evalui.runs.spec import JUDGE
 from evalui.types import Ability, Kind
-from evalui.ui.draft import OPEN_TOKENS, OWN, PATTERNS, TOKENS, many, one
+from evalui.ui.draft import OPEN_TOKENS, OWN, PATTERNS, SPELLINGS, TOKENS, many, one
 from evalui.ui.figures import big, duration
 from evalui.ui.html import Html, div, el, join
 from evalui.ui.pane import Form
@@ -90,6 +90,13 @@ def settings_card(t: Text, form: Form, *, kinds: Collection[Kind] = (CHOICE,)) -
         if choice
         else None,
         field(t("set.chat"), select("chat", _chats(t), one(form, "chat"))),
+        field(
+            t("set.spellings"),
+            select("spellings", _spellings(t), one(form, "spellings")),
+            hint=t("set.spellings_hint"),
+        )
+        if choice
+        else None,
         field(
             t("set.max_tokens"),
             _input(
@@ -296,3 +303,7 @@ def _templates(t: Text) -> Mapping[str, str]:
 
 def _chats(t: Text) -> Mapping[str, str]:
     return {"": t("set.chat_auto"), "yes": t("set.chat_yes"), "no": t("set.chat_no")}
+
+
+def _spellings(t: Text) -> Mapping[str, str]:
+    return {name: t(f"set.spellings_{name}") for name in SPELLINGS}

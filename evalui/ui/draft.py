@@ -10,12 +10,13 @@ from evalui.errors import Sentence, SpecError
 from evalui.modes import MODES
 from evalui.runs.contest import AnswersSpec, Judging, Pairs
 from evalui.runs.spec import OPEN, DatasetSpec, ModeSpec, RunSpec
-from evalui.types import Conflict, Kind, Orders, Pattern
+from evalui.types import Conflict, Kind, Orders, Pattern, Spellings
 
 # Every named field of a tab, as the browser sends it.
 Form = dict[str, str | list[str]]
 
 PATTERNS: Mapping[str, Pattern] = {name: name for name in get_args(Pattern)}
+SPELLINGS: Mapping[str, Spellings] = {name: name for name in get_args(Spellings)}
 KINDS: Mapping[str, Kind] = {name: name for name in get_args(Kind)}
 ORDERS: Mapping[str, Orders] = {name: name for name in get_args(Orders)}
 PAIRS: Mapping[str, Pairs] = {name: name for name in get_args(Pairs)}
@@ -58,6 +59,7 @@ class Draft:
     pattern: Pattern = "circular"
     template: str | dict[str, Any] = ""
     chat: bool | None = None
+    spellings: Spellings = "common"
     max_tokens: int | None = None
     limit: int | None = None
     seed: int = 0
@@ -76,6 +78,7 @@ class Draft:
                 pattern=self.pattern if MODES[mode].shows_options else "origin",
                 template="" if mode == OPEN else self.template,
                 chat=self.chat,
+                spellings=self.spellings,
                 max_tokens=self.max_tokens or usual_tokens(mode),
             )
             for mode in self.modes
@@ -141,6 +144,7 @@ def read_draft(form: Form) -> Draft:
         pattern=PATTERNS.get(one(form, "pattern"), "circular"),
         template=_template(form),
         chat=_CHAT.get(one(form, "chat")),
+        spellings=SPELLINGS.get(one(form, "spellings"), "common"),
         max_tokens=_number(one(form, "max_tokens"), Sentence("Longest reply", "set.max_tokens"))
         or None,
         limit=_number(one(form, "limit"), Sentence("Questions", "set.limit")) or None,
@@ -191,6 +195,7 @@ def form_of(spec: RunSpec, uploads: Sequence[str], answers: Sequence[Given] = ()
             (mode.pattern for mode in spec.modes if mode.pattern != "origin"), "origin"
         ),
         "chat": {None: "", True: "yes", False: "no"}[first.chat],
+        "spellings": first.spellings,
         "max_tokens": _length(spec.modes),
         "limit": str(spec.limit or ""),
         "seed": str(spec.seed),

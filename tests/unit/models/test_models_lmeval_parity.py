@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from evalui.models import Model
+from evalui.modes import MODES, Setting
+from evalui.modes.templates import TEMPLATES
 from evalui.scoring.cloze import normalise
-from evalui.types import Loglik, Logprob, NextToken
+from evalui.types import Loglik, Logprob, NextToken, Sample, Variant
 
 pytestmark = pytest.mark.slow  # 400 prompts, half of them with five worked examples
 
@@ -95,3 +97,32 @@ def test_next_token_gives_each_letter_at_least_its_spelling_with_a_space(
         for ours, with_space in zip(responses[index].logprobs, spaced, strict=True):
             assert ours >= with_space.total - 1e-4
             assert ours == pytest.approx(with_space.total, abs=0.5)  # the bare letter is rare
+
+
+def _sample(row: dict[str, Any]) -> Sample:
+    choices = tuple(row[letter] for letter in "ABCD")
+    return Sample(str(row["id"]), row["question"], choices, "ABCD".index(row["answer"]))
+
+
+@pytest.mark.parametrize(("task", "shots"), [("mcp_0", 0), ("mcp_5", 5)])
+def test_lm_evals_spelling_asks_what_lm_eval_asks_and_chooses_what_it_chooses(
+    task: str, shots: int, small: Model
+):
+    mode, docs = MODES["multiple_choice"], GOLDEN["tasks"][task]["docs"]
+    samples = [_sample(row) for row in GOLDEN["meta"]["questions"]]
+    dev = tuple(_sample(row) for row in GOLDEN["meta"]["dev"])
+    setting = Setting({"": dev[:shots]}, template=TEMPLATES["plain-en.1"], spellings="lm_eval")
+    origin = Variant((0, 1, 2, 3))
+    planned = [mode.plan(samples[doc["doc_id"]], origin, setting) for doc in docs]
+    assert [[(each.context, each.continuation) for each in four] for four in planned] == [
+        [(each["context"], each["continuation"]) for each in doc["requests"]] for doc in docs
+    ]
+    responses = dict(small.answer([request for four in planned for request in four]))
+    for place, doc in enumerate(docs):
+        four = [responses[4 * place + slot] for slot in range(4)]
+        trial = mode.grade(samples[doc["doc_id"]], origin, four, setting)
+        theirs = [request["ll"] for request in doc["requests"]]
+        assert trial.choice == theirs.index(max(theirs))
+        assert trial.correct == bool(doc["acc"])
+        greedy = [slot for slot, each in enumerate(doc["requests"]) if each["is_greedy"]]
+        assert trial.readings["strict"].choice == (greedy[0] if greedy else None)

@@ -172,4 +172,39 @@ def test_none_of_these_spells_the_letter(text: str):
 
 def test_a_label_without_a_token_of_its_own_is_an_error_that_names_it():
     with pytest.raises(ModelError, match="no single token for 'B'"):
-        label_ids(spellings(Words()), "B", Words())
+        label_ids(spellings(Words()), ("A", "B"), Words())
+
+
+class Vocabulary(Words):
+    """A vocabulary of these texts, one token each."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
+        self.size = len(texts)
+
+    def spell(self, ids: Sequence[int]) -> list[str]:
+        return [self.texts[token] for token in ids]
+
+
+@pytest.mark.parametrize(
+    ("texts", "shared"),
+    [
+        (("A", "B", " A", " B"), ((0, 2), (1, 3))),
+        (("A", "B", " A", " B", "(A"), ((0, 2), (1, 3))),
+        (("A", "B", "(B", "[B]"), ((0,), (1,))),
+        (("A", "B", "Ａ", "Ｂ"), ((0, 2), (1, 3))),
+        (("A", "B", "Ａ", "Ⓑ"), ((0,), (1,))),
+        (("A", "B", "A.", ".B"), ((0,), (1,))),
+        (("A", "A", "B"), ((0,), (2,))),
+        (("A", "A", "B", "B"), ((0, 1), (2, 3))),
+    ],
+)
+def test_labels_share_their_spellings(texts: tuple[str, ...], shared: tuple[tuple[int, ...], ...]):
+    tokenizer = Vocabulary(*texts)
+    assert label_ids(spellings(tokenizer), ("A", "B"), tokenizer) == shared
+
+
+def test_labels_without_a_spelling_in_common_are_an_error_that_names_them():
+    tokenizer = Vocabulary("A", "(B")
+    with pytest.raises(ModelError, match="the labels A, B share"):
+        label_ids(spellings(tokenizer), ("A", "B"), tokenizer)

@@ -39,6 +39,27 @@ class TestMultipleChoice:
         assert request.labels == ("A", "B", "C", "D")
         assert str(request.context).endswith("D. Oslo\nAnswer: ")
 
+    def test_lm_evals_spelling_is_scored_as_a_continuation(self):
+        setting = replace(PLAIN, spellings="lm_eval")
+        requests = self.mode.plan(CITY, ORIGIN, setting)
+        assert [each.continuation for each in requests] == [" A", " B", " C", " D"]
+        assert all(str(each.context).endswith("D. Oslo\nAnswer:") for each in requests)
+        spoken = self.mode.plan(CITY, ORIGIN, replace(setting, chat=True))
+        assert [each.continuation for each in spoken] == ["A", "B", "C", "D"]
+
+    @pytest.mark.parametrize(("greedy", "strict"), [(1, 1), (3, 3), (None, None)])
+    def test_of_lm_evals_scores_the_best_is_chosen_and_the_greedy_one_is_what_was_written(
+        self, greedy: int | None, strict: int | None
+    ):
+        scores = [
+            Logprob(math.log(p), 1, greedy=slot == greedy)
+            for slot, p in enumerate([0.1, 0.4, 0.2, 0.1])
+        ]
+        trial = self.mode.grade(CITY, ORIGIN, scores, replace(PLAIN, spellings="lm_eval"))
+        assert (trial.choice, trial.mass) == (1, pytest.approx(0.8))
+        assert trial.readings["strict"].choice == strict
+        assert trial.readings["tolerant"].choice == strict
+
     def test_asks_a_conversation_when_told_to(self):
         (request,) = self.mode.plan(CITY, ORIGIN, Setting(shots={}, chat=True))
         assert isinstance(request, NextToken)

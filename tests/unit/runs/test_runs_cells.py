@@ -1,7 +1,6 @@
 from open_run_examples import CATALOG, capitals
 from runs_examples import dataset
 
-from evalui.modes import MODES
 from evalui.runs.cells import setting_of, why_not, work
 from evalui.runs.spec import ModeSpec
 from evalui.types import Contestant, Variant
@@ -25,12 +24,12 @@ def test_a_judge_is_told_who_takes_part_how_and_with_which_seed():
 
 def test_each_mode_refuses_the_kinds_it_is_not_for():
     entry = CATALOG["perfect"]
-    assert "no options" in why_not(capitals(), entry, MODES["multiple_choice"])
-    assert "nothing to write" in why_not(dataset(), entry, MODES["question_answer"])
-    assert why_not(capitals(), entry, MODES["question_answer"]) == ""
+    assert "no options" in why_not(capitals(), entry, ModeSpec(mode="multiple_choice"))
+    assert "nothing to write" in why_not(dataset(), entry, ModeSpec(mode="question_answer"))
+    assert why_not(capitals(), entry, ModeSpec(mode="question_answer")) == ""
 
 
 def test_a_rule_that_knows_questions_by_their_text_is_not_asked_without():
     entry = CATALOG["perfect"]
-    assert "left out here" in why_not(dataset(), entry, MODES["choices_only"])
-    assert why_not(dataset(), entry, MODES["multiple_choice"]) == ""
+    assert "left out here" in why_not(dataset(), entry, ModeSpec(mode="choices_only"))
+    assert why_not(dataset(), entry, ModeSpec(mode="multiple_choice")) == ""

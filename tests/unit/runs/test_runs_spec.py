@@ -111,7 +111,7 @@ def test_the_signature_says_how_a_figure_was_made() -> None:
     mode = ModeSpec(mode="multiple_choice", shots=5, pattern="circular", chat=False)
     told = signature(data, data.samples, mode, model="demo-late", seed=0, limit=None)
     assert told == (
-        "sums@4f1c9ae2|n:240|mode:multiple_choice|prompt:plain-en.1|rule:forced|shots:5|"
+        "sums@4f1c9ae2|n:240|mode:multiple_choice|prompt:plain-en.1|rule:forced|spell:common|shots:5|"
         f"orders:circular4|chat:no|temp:0|seed:0|model:demo-late|evalui:{__version__}"
     )
 
@@ -122,6 +122,7 @@ def test_the_signature_says_how_a_figure_was_made() -> None:
         ({"mode": "generation"}, "rule:tolerant."),
         ({"mode": "generation", "max_tokens": 9}, "max:9"),
         ({"mode": "cloze", "pattern": "circular"}, "orders:origin"),
+        ({"spellings": "lm_eval"}, "spell:lm_eval"),
         ({"unconditional": ""}, "un:"),
         ({"template": "ceval-zh.1"}, "prompt:ceval-zh.1|"),
         ({"template": TEMPLATE}, "prompt:mine.1@"),
