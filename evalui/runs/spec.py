@@ -15,7 +15,7 @@ from evalui.modes.question_answer import form_of
 from evalui.modes.rubrics import RUBRICS, choose_rubric
 from evalui.modes.templates import TEMPLATES, Template, choose, template_from
 from evalui.runs.contest import AnswersSpec, Judging
-from evalui.scoring import reply
+from evalui.scoring import reply, verdict
 from evalui.types import Ability, Dataset, Kind, Pattern, Sample, Spellings
 
 OPEN = "question_answer"  # the mode in which models write answers
@@ -285,7 +285,7 @@ def _rule(mode: ModeSpec) -> str:
     if mode.judging and mode.judging.rates_single:
         return "rating"
     headline = MODES[mode.mode].headline
-    return reply.VERSION if headline == "tolerant" else headline
+    return {"tolerant": reply.VERSION, "verdict": verdict.VERSION}.get(headline, headline)
 
 
 def _shown(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:

@@ -86,6 +86,10 @@ LEADING_LETTER = re.compile(
 LEADING_GROUP = re.compile(rf"{_LEAD}{_group(_UPPER)}")
 LETTER_BLANK = re.compile(r"[\s*_`]{0,6}([A-J])[*_`]{0,4}\s+(?=\S)")
 INDEX = re.compile(r"[\s*_`(\[]*([1-9])[)\].、:*_`。\s]*")
+# A place and a text behind it: "2. Rome", "(2) Rome"; "2.5" is a number.
+NUMBERED = re.compile(
+    r"[\s*_`(\[]*(?P<number>[1-9])(?:[.:](?!\d)|[)\]、])[)\]*_`\s]{0,6}(?P<text>\S[^\n]*)"
+)
 NUMERIC = re.compile(r"[\d(+\-−.]")
 
 _NOT_BEFORE = re.compile(

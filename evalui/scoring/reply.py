@@ -14,7 +14,7 @@ from functools import lru_cache
 from evalui.scoring import phrases
 from evalui.types import LETTERS, Reading
 
-VERSION = "tolerant.1"
+VERSION = "tolerant.2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,8 @@ def _marker_text(reply: str, options: _Options) -> Found | None:
     for match in reversed(list(phrases.MARKER_TEXT.finditer(reply))):
         if slots := options.equal(match["text"]):
             return _the_one(slots, "marker+text")
+        if (slot := _numbered(match["text"], options)) is not None:
+            return Found(slot, "marker+text")
     return None
 
 
@@ -157,6 +159,20 @@ def _text(reply: str, options: _Options) -> Found | None:
     """The first line, or the whole reply, is exactly one option's text."""
     slots = options.equal(phrases.rest_of_line(reply, 0)) or options.equal(reply)
     return _the_one(slots, "text") if slots else None
+
+
+def _index_text(reply: str, options: _Options) -> Found | None:
+    """The place of an option and its whole text: "2. Rome" where Rome is the second option."""
+    slot = _numbered(phrases.rest_of_line(reply, 0), options)
+    return None if slot is None else Found(slot, "index+text")
+
+
+def _numbered(said: str, options: _Options) -> int | None:
+    match = phrases.NUMBERED.fullmatch(said.strip())
+    if not match or options.equal(match["number"]):
+        return None  # where a number is an option's text it may be meant as one
+    slot = int(match["number"]) - 1
+    return slot if options.equal(match["text"]) == (slot,) else None
 
 
 def _conclusion(reply: str, options: _Options) -> Found | None:
@@ -231,6 +247,7 @@ _TABLE: tuple[Callable[[str, _Options], Found | None], ...] = (
     _letter,
     _letter_text,
     _text,
+    _index_text,
     _conclusion,
     _verdict,
     _leading_text,
@@ -248,6 +265,7 @@ RULES = (
     "label-text-conflict",
     "letter+text",
     "text",
+    "index+text",
     "conclusion",
     "verdict",
     "leading-text",

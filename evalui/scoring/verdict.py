@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from evalui.scoring import phrases
 from evalui.scoring.verdict_json import Judged, judged_by_scores, read_json
 from evalui.types import Outcome
+
+VERSION = "verdict.2"  # part of the signature: raise it when a reply may be read otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +193,19 @@ def _read_choice(reply: str) -> Read:
         return Read(last.outcome, "announced") if last else Read(None, "ambiguous")
     if lone := _LONE_LETTER.match(text) or _LONE_ENDING.search(text):
         return Read(_FOUR_WAY[lone[1].upper()].outcome, "letter")
+    return _concluded(text)
+
+
+def _concluded(text: str) -> Read:
+    """A letter that ends the reply as its conclusion: "A is better, so A."."""
+    for match in phrases.CONCLUSION.finditer(text):
+        if not _ENDING.fullmatch(text, match.end()) or phrases.denied_before(text, match.start()):
+            continue
+        named = phrases.letters(match["group"])
+        if len(named) > 1:
+            return Read(None, "ambiguous")
+        judged = _FOUR_WAY.get(match["group"][0].upper())
+        return Read(judged.outcome, "conclusion") if judged else _UNPARSED
     return _UNPARSED
 
 
@@ -244,7 +260,11 @@ _UNPARSED = Read(None, "unparsed")
 _NEAR = 400  # characters from an announcement to its marker: a line may hold many of both
 _SEEN = "\ufffc"  # stands where a quotation stood, so that what is around it is not joined
 
-_LOOKALIKES = str.maketrans({"【": "[", "】": "]", "≫": ">>", "≪": "<<"})
+# Brackets and arrows, and the traditional characters of the words below.
+_LOOKALIKES = str.maketrans(
+    {"【": "[", "】": "]", "≫": ">>", "≪": "<<"}
+    | dict(zip("選擇終後結論斷決應兩個為與項較對", "选择终后结论断决应两个为与项较对", strict=True))
+)
 _CLOSED_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _CODE = re.compile(r"```(?:[a-z]+\n)?(.*?)```|`([^`\n]+)`", re.DOTALL | re.IGNORECASE)

@@ -35,9 +35,9 @@ def read_json(reply: str) -> tuple[Judged | None, str]:
     told = [found for value in _values(reply) if (found := _told(value))]
     if told:
         return _agreed(told[-1], "json")
-    pairs = [pair[1] or pair[2] or pair[3] for pair in _BROKEN_PAIR.finditer(_straight(reply))]
-    if pairs:
-        return _agreed([_label(pair) for pair in pairs], "broken-json")
+    if pairs := list(_BROKEN_PAIR.finditer(_straight(reply))):
+        judged = [None if pair[4] else _label(pair[1] or pair[2] or pair[3]) for pair in pairs]
+        return _agreed(judged, "broken-json")
     return None, "unparsed"
 
 
@@ -153,9 +153,12 @@ _SCORE_KEYS = (
     ("a", "b"),
 )
 # A key with an escaped quotation mark after it stands inside another string and does not match.
+# "A" or "B" offers both: it repeats the instruction and decides nothing.
+_OR = r"\||/|或者?|还是|or\b|and\b|和|与"
 _BROKEN_PAIR = re.compile(
     rf"[\"']?\b(?:{_KEY})[\"']?\s*:\s*"
-    r"(?:\"([^\"\n\\]{1,20})\"|'([^'\n\\]{1,20})'|([\w+=<>]{1,20}))",
+    r"(?:\"([^\"\n\\]{1,20})\"|'([^'\n\\]{1,20})'|([\w+=<>]{1,20}))"
+    rf"(\s*,?\s*(?:{_OR})\s*[\"']?\w)?",
     re.IGNORECASE,
 )
 _SIDED = re.compile(r"(?:(?:assistant|model|response|answer|option|回答|助手) ?)?([ab12])(\+{0,2})")

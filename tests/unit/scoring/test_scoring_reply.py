@@ -365,6 +365,32 @@ def test_a_number_among_numeric_options_is_no_place(options: tuple[str, ...]):
     assert read("2", options) == ("-", "index-guard")
 
 
+@pytest.mark.parametrize(
+    "reply", ["3. Rome", "(3) Rome", "3、rome.", "**3. Rome**", "3. Rome\nIt is old."]
+)
+def test_a_place_with_its_own_options_text_is_the_answer(reply: str):
+    assert read(reply) == ("C", "index+text")
+
+
+def test_a_place_with_its_own_text_may_follow_a_marker():
+    assert read("The answer is 3. Rome") == ("C", "marker+text")
+
+
+@pytest.mark.parametrize(
+    ("reply", "options"),
+    [
+        ("2. Rome", CITIES),  # Rome is the third
+        ("3. Rome is old", CITIES),
+        ("5. Rome", CITIES),
+        ("2.5", ("1", "5", "7", "9")),
+        ("2. 22", ("4", "22", "2", "19")),  # "2" is an option itself
+        ("3. Rome", ("Paris", "Rome", "Rome", "Oslo")),
+    ],
+)
+def test_a_place_with_another_text_is_no_answer(reply: str, options: tuple[str, ...]):
+    assert read(reply, options)[0] == "-"
+
+
 @pytest.mark.parametrize("reply", ["0", "5", "12", "1.5", "2 London", "-2"])
 def test_other_numbers_are_no_place(reply: str):
     assert read(reply) == ("-", "unparsed")
