@@ -70,7 +70,7 @@ def test_labelled_replies_are_read_as_a_person_reads_them(case: dict[str, Any]):
         ("compass", "选择：E", None, "unparsed"),
         ("compass", "選擇：A", "a", "announced"),
         ("compass", "最終結論：兩個回答都好", "tie", "announced"),
-        ("mtbench", "最終選擇：[[B]]\n[[A]] 較短。", "b", "announced"),
+        ("mtbench", "最終選擇：[[B]]", "b", "announced"),
         ("compass", "Between the two, A is better, so A.", "a", "conclusion"),
         ("compass", "B 更完整，因此B。", "b", "conclusion"),
         ("compass", "Both help, so A or B.", None, "ambiguous"),
