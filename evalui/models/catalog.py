@@ -214,6 +214,11 @@ def find(catalog: Mapping[str, ModelEntry], name: str) -> ModelEntry:
     return catalog[name]
 
 
+def loads_here(entry: ModelEntry) -> bool:
+    """Whether opening the model loads weights on this machine."""
+    return entry.backend not in REMOTE and entry.backend not in ("scripted", "recorded")
+
+
 def open_model(entry: ModelEntry) -> Model:
     """Load a model; raises `ModelError` with the reason if it cannot be, `UnknownName` if its
     backend is unknown.

@@ -69,6 +69,11 @@ def footprint(
     return Footprint(dtype, parameters * size, per_token * tokens * size, tokens, longest)
 
 
+def width(entry: ModelEntry) -> int:
+    """The hidden size of the network, 0 if the model's folder does not tell it."""
+    return 0 if entry.backend in REMOTE else _number(_config(Path(entry.path)), "hidden_size")
+
+
 def _config(folder: Path) -> Mapping[str, Any]:
     """The part of config.json that describes the text network, {} if there is none."""
     path = folder / "config.json"

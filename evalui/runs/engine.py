@@ -9,11 +9,12 @@ from itertools import islice
 from evalui.errors import ModelError, Refused, Unreachable
 from evalui.models import Learner, Model
 from evalui.models.base import Metered
-from evalui.modes import MODES
+from evalui.modes import MODES, Setting
 from evalui.runs import charges
 from evalui.runs.cache import lasting
 from evalui.runs.cells import setting_of, work
 from evalui.runs.charges import Wait
+from evalui.runs.pace import Pace, put_pace
 from evalui.runs.patience import Patience
 from evalui.runs.portion import Portion
 from evalui.runs.refusals import Refusals
@@ -21,6 +22,7 @@ from evalui.runs.rows import CellRow, Lease
 from evalui.runs.spec import ModeSpec
 from evalui.runs.store import Store
 from evalui.runs.window import Window
+from evalui.runs.workload import request_size
 from evalui.settings import Settings
 from evalui.types import Dataset, Response, Sample, Text, Trial, Usage, Variant
 
@@ -42,6 +44,7 @@ class _Spent:
 
     requests: int = 0
     seconds: float = 0.0
+    written: int = 0  # tokens of replies
 
 
 class CellRun:
@@ -111,13 +114,22 @@ class CellRun:
                 break
         self._check_whole(model, asked)
         if self._spent.requests >= _TIMED:
-            self._store.put_pace(
-                model.name,
-                spec.mode,
-                spec.shots,
-                fingerprint=model.fingerprint,
-                rate=self._spent.requests / max(1e-3, self._spent.seconds),
-            )
+            self._put_pace(model, spec, samples, setting)
+
+    def _put_pace(
+        self, model: Model, spec: ModeSpec, samples: Sequence[Sample], setting: Setting
+    ) -> None:
+        spent = self._spent
+        wrote = spent.written / spent.requests
+        size = request_size(spec, self._row.cell.pattern, samples, setting, written=wrote)
+        put_pace(
+            self._store.database,
+            model.name,
+            spec.mode,
+            spec.shots,
+            fingerprint=model.fingerprint,
+            pace=Pace(spent.requests / max(1e-3, spent.seconds), size),
+        )
 
     def grade(self, dataset: Dataset) -> None:
         """Grade the answers that the cell has brought along; nobody is asked. Raises as `run`."""
@@ -216,6 +228,8 @@ class CellRun:
     def _keep(self, window: Window, ask: int, response: Response) -> None:
         self._hear()
         self._refusals.asked += 1
+        if isinstance(response, Text) and response.usage:
+            self._spent.written += response.usage.completion_tokens
         key = window.keys[ask]
         if key:
             self._responses.append((key, response))

@@ -1,17 +1,24 @@
-"""What a run will cost, told before it starts."""
+"""What a run will cost, said before it starts."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import loads_here
 from evalui.modes import MODES
-from evalui.runs.cells import CellPlan, work
-from evalui.types import Dataset, Generate, Loglik, Message, Prompt, Request, Sample, Variant
+from evalui.runs.cells import CellPlan
+from evalui.runs.pace import LoadingTimes, Pace
+from evalui.runs.workload import RequestSize, request_size, workload
+from evalui.types import Dataset
 
-_LOOKED_AT = 25  # questions per cell whose prompts are measured
+# Until this server has loaded a model: the libraries, an empty model, weights read from the disk.
+_IMPORT_S, _OPEN_S, _PARAMETERS_PER_S = 10.0, 1.0, 5e8
+_USUAL_REPLY = 32  # tokens, until the model has written any
 
-# Requests per second that a model reached in a mode with a number of shots.
-Rates = Mapping[tuple[str, str, int], float]
+# How fast a model was in a mode with a number of shots.
+Paces = Mapping[tuple[str, str, int], Pace]
 # Tokens that a model wrote for each request of a mode, see `charges.written`.
 Written = Mapping[tuple[str, str], float]
 
@@ -22,11 +29,11 @@ _UNKNOWN: Written = MappingProxyType({})
 class Estimate:
     """Requests in all, prompt tokens in all (roughly), requests already answered, and seconds.
 
-    `seconds` is None while a model has not been timed in one of its modes, and its catalog entry
-    does not tell its speed. `judged` of the requests go to judges. `dollars` is what the
-    requests not yet answered cost, roughly: every reply as long as this model's were so far, or as
-    it may be, and the answers that a judge will read of middling length. None if no model of the
-    run has a price.
+    `seconds` includes loading the models. It is None while a model has not been timed in one of
+    its modes, and its catalog entry does not tell its speed. `judged` of the requests go to judges.
+    `dollars` is what the requests not yet answered cost, roughly: every reply as long as this
+    model's were so far, or as it may be, and the answers that a judge will read of middling length.
+    None if no model of the run has a price.
     """
 
     requests: int
@@ -40,14 +47,16 @@ class Estimate:
 def estimate(
     plans: Sequence[CellPlan],
     datasets: Mapping[str, Dataset],
-    rates: Rates,
+    paces: Paces,
     cached: Sequence[int] = (),
     written: Written = _UNKNOWN,
+    *,
+    loading: LoadingTimes = LoadingTimes(),  # noqa: B008 (frozen)
 ) -> Estimate:
     """The cost of the cells that can run.
 
     `datasets` are by `CellPlan.source`; `cached` counts, for each plan, the requests whose
-    response is already kept.
+    response is already kept. `loading` is how long models took to load.
     """
     known = tuple(cached) or (0,) * len(plans)
     able = [
@@ -55,80 +64,100 @@ def estimate(
         for plan, hits in zip(plans, known, strict=True)
         if not plan.impossible
     ]
-    tokens = [_tokens_each(plan, datasets[plan.source]) for plan, _ in able]
+    sizes = _sizes([plan for plan, _ in able], datasets)
     spent = [
-        _seconds(plan, plan.requests - hits, each, rates)
-        for (plan, hits), each in zip(able, tokens, strict=True)
+        _seconds(plan, plan.requests - hits, size, paces)
+        for (plan, hits), size in zip(able, sizes, strict=True)
     ]
     prices = [
-        _dollars(plan, plan.requests - hits, each, written)
-        for (plan, hits), each in zip(able, tokens, strict=True)
+        _dollars(plan, plan.requests - hits, size.sent, written)
+        for (plan, hits), size in zip(able, sizes, strict=True)
         if plan.entry.input_price or plan.entry.output_price
     ]
     timed = [seconds for seconds in spent if seconds is not None]
+    loads = _loading([plan.entry for plan, _ in able if plan.requests], loading)
     return Estimate(
         requests=sum(plan.requests for plan, _ in able),
         tokens=sum(
-            round(plan.requests * each) for (plan, _), each in zip(able, tokens, strict=True)
+            round(plan.requests * size.sent) for (plan, _), size in zip(able, sizes, strict=True)
         ),
         cached=sum(hits for _, hits in able),
-        seconds=sum(timed) if len(timed) == len(spent) else None,
+        seconds=sum(timed) + loads if len(timed) == len(spent) else None,
         judged=sum(plan.requests for plan, _ in able if plan.mode.judging),
         dollars=sum(prices) if prices else None,
     )
 
 
-def count_tokens(text: str) -> int:
-    """A rough number of tokens: one per Chinese character, one per four others."""
-    chinese = sum("\u3400" <= character <= "\u9fff" for character in text)
-    return chinese + -(-(len(text) - chinese) // 4)
+def _sizes(plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> list[RequestSize]:
+    """The size of each plan's requests; models that are sent the same share the look at it."""
+    known: dict[tuple[str, str], RequestSize] = {}
+    for plan in plans:
+        key = _sent(plan)
+        if plan.requests and key not in known:
+            samples = datasets[plan.source].samples[: plan.questions]
+            known[key] = request_size(plan.mode, plan.pattern, samples, plan.setting)
+    return [known.get(_sent(plan), RequestSize()) for plan in plans]
 
 
-def _seconds(plan: CellPlan, requests: int, tokens: float, rates: Rates) -> float | None:
+def _sent(plan: CellPlan) -> tuple[str, str]:
+    return plan.source, plan.mode.model_dump_json()
+
+
+def _seconds(plan: CellPlan, requests: int, size: RequestSize, paces: Paces) -> float | None:
+    """By the model's own speed where its requests were most alike, else by its entry's."""
     if not requests:
         return 0.0
-    timed = {
-        shots: rate
-        for (model, mode, shots), rate in rates.items()
-        if model == plan.entry.name and mode == plan.mode_name
-    }
+    entry, timed = plan.entry, _timed(plan, paces)
     if not timed:
-        return requests * tokens / plan.entry.speed if plan.entry.speed else None
-    return requests / timed[min(timed, key=lambda shots: abs(shots - plan.mode.shots))]
+        written = min(plan.mode.max_tokens, _USUAL_REPLY) if _writes(plan.mode_name) else 0
+        load = workload(entry, replace(size, written=written))
+        return requests * load / entry.speed if entry.speed else None
+
+    def growth(pace: Pace) -> float:
+        """How much more a request gives to compute now; a reply is as long as it was."""
+        now = workload(entry, replace(size, written=pace.size.written))
+        return now / workload(entry, pace.size)
+
+    nearest = min(timed, key=lambda pace: abs(math.log(growth(pace))))
+    return requests / nearest.rate * growth(nearest)
+
+
+def _timed(plan: CellPlan, paces: Paces) -> list[Pace]:
+    """What was measured of the model: in the mode, else in one with requests of the same kind."""
+    own = [
+        (mode, pace)
+        for (model, mode, _), pace in paces.items()
+        if model == plan.entry.name and pace.size.distinct
+    ]
+    return [pace for mode, pace in own if mode == plan.mode_name] or [
+        pace for mode, pace in own if mode in MODES and _writes(mode) == _writes(plan.mode_name)
+    ]
+
+
+def _writes(mode: str) -> bool:
+    return MODES[mode].abilities_needed == "generate"
+
+
+def _loading(entries: Iterable[ModelEntry], times: LoadingTimes) -> float:
+    """Seconds until the models that compute here are loaded, one after another.
+
+    The first one of a worker that has not loaded any waits for the libraries, too.
+    """
+    here = {entry.name: entry for entry in entries if loads_here(entry)}
+    seconds = 0.0
+    for place, entry in enumerate(here.values()):
+        weights = entry.parameters / _PARAMETERS_PER_S
+        if place == 0 and not times.is_warm:
+            usual = max(times.cold.values(), default=_IMPORT_S + weights)
+            seconds += times.cold.get(entry.name, usual)
+        else:
+            seconds += times.warm.get(entry.name, _OPEN_S + weights)
+    return seconds
 
 
 def _dollars(plan: CellPlan, requests: int, tokens: float, written: Written) -> float:
     entry = plan.entry
     # A server writes a token, and charges for it, also where only probabilities are wanted.
-    longest = plan.mode.max_tokens if MODES[plan.mode_name].abilities_needed == "generate" else 1
+    longest = plan.mode.max_tokens if _writes(plan.mode_name) else 1
     reply = written.get((entry.name, plan.mode_name), longest)
     return requests * (tokens * entry.input_price + reply * entry.output_price) / 1e6
-
-
-def _tokens_each(plan: CellPlan, dataset: Dataset) -> float:
-    if not plan.requests:
-        return 0.0
-    samples = dataset.samples[: plan.questions]
-    requests = [
-        request
-        for sample, variant in _looked_at(plan, samples)
-        for request in MODES[plan.mode_name].plan(sample, variant, plan.setting)
-    ]
-    return sum(map(_length, requests)) / max(1, len(requests))
-
-
-def _looked_at(plan: CellPlan, samples: Sequence[Sample]) -> Sequence[tuple[Sample, Variant]]:
-    """Some of the work, one variant of each question standing for all."""
-    if plan.mode.judging:
-        shown = work(plan.mode, plan.pattern, samples, plan.setting)
-        pairs = list({sample.id: (sample, variant) for sample, variant in shown}.values())
-    else:
-        pairs = [(sample, Variant(tuple(range(len(sample.choices))))) for sample in samples]
-    return pairs[:: max(1, len(pairs) // _LOOKED_AT)]
-
-
-def _length(request: Request) -> int:
-    prompt: Prompt = request.prompt if isinstance(request, Generate) else request.context
-    turns = prompt if isinstance(prompt, tuple) else (Message("user", prompt),)
-    scored = count_tokens(request.continuation) if isinstance(request, Loglik) else 0
-    return scored + sum(count_tokens(turn.content) for turn in turns)

@@ -228,7 +228,23 @@ _FIFTH = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
+# The size in tokens of the requests by which a speed was measured, and how long models load.
+_SIXTH = (
+    "ALTER TABLE pace ADD COLUMN sent REAL NOT NULL DEFAULT 0",
+    "ALTER TABLE pace ADD COLUMN distinct_ REAL NOT NULL DEFAULT 0",
+    "ALTER TABLE pace ADD COLUMN written REAL NOT NULL DEFAULT 0",
+    """
+    CREATE TABLE loading (
+        model TEXT NOT NULL,
+        cold INTEGER NOT NULL CHECK (cold IN (0, 1)),
+        worker TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        PRIMARY KEY (model, cold)
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:

@@ -1,35 +1,85 @@
 """How fast each model was last time, and what it has answered already."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from evalui.modes import MODES
 from evalui.runs.cache import deterministic, known_responses
 from evalui.runs.cells import CellPlan, work
 from evalui.runs.codec import request_key
 from evalui.runs.database import Database
+from evalui.runs.devices import workers
+from evalui.runs.workload import RequestSize
 from evalui.types import Dataset
 
 # Making the prompts of more than this takes longer than a person waits for an estimate.
 _MOST_LOOKED_UP = 3_000
 
 
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast a model last was in a mode with a number of worked examples.
+
+    `rate` is in requests per second, `size` that of one (nothing if an older version measured).
+    """
+
+    rate: float
+    size: RequestSize = RequestSize()  # noqa: RUF009 (frozen)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadingTimes:
+    """Seconds that models last took to load, by name.
+
+    `cold` includes the import of the libraries, by a worker's first model; `warm` does not.
+    `is_warm`: a worker that has them imported waits for work.
+    """
+
+    cold: Mapping[str, float] = field(default_factory=dict[str, float])
+    warm: Mapping[str, float] = field(default_factory=dict[str, float])
+    is_warm: bool = False
+
+
 def put_pace(
-    database: Database, model: str, mode: str, shots: int, *, fingerprint: str, rate: float
+    database: Database, model: str, mode: str, shots: int, *, fingerprint: str, pace: Pace
 ) -> None:
-    """Remember the requests per second of a model in a mode; the latest counts."""
+    """Remember how fast a model was in a mode; the latest counts."""
+    size = pace.size
     with database.writing() as connection:
         connection.execute(
-            "INSERT OR REPLACE INTO pace VALUES (?, ?, ?, ?, ?)",
-            (model, mode, shots, fingerprint, rate),
+            "INSERT OR REPLACE INTO pace VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (model, mode, shots, fingerprint, pace.rate, size.sent, size.distinct, size.written),
         )
 
 
-def rates(database: Database) -> dict[tuple[str, str, int], float]:
-    """Requests per second by model, mode and number of shots."""
+def paces(database: Database) -> dict[tuple[str, str, int], Pace]:
+    """How fast models were, by model, mode and number of shots."""
+    rows = database.rows("SELECT * FROM pace")
     return {
-        (row["model"], row["mode"], row["shots"]): row["rate"]
-        for row in database.rows("SELECT model, mode, shots, rate FROM pace")
+        (row["model"], row["mode"], row["shots"]): Pace(
+            row["rate"], RequestSize(row["sent"], row["distinct_"], row["written"])
+        )
+        for row in rows
     }
+
+
+def put_loading(database: Database, model: str, *, cold: bool, worker: str, seconds: float) -> None:
+    """Remember how long a worker took to load a model; the latest counts."""
+    with database.writing() as connection:
+        connection.execute(
+            "INSERT OR REPLACE INTO loading VALUES (?, ?, ?, ?)", (model, cold, worker, seconds)
+        )
+
+
+def loading_times(database: Database) -> LoadingTimes:
+    """How long models took to load, and whether a worker has the libraries imported."""
+    rows = database.rows("SELECT model, cold, worker, seconds FROM loading")
+    idle = {row.name for row in workers(database)}
+    return LoadingTimes(
+        cold={row["model"]: row["seconds"] for row in rows if row["cold"]},
+        warm={row["model"]: row["seconds"] for row in rows if not row["cold"]},
+        is_warm=any(row["worker"] in idle for row in rows),
+    )
 
 
 def cached(

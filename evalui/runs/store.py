@@ -19,6 +19,7 @@ from evalui.runs.ballots import Ballot
 from evalui.runs.cells import CellPlan
 from evalui.runs.codec import decode_sentence
 from evalui.runs.database import Database
+from evalui.runs.pace import Pace
 from evalui.runs.rows import (
     CellRow,
     DatasetRow,
@@ -136,7 +137,7 @@ class Store:
         """Seconds until the run is done; None while nobody answers, or a cell was never timed."""
         if charges.waits(self.database, run_id):
             return None
-        known = self.rates()
+        known = pace.paces(self.database)
         seconds = [
             _left(cell, known)
             for cell in self.cells(run_id)
@@ -346,14 +347,6 @@ class Store:
         """For each plan, how many of its requests are already answered, for `estimate`."""
         return pace.cached(self.database, plans, datasets)
 
-    def rates(self) -> dict[tuple[str, str, int], float]:
-        """Requests per second by model, mode and shots, as last measured, for `estimate`."""
-        return pace.rates(self.database)
-
-    def put_pace(self, model: str, mode: str, shots: int, *, fingerprint: str, rate: float) -> None:
-        """Remember how fast a model was."""
-        pace.put_pace(self.database, model, mode, shots, fingerprint=fingerprint, rate=rate)
-
 
 def _run_row(row: Row) -> RunRow:
     values: dict[str, Any] = {name: row[name] for name in RunRow.__slots__}
@@ -372,9 +365,9 @@ def _cell_row(row: Row) -> CellRow:
     return CellRow(run_id=row["run"], cell=cell, error=decode_sentence(row["error"]), **values)
 
 
-def _left(cell: CellRow, known: Mapping[tuple[str, str, int], float]) -> float | None:
+def _left(cell: CellRow, known: Mapping[tuple[str, str, int], Pace]) -> float | None:
     if cell.left is not None:
         return cell.left
     shots = ModeSpec.model_validate_json(cell.plan).shots
-    rate = known.get((cell.cell.model, cell.cell.mode, shots))
-    return cell.requests * (1 - cell.done / max(1, cell.total)) / rate if rate else None
+    timed = known.get((cell.cell.model, cell.cell.mode, shots))
+    return cell.requests * (1 - cell.done / max(1, cell.total)) / timed.rate if timed else None

@@ -28,13 +28,14 @@ from evalui.errors import (
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.additions import additions_beside, read_models
 from evalui.models.base import Stoppable
-from evalui.models.catalog import find
+from evalui.models.catalog import find, loads_here
 from evalui.runs import model_trials
 from evalui.runs.cluster import ClusterOpener, is_loading, opener
 from evalui.runs.devices import Presence, device_of
 from evalui.runs.engine import CellRun, Interrupted, patience
 from evalui.runs.heart import Heart
 from evalui.runs.model_trials import TrialRow
+from evalui.runs.pace import put_loading
 from evalui.runs.rows import CellRow, Lease, RunRow
 from evalui.runs.spec import ModeSpec
 from evalui.runs.store import Store
@@ -73,6 +74,7 @@ class Worker:
         self._stopping = stopping
         self._on_batch = on_batch
         self.presence = Presence(store.database, self.name)
+        self._loaded = False  # whether a model was, so that its libraries are imported
         self._asked: Model | None = None  # while cells are at work; the heart looks at it, too
 
     def try_once(self) -> bool:
@@ -219,11 +221,22 @@ class Worker:
             self._store, lease, row, interrupted=self._stopping, on_wait=self._on_batch
         )
         try:
-            model = waiting.until(lambda: self._opener(entry))
+            model = waiting.until(lambda: self._timed(entry))
         except BaseException:  # raised again; what is on its way would hold its seats for ever
             self._drop()
             raise
         self.presence.at(model=entry.name, run=lease.run_id, device=device_of(entry))
+        return model
+
+    def _timed(self, entry: ModelEntry) -> Model:
+        """Open a model and remember how long it took, where it loads here."""
+        if not loads_here(entry):
+            return self._opener(entry)
+        began, cold = time.monotonic(), not self._loaded
+        model = self._opener(entry)
+        self._loaded = True
+        seconds = time.monotonic() - began
+        put_loading(self._store.database, entry.name, cold=cold, worker=self.name, seconds=seconds)
         return model
 
     def _do_all(self, lease: Lease, cells: Sequence[CellRow], model: Model) -> None:

@@ -23,6 +23,7 @@ from evalui.runs.cells import CellPlan
 from evalui.runs.contest import AnswersSpec, Collected
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.inputs import collect, submit
+from evalui.runs.pace import loading_times, paces
 from evalui.runs.plan import plan_run
 from evalui.runs.rows import CellRow, RunRow
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
@@ -209,8 +210,9 @@ class Desk:
         cost = estimate(
             plans,
             datasets,
-            self.store.rates(),
+            paces(self.store.database),
             self.store.cached(plans, datasets),
+            loading=loading_times(self.store.database),
             written=charges.written(self.store.database),
         )
         return Intent(spec, loaded, plans, cost, collected)

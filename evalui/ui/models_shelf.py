@@ -20,6 +20,7 @@ from evalui.runs import devices, model_trials
 from evalui.runs.access import may_see
 from evalui.runs.devices import Memory, WorkerRow
 from evalui.runs.model_trials import TrialRow
+from evalui.runs.pace import paces
 from evalui.runs.store import Store
 from evalui.settings import Settings
 from evalui.ui.models_states import Look, States
@@ -185,9 +186,9 @@ class Shelf:
     def speeds(self) -> Mapping[str, Mapping[str, float]]:
         """Requests per second as last measured, by model and mode; without worked examples."""
         found: dict[str, dict[str, float]] = {}
-        for (model, mode, shots), rate in self._store.rates().items():
+        for (model, mode, shots), pace in paces(self._database).items():
             if not shots:
-                found.setdefault(model, {})[mode] = rate
+                found.setdefault(model, {})[mode] = pace.rate
         return found
 
     def _entry(self, name: str) -> ModelEntry:

@@ -8,6 +8,7 @@ from evalui.models import ModelEntry
 from evalui.runs import charges
 from evalui.runs.access import LOCAL
 from evalui.runs.charges import Charge, Expense, Wait
+from evalui.runs.pace import Pace, put_pace
 from evalui.runs.rows import Lease
 from evalui.runs.store import Store
 from evalui.types import Usage
@@ -81,7 +82,8 @@ def test_a_wait_is_read_as_it_was_told(store: Store, lease: Lease) -> None:
 
 
 def test_nobody_knows_how_long_a_run_takes_whose_model_is_gone(store: Store, lease: Lease) -> None:
-    store.put_pace("perfect", "multiple_choice", 0, fingerprint="f", rate=12.0)
+    pace = Pace(12.0)
+    put_pace(store.database, "perfect", "multiple_choice", 0, fingerprint="f", pace=pace)
     assert store.left(lease.run_id) == 2.0
     charges.wait(store.database, lease, 1, Wait(WHY, 1.0, 2.0))
     assert store.left(lease.run_id) is None

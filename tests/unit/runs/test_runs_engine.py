@@ -7,6 +7,7 @@ from runs_examples import RESPONSE, add_run, dataset, spec
 from evalui.errors import Cancelled, LostRun, ModelError
 from evalui.models import ModelEntry, open_model
 from evalui.runs.engine import CellRun, Interrupted
+from evalui.runs.pace import paces
 from evalui.runs.rows import Lease
 from evalui.runs.store import Store
 from evalui.types import LabelProbs, Request, Response
@@ -154,7 +155,9 @@ def test_a_run_again_asks_the_model_nothing(store: Store, held: Lease) -> None:
 
 def test_the_speed_is_remembered(store: Store, held: Lease) -> None:
     work(store, held, Scripted())
-    assert store.rates()[("perfect", "multiple_choice", 0)] > 0
+    pace = paces(store.database)["perfect", "multiple_choice", 0]
+    assert pace.rate > 0
+    assert pace.size.sent >= pace.size.distinct > 0
 
 
 def test_a_model_shown_other_answers_does_not_find_the_old_responses(

@@ -11,6 +11,7 @@ from evalui.errors import Cancelled, ModelError, Refused, Unreachable
 from evalui.runs import charges, engine, patience
 from evalui.runs.charges import Charge
 from evalui.runs.engine import CellRun, Interrupted
+from evalui.runs.pace import paces
 from evalui.runs.rows import Lease
 from evalui.runs.store import Store
 from evalui.types import Request, Response, Usage
@@ -166,11 +167,11 @@ def test_time_spent_waiting_is_no_pace(
     model = Busy()
     model.events = {40: [silence(100.0)]}
     work(store, held, model)
-    (rate,) = store.rates().values()
+    (pace,) = paces(store.database).values()
     cell = store.cells(held.run_id)[0]
     assert clock.now == pytest.approx(100 + 2, rel=0.01)
     # What was answered just before nobody did is not counted.
-    assert rate == pytest.approx(100, rel=0.2)
+    assert pace.rate == pytest.approx(100, rel=0.2)
     assert cell.rate == pytest.approx(100, rel=0.2)
     assert cell.seconds == pytest.approx(2, rel=0.2)
 

@@ -4,8 +4,11 @@ import pytest
 from open_run_examples import CATALOG, RIGHT, capitals, open_spec
 from runs_examples import dataset, plans_of, spec
 
-from evalui.runs.estimate import Estimate, count_tokens, estimate
+from evalui.models.base import ModelEntry
+from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.pace import LoadingTimes, Pace
 from evalui.runs.plan import plan_run
+from evalui.runs.workload import RequestSize, request_size, workload
 
 DATASETS = {"sums.csv": dataset()}
 
@@ -15,27 +18,105 @@ def test_a_model_that_was_never_timed_has_no_time() -> None:
     assert (told.requests, told.cached, told.seconds) == (24, 0, None)
 
 
-def test_the_time_follows_from_the_rate_of_the_same_model_and_mode() -> None:
-    rates = {("perfect", "multiple_choice", 0): 12.0, ("perfect", "cloze", 0): 1.0}
-    assert estimate(plans_of(spec(pattern="circular")), DATASETS, rates).seconds == 2.0
+def pace(rate: float, *, sent: float = 30.0, distinct: float = 20.0, written: float = 0.0) -> Pace:
+    return Pace(rate, RequestSize(sent, distinct, written))
+
+
+def test_the_time_follows_from_the_speed_of_the_same_model_and_mode() -> None:
+    letters = estimate(
+        plans_of(spec(pattern="circular")),
+        DATASETS,
+        {("perfect", "multiple_choice", 0): pace(12.0)},
+    )
+    assert letters.seconds is not None
+    paces = {("perfect", "multiple_choice", 0): pace(24.0), ("perfect", "cloze", 0): pace(1.0)}
+    twice = estimate(plans_of(spec(pattern="circular")), DATASETS, paces)
+    assert twice.seconds == pytest.approx(letters.seconds / 2)
+
+
+def test_requests_of_the_measured_size_take_as_long() -> None:
+    (plan,) = plans_of(spec(pattern="circular"))
+    size = request_size(plan.mode, plan.pattern, dataset().samples, plan.setting)
+    paces = {("perfect", "multiple_choice", 0): Pace(12.0, size)}
+    assert estimate([plan], DATASETS, paces).seconds == pytest.approx(24 / 12)
 
 
 def test_a_speed_in_the_catalog_stands_in_until_the_model_is_timed() -> None:
     (plan,) = plans_of(spec(pattern="circular"))
     plan = replace(plan, entry=replace(plan.entry, speed=100))
+    size = request_size(plan.mode, plan.pattern, dataset().samples, plan.setting)
     told = estimate([plan], DATASETS, {})
-    assert told.seconds == pytest.approx(told.tokens / 100, rel=0.01)
-    assert estimate([plan], DATASETS, {("perfect", "multiple_choice", 0): 12.0}).seconds == 2.0
+    assert told.seconds == pytest.approx(24 * workload(plan.entry, size) / 100)
+    timed = {("perfect", "multiple_choice", 0): Pace(12.0, size)}
+    assert estimate([plan], DATASETS, timed).seconds == pytest.approx(2.0)
 
 
-def test_the_nearest_number_of_shots_stands_in() -> None:
-    rates = {("perfect", "multiple_choice", 0): 3.0, ("perfect", "multiple_choice", 5): 6.0}
-    assert estimate(plans_of(spec(shots=2)), DATASETS, rates).seconds == 2.0
+def test_the_speed_at_the_nearest_size_counts() -> None:
+    (plan,) = plans_of(spec(shots=2))
+    size = request_size(plan.mode, plan.pattern, dataset().samples, plan.setting)
+    far = replace(size, sent=50 * size.sent, distinct=50 * size.distinct)
+    paces = {
+        ("perfect", "multiple_choice", 0): Pace(1000.0, far),
+        ("perfect", "multiple_choice", 2): Pace(3.0, size),
+    }
+    assert estimate([plan], DATASETS, paces).seconds == pytest.approx(2.0)
+
+
+def test_longer_requests_take_longer_than_the_measured_ones() -> None:
+    (short,), (long,) = plans_of(spec()), plans_of(spec(shots=2))
+    size = request_size(short.mode, short.pattern, dataset().samples, short.setting)
+    paces = {("perfect", "multiple_choice", 0): Pace(6.0, size)}
+    seconds = estimate([long], DATASETS, paces).seconds
+    assert seconds is not None
+    assert seconds > estimate([short], DATASETS, paces).seconds
+
+
+def test_a_speed_measured_without_a_size_is_not_used() -> None:
+    paces = {("perfect", "multiple_choice", 0): Pace(12.0)}
+    assert estimate(plans_of(spec()), DATASETS, paces).seconds is None
+
+
+def test_another_mode_with_requests_of_the_same_kind_stands_in() -> None:
+    paces = {("perfect", "cloze", 0): pace(12.0)}
+    assert estimate(plans_of(spec()), DATASETS, paces).seconds is not None
+    assert estimate(plans_of(spec(mode="generation")), DATASETS, paces).seconds is None
+
+
+def test_a_reply_is_expected_as_long_as_the_models_were() -> None:
+    plans = plans_of(spec(mode="generation"))
+    brief, wordy = (
+        estimate(plans, DATASETS, {("perfect", "generation", 0): pace(12.0, written=written)})
+        for written in (0.0, 1000.0)
+    )
+    # Beside a thousand tokens of a reply the prompt is nothing.
+    assert wordy.seconds == pytest.approx(6 / 12, rel=0.05)
+    assert brief.seconds != pytest.approx(wordy.seconds, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("loading", "seconds"),
+    [
+        (LoadingTimes(), 10 + 2 + 1 + 4),
+        (LoadingTimes(cold={"one": 7.0}), 7 + 1 + 4),
+        (LoadingTimes(cold={"two": 6.0}), 6 + 1 + 4),
+        (LoadingTimes(warm={"two": 0.5}, is_warm=True), 1 + 2 + 0.5),
+    ],
+)
+def test_models_that_compute_here_are_loaded_first(loading: LoadingTimes, seconds: float) -> None:
+    (plan,) = plans_of(spec())
+    entries = [
+        ModelEntry("one", "transformers", parameters=10**9, speed=10**12),
+        ModelEntry("two", "transformers", parameters=2 * 10**9, speed=10**12),
+        ModelEntry("gpt", "openai", speed=10**12),
+    ]
+    plans = [replace(plan, entry=entry) for entry in entries]
+    found = estimate(plans, DATASETS, {}, loading=loading).seconds
+    assert found == pytest.approx(seconds, abs=0.01)
 
 
 def test_one_cell_without_a_rate_leaves_the_time_unknown() -> None:
-    plans = plans_of(spec(mode=["multiple_choice", "cloze"]))
-    assert estimate(plans, DATASETS, {("perfect", "cloze", 0): 1.0}).seconds is None
+    plans = plans_of(spec(mode=["generation", "cloze"]))
+    assert estimate(plans, DATASETS, {("perfect", "cloze", 0): pace(1.0)}).seconds is None
 
 
 def test_what_is_answered_already_costs_no_time() -> None:
@@ -56,11 +137,6 @@ def test_worked_examples_cost_tokens() -> None:
 
 def test_a_conversation_costs_its_turns() -> None:
     assert estimate(plans_of(spec(chat=True)), DATASETS, {}).tokens > 6 * 10
-
-
-@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("答案是", 3), ("abcde", 2), ("答ab", 2)])
-def test_tokens_are_guessed_by_script(text: str, tokens: int) -> None:
-    assert count_tokens(text) == tokens
 
 
 def judged(**prices: float) -> Estimate:

@@ -1,5 +1,6 @@
 from runs_examples import CATALOG, add_run, spec, trial
 
+from evalui.runs.pace import Pace, put_pace
 from evalui.runs.rows import Lease
 from evalui.runs.store import Store
 from evalui.runs.worker import Worker
@@ -14,7 +15,8 @@ def test_a_run_that_is_done_has_nothing_left(store: Store) -> None:
 def test_a_cell_that_waits_is_timed_by_its_model(store: Store) -> None:
     run_id = add_run(store, spec(pattern="circular"))
     assert store.left(run_id) is None
-    store.put_pace("perfect", "multiple_choice", 0, fingerprint="f", rate=12.0)
+    pace = Pace(12.0)
+    put_pace(store.database, "perfect", "multiple_choice", 0, fingerprint="f", pace=pace)
     assert store.left(run_id) == 2.0
 
 

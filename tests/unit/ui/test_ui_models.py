@@ -19,6 +19,7 @@ from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import ModelState
 from evalui.runs.devices import Memory, Presence
 from evalui.runs.model_trials import Tried, claim_trial, finish_trial
+from evalui.runs.pace import Pace, put_pace
 from evalui.runs.worker import Worker
 from evalui.settings import ASSETS
 from evalui.ui import models_shelf
@@ -217,7 +218,8 @@ def test_a_hub_id_is_fetched_later(tab: Models, desk: Desk):
 
 @pytest.mark.usefixtures("far")
 def test_prices_and_measured_speed_are_shown(tab: Models, desk: Desk):
-    desk.store.put_pace("gpt", "generation", 0, fingerprint="f", rate=12.34)
+    database = desk.store.database
+    put_pace(database, "gpt", "generation", 0, fingerprint="f", pace=Pace(12.34))
     told = row(tab, "gpt")
     assert "US$ 0.15 per million tokens read, 0.60 written" in told
     assert "12.3 per s (reply)" in told

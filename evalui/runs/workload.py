@@ -1,0 +1,124 @@
+"""How much a cell gives its model to compute, so that a speed measured at one length serves others.
+
+The unit is the prompt token: one token read at the beginning of a text. A look at some questions is
+enough, because the same look is taken when a speed is measured and when a time is estimated.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalui.models.base import ModelEntry
+from evalui.models.batches import common
+from evalui.models.catalog import REMOTE
+from evalui.models.footprint import width
+from evalui.modes import MODES, Setting
+from evalui.runs.cells import work
+from evalui.runs.spec import ModeSpec
+from evalui.types import Generate, Loglik, Message, Pattern, Prompt, Request, Sample
+
+_QUESTIONS = 24  # looked at in a cell
+_VARIANTS = 24  # looked at of each
+_PER_REQUEST = 200  # prompt tokens that would take as long as one request to an endpoint by itself
+_PER_WRITTEN = 10  # prompt tokens that would take as long as one token written
+_USUAL_WIDTH = 2048  # hidden size of a model that does not tell its own
+_CHINESE = re.compile("[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSize:
+    """A request of a cell on average, in tokens.
+
+    `sent` is its prompt, `distinct` the part of it that no request before it had, `written` the
+    reply.
+    """
+
+    sent: float = 0.0
+    distinct: float = 0.0
+    written: float = 0.0
+
+
+def request_size(
+    mode: ModeSpec,
+    pattern: Pattern,
+    samples: Sequence[Sample],
+    setting: Setting,
+    *,
+    written: float = 0.0,
+) -> RequestSize:
+    """The size of the cell's requests, roughly, by a look at some questions."""
+    looked = _looked_at(mode, pattern, samples, setting)
+    requests = [request for each in looked for request in each]
+    if not requests:
+        return RequestSize()
+    return RequestSize(
+        sent=sum(count_tokens(_text(request)) for request in requests) / len(requests),
+        distinct=_read_once(looked, len(samples)) * len(looked) / len(requests) / len(samples),
+        written=written,
+    )
+
+
+def workload(entry: ModelEntry, size: RequestSize) -> float:
+    """What a request gives the model to compute, in prompt tokens.
+
+    A local model reads what prompts have in common once (docs/speed.md), so only what is distinct
+    counts. A token at the place L takes 1 + L / (4 d) times as long as the first, where d is the
+    hidden size: beside the 24 d^2 operations of a layer's products stand 4 d L of attention (Kaplan
+    et al. 2020, table 1), which run at a lower rate. An endpoint is sent every prompt whole.
+    """
+    if entry.backend in REMOTE:
+        return _PER_REQUEST + size.sent + _PER_WRITTEN * size.written
+    attention = size.sent / (4 * (width(entry) or _USUAL_WIDTH))
+    return size.distinct * (1 + attention) + _PER_WRITTEN * size.written
+
+
+def count_tokens(text: str) -> int:
+    """A rough number of tokens: one per Chinese character, one per four others."""
+    chinese = len(_CHINESE.findall(text))
+    return chinese + -(-(len(text) - chinese) // 4)
+
+
+def _looked_at(
+    mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: Setting
+) -> list[list[Request]]:
+    """The requests of some questions, evenly spread, by question."""
+    some = samples[:: max(1, len(samples) // _QUESTIONS)]
+    found: dict[str, list[Request]] = {}
+    seen: dict[str, int] = {}
+    for sample, variant in work(mode, pattern, some, setting):
+        seen[sample.id] = seen.get(sample.id, 0) + 1
+        if seen[sample.id] <= _VARIANTS:
+            found.setdefault(sample.id, []).extend(MODES[mode.mode].plan(sample, variant, setting))
+    return [requests for requests in found.values() if requests]
+
+
+def _read_once(looked: Sequence[Sequence[Request]], n: int) -> float:
+    """The distinct prompt tokens of `n` questions, from those of some.
+
+    Half of the questions have less than half of them, because they share their beginnings: what
+    the other half adds is what each further question adds.
+    """
+    half = looked[::2]
+    whole = _distinct(request for each in looked for request in each)
+    if len(half) == len(looked):
+        return float(whole * n)
+    each = (whole - _distinct(request for each in half for request in each)) / (
+        len(looked) - len(half)
+    )
+    return max(0.0, whole - each * len(looked)) + each * n
+
+
+def _distinct(requests: Iterable[Request]) -> int:
+    """The tokens of a trie of all texts: each as far as it differs from the one before it."""
+    tokens, before = 0, ""
+    for text in sorted({_text(request) for request in requests}):
+        tokens += count_tokens(text[common(before, text) :])
+        before = text
+    return tokens
+
+
+def _text(request: Request) -> str:
+    prompt: Prompt = request.prompt if isinstance(request, Generate) else request.context
+    turns = prompt if isinstance(prompt, tuple) else (Message("user", prompt),)
+    scored = request.continuation if isinstance(request, Loglik) else ""
+    return "".join(turn.content for turn in turns) + scored
