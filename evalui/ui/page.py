@@ -24,6 +24,19 @@ _TABS = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models"
 _CACHE_S = 3600  # how long Gradio keeps its own copies of plots
 
 
+class UnqueuedBlocks(gr.Blocks):
+    """A page whose events all go past Gradio's queue (see `pane.QUIET`), so that none is started.
+
+    Gradio starts the queue with every page; looking for events each millisecond takes 5 % of a
+    core (docs/adr/0006-no-queue.md). With `queue(max_size=0)` nothing can be left in it.
+    """
+
+    def run_startup_events(self) -> None:
+        """What `gr.Blocks` does, but for starting the queue."""
+        self.is_running = True
+        self.create_limiter()
+
+
 class Page:
     """One language of the application."""
 
@@ -41,7 +54,7 @@ class Page:
     def build(self) -> gr.Blocks:
         """Lay out the page and wire it."""
         t = self.t
-        with gr.Blocks(
+        with UnqueuedBlocks(
             title=t("app.title"), analytics_enabled=False, delete_cache=(_CACHE_S, _CACHE_S)
         ) as demo:
             pane("top", self.top_bar())
@@ -71,7 +84,7 @@ class Page:
                 for part in room.outputs
             ]
             demo.load(self.enter, None, [tabs, *self.evaluate.outputs, *runs, *rooms], **QUIET)
-        return demo
+        return demo.queue(max_size=0)
 
     def enter(self, request: gr.Request) -> tuple[Any, ...]:
         """Everything an address asks for: a run, a view of it, or a run to repeat."""

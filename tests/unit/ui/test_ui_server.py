@@ -7,6 +7,8 @@ from pathlib import Path
 
 import gradio as gr
 import pytest
+from fastapi import FastAPI
+from gradio.routes import App as GradioApp
 from starlette.testclient import TestClient
 from ui_examples import built
 
@@ -80,3 +82,28 @@ def test_only_gradio_s_files_are_hidden_and_only_while_it_is_imported():
         with pytest.raises(OSError, match="need not be known"):
             inspect.getfile(gr.Button)
     assert inspect.getfile(gr.Button).endswith("button.py")
+
+
+def _pages(client: TestClient) -> list[gr.Blocks]:
+    app = client.app
+    assert isinstance(app, FastAPI)
+    mounted = (getattr(route, "app", None) for route in app.routes)
+    return [found.get_blocks() for found in mounted if isinstance(found, GradioApp)]
+
+
+def test_every_listener_goes_past_the_queue(client: TestClient):
+    pages = _pages(client)
+    assert len(pages) == 2
+    listeners = [each for page in pages for each in page.fns.values()]
+    assert len(listeners) > 20
+    assert not any(each.queue for each in listeners)
+
+
+def test_the_queue_is_not_started_and_keeps_nothing(client: TestClient):
+    for page in _pages(client):
+        assert page._queue.active_jobs == []  # its start makes a list of them
+    body = {"data": [], "fn_index": 0, "session_hash": "s"}
+    for path in ("/en", "/zh"):
+        for _ in range(3):
+            assert client.post(f"{path}/gradio_api/queue/join", json=body).status_code == 503
+    assert all(len(page._queue) == 0 for page in _pages(client))
