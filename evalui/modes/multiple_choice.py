@@ -67,7 +67,7 @@ class MultipleChoice:
             mass=response.mass,
             reply=response.top_token,
             truncated=response.truncated,
-            names_options=sample.names_options,
+            fixed=sample.fixed,
         )
 
 

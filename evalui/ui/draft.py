@@ -98,6 +98,7 @@ class Draft:
             question=layout.question,
             sheet=layout.sheet,
             kind=layout.kind,
+            duplicate_options=layout.duplicate_options,
         )
 
     def run_spec(
@@ -150,7 +151,7 @@ def read_draft(form: Form) -> Draft:
 
 
 def read_layout(form: Form, upload: str = "") -> Layout:
-    """The column names of the form, and the sheet and kind chosen for an upload.
+    """How the form says to read the files, with the sheet and kind chosen for an upload.
 
     Empty fields keep the format's own.
     """
@@ -163,6 +164,7 @@ def read_layout(form: Form, upload: str = "") -> Layout:
         question=one(form, "col_question").strip(),
         sheet=one(form, f"col_sheet{suffix}"),
         kind=KINDS.get(one(form, f"col_kind{suffix}"), ""),
+        duplicate_options="skip" if one(form, "col_duplicates") == "skip" else "keep",
     )
 
 
@@ -201,6 +203,8 @@ def form_of(spec: RunSpec, uploads: Sequence[str], answers: Sequence[Given] = ()
         "col_key": dataset.answer_key,
         "col_question": dataset.question,
     }
+    if dataset.duplicate_options == "skip":
+        form["col_duplicates"] = "skip"
     for upload, source in zip(uploads, spec.datasets, strict=False):
         picked = {f"col_sheet_{upload}": source.sheet, f"col_kind_{upload}": source.kind}
         form |= {name: value for name, value in picked.items() if value}

@@ -74,7 +74,12 @@ def test_a_sound_cell_needs_no_note():
         ({"naming": ("a",)}, "info", "naming", "1. They are asked in the order as written only"),
         ({"form": {"near_ties": 40}}, "info", "near-ties", "decided by a hair: 40 of 960."),
         ({"form": {"merged_seams": 3}}, "info", "merged", "joined with the question: 3."),
-        ({"duplicates": ("a", "b")}, "info", "duplicates", "two options of the same text: 2."),
+        (
+            {"duplicates": ("a", "b")},
+            "info",
+            "duplicates",
+            "options of the same text: 2. A letter counts",
+        ),
         ({"form": {"truncated": 3}}, "warn", "truncated", "longer than the model's limit: 3."),
     ],
 )

@@ -19,6 +19,7 @@ FORM: Form = {
     "seed": "7",
     "name": "Midterm",
     "skip_faulty": "yes",
+    "col_duplicates": "skip",
     "col_options": "Option A, sol2",
     "col_answer": "gold",
     "col_key": "index0",
