@@ -325,6 +325,11 @@ BIAS_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "zh": "{k} 题有文字相同的选项：答字母按该字母计分，答相同的文字按比例计分；"
         "不计入稳健指标和偏差检验。",
     },
+    "duplicates-text": {
+        "en": "Questions with options of the same text: {k}. Such options are equally probable, so "
+        "where they come first the question counts in part.",
+        "zh": "{k} 题有文字相同的选项：它们的概率相同，并列最高时该题按比例计分。",
+    },
     "debiasing-hurts": {
         "en": "Taking the prior away makes the spread of one order worse, {before} to {after} "
         "points: rely on the mean over orders.",
