@@ -4,10 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalui.data import load
-from evalui.data.base import Layout
+from evalui.data.base import ANSWER_KEYS, Layout, Source
 from evalui.data.duplicates import equal_letters
+from evalui.data.questions import Question, judge
 
 HEADER = "id,question,A,B,C,D,answer\n"
 PLAIN = "1,Which number is even?,1,2,3,5,B\n"
@@ -97,3 +100,33 @@ def test_the_digest_changes_only_where_rows_were_left_out(write: Write) -> None:
 
     assert len(digests(PLAIN)) == 1
     assert len(digests(PLAIN + TWICE)) == 2
+
+
+_CELLS = st.sampled_from(["", "a", "b", "B", "A", "1", "2"])
+
+
+@given(
+    rows=st.lists(st.tuples(st.lists(_CELLS, min_size=2, max_size=5), _CELLS), max_size=6),
+    key=st.sampled_from(list(ANSWER_KEYS)),
+)
+def test_a_row_is_a_sample_or_has_faults_and_equal_options_alone_are_none(
+    rows: list[tuple[list[str], str]], key: str
+) -> None:
+    questions = [
+        Question(n, str(n), "Q?", tuple(zip("ABCDE", cells, strict=False)), answer, "")
+        for n, (cells, answer) in enumerate(rows, start=2)
+    ]
+    part = judge(questions, Source("x.csv", "", "x"), Layout(answer_key=key))
+    kept = {sample.metadata["line"]: sample for sample in part.samples}
+    assert set(kept).isdisjoint(str(fault.line) for fault in part.faults)
+    assert not [fault for fault in part.faults if fault.rule == "duplicate-option"]
+    for question in questions:
+        texts = tuple(text for _, text in question.options if text)
+        gaps = "" in [text for _, text in question.options][: len(texts)]
+        target = ANSWER_KEYS[key](question.answer, texts)
+        usable = len(texts) >= 2 and not gaps and target is not None
+        assert (str(question.line) in kept) == usable
+        if usable:
+            assert kept[str(question.line)].choices == texts
+            assert kept[str(question.line)].target == target
+            assert kept[str(question.line)].duplicate_options == bool(equal_letters(texts))

@@ -218,6 +218,7 @@ def test_the_page_looks_again_after_each_tick(tab: Runs):
         ({"chat": "no"}, "chat template off"),
         ({"max_tokens": "9"}, "replies up to 9 tokens"),
         ({"col_answer": "answer"}, "columns: answer"),
+        ({"col_duplicates": "skip"}, "without rows with options of the same text"),
     ],
 )
 def test_runs_that_differ_in_one_setting_differ_in_the_list(
