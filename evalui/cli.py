@@ -44,7 +44,8 @@ Read the chosen letter out of written replies. FILE has one JSON object per line
 
   {"reply": "The answer is (B).", "options": ["Paris", "Rome"]}
 
-Prints a line for each: {"choice": "B", "rule": "marker"}; choice is null if unreadable.
+Prints a line for each: {"choice": "B", "rule": "marker"}; choice is null if unreadable, and
+if the reply gives a text that several options have (rule "tie").
 """
 _TEXTS = """\
 Score written answers against their references. FILE has one JSON object per line:

@@ -52,8 +52,8 @@ class Cloze:
         assert len(logprobs) == 2 * len(variant.permutation), "two requests per option"
         asked, bare = logprobs[: len(logprobs) // 2], logprobs[len(logprobs) // 2 :]
         options, target = shown(sample, variant)
-        # Options of the same text are one question to the model: where it is asked twice, in
-        # batches of another shape, the last digit must not decide between them.
+        # Options of the same text are one request: an endpoint that answers it anew each time
+        # must not decide between them by the last digit.
         same = [options.index(text) for text in options]
         scores = normalise(
             options,

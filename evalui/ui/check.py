@@ -134,7 +134,7 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
             note("ok", t("faults.none_about")),
             el("h3", t("file.preview"), cls="gap"),
             _preview(t, loaded.dataset, _SHOWN_BESIDE),
-            _duplicates(t, loaded, form),
+            _duplicates(t, loaded, upload, form),
             cls="f15",
         )
     rows = [_fault(t, fault) for fault in faults[:SHOWN_FAULTS]]
@@ -154,7 +154,7 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
         ),
         el("p", t.count("faults.rest", rest), cls="meta gap-s") if rest > 0 else None,
         div(agree, cls="gap"),
-        _duplicates(t, loaded, form),
+        _duplicates(t, loaded, upload, form),
         aside=el(
             "a",
             t("faults.download"),
@@ -175,14 +175,14 @@ def _choice(form: Form, name: str, value: str, title: str, about: str) -> Html:
     )
 
 
-def _duplicates(t: Text, loaded: Loaded, form: Form) -> Html | None:
+def _duplicates(t: Text, loaded: Loaded, upload: str, form: Form) -> Html | None:
     """Whether rows stay whose options share a text; nothing without such rows."""
     counts = [int(told.params["n"]) for told in loaded.notes if told.rule in (KEPT, LEFT_OUT)]
     if not counts:
         return None
     title = t.count("faults.duplicates", sum(counts))
     about = t("faults.duplicates_about")
-    return div(_choice(form, "col_duplicates", "skip", title, about), cls="gap-s")
+    return div(_choice(form, f"col_duplicates_{upload}", "skip", title, about), cls="gap-s")
 
 
 def _layout(form: Form, upload: str) -> str:

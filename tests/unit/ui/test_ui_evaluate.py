@@ -78,7 +78,7 @@ def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
     assert "Leave out 1 row with options of the same text" in page
     assert '<b>B. Madrid</b><span class="warn"> = C</span>' in page
     assert "disabled" not in start_button(page)
-    page = tab.answer(act("set", form | {"col_duplicates": "skip"}))
+    page = tab.answer(act("set", form | {f"col_duplicates_{form['uploads'][0]}": "skip"}))
     assert "4 ready" in page
     assert "were left out as requested, 1 in all, by line: 6 (B = C)." in page
     assert "Leave out 1 row with options of the same text" in page

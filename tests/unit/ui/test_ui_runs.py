@@ -218,7 +218,6 @@ def test_the_page_looks_again_after_each_tick(tab: Runs):
         ({"chat": "no"}, "chat template off"),
         ({"max_tokens": "9"}, "replies up to 9 tokens"),
         ({"col_answer": "answer"}, "columns: answer"),
-        ({"col_duplicates": "skip"}, "without rows with options of the same text"),
     ],
 )
 def test_runs_that_differ_in_one_setting_differ_in_the_list(
@@ -273,3 +272,14 @@ def test_a_judged_run_tells_how_it_is_judged():
 
 def test_a_run_of_another_version_is_listed_without_its_settings():
     assert run_words(text("en"), SimpleNamespace(spec='{"from": "the future"}')) == ""
+
+
+def test_a_run_without_rows_with_equal_options_says_so(
+    tab: Runs, queued: Callable[..., str], form_for: Callable[..., Form]
+):
+    told = "without rows with options of the same text"
+    queued()
+    assert told not in tab.show("")
+    (upload,) = form_for()["uploads"]
+    queued(**{f"col_duplicates_{upload}": "skip"})
+    assert told in tab.show("")
