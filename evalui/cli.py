@@ -44,7 +44,8 @@ Read the chosen letter out of written replies. FILE has one JSON object per line
 
   {"reply": "The answer is (B).", "options": ["Paris", "Rome"]}
 
-Prints a line for each: {"choice": "B", "rule": "marker"}; choice is null if unreadable.
+Prints a line for each: {"choice": "B", "rule": "marker"}; choice is null if unreadable, and
+if the reply gives a text that several options have (rule "tie").
 """
 _TEXTS = """\
 Score written answers against their references. FILE has one JSON object per line:
@@ -165,6 +166,7 @@ def _serve(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace) -> int:
     settings = _settings()
+    from evalui.data.duplicates import KEPT, LEFT_OUT
     from evalui.models import read_catalog
     from evalui.models.additions import additions_beside, read_models
     from evalui.report.document import compile_report
@@ -184,6 +186,9 @@ def _run(given: argparse.Namespace) -> int:
     else:
         catalog = read_models(settings.models, additions_beside(settings.database))
     loaded = read_datasets(spec, base=given.spec.parent)
+    for note in (note for upload in loaded.values() for note in upload.notes):
+        if note.rule in (KEPT, LEFT_OUT):
+            print(f"evalui: {note}", file=sys.stderr)
     store = Store(_folder(given.out) / "evalui.sqlite")
     try:
         datasets = {key: upload.dataset for key, upload in loaded.items()}

@@ -6,7 +6,7 @@ Nothing here knows files, models, databases or screens.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
@@ -19,6 +19,9 @@ Spellings = Literal["common", "lm_eval"]
 Kind = Literal["multiple_choice", "general_qa", "subjective"]
 Split = Literal["dev", "val", "test"]
 Language = Literal["zh", "en"]
+# Why the options of a question are asked in the order as written only, "" if they may move:
+# they speak of each other, or several have the same text.
+Fixed = Literal["", "naming", "duplicates"]
 Outcome = Literal["a", "b", "tie", "neither"]  # tie: both answers are good, neither: both are bad
 Orders = Literal["double", "random", "single"]  # in which a judge sees two answers
 Conflict = Literal["tie", "half", "drop"]  # what two orders count that contradict each other
@@ -51,6 +54,16 @@ class Sample:
     def subject(self) -> str:
         """The subject the sample belongs to, "" if its file has none."""
         return self.metadata.get("subject", "")
+
+    @property
+    def duplicate_options(self) -> bool:
+        """Whether several options have the same text, to the letter."""
+        return len(set(self.choices)) < len(self.choices)
+
+    @property
+    def fixed(self) -> Fixed:
+        """Why the options keep their order; the same text is told first."""
+        return "duplicates" if self.duplicate_options else "naming" if self.names_options else ""
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -224,7 +237,7 @@ class Trial:
     a normalisation), `headline` names the one that counts. `probabilities` are per slot and sum
     to 1; `mass` is what they summed to before. `scores` are the cloze scores per slot, the text
     figures of an open answer, or the marks of a judgement. `turns` are the answers to each question
-    of a conversation, of which `reply` is the last.
+    of a conversation, of which `reply` is the last. `fixed` is that of the sample.
     """
 
     sample_id: str
@@ -238,7 +251,7 @@ class Trial:
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, tuple[float, ...]])
     merged_seams: int = 0
     truncated: bool = False
-    names_options: bool = False
+    fixed: Fixed = ""
     turns: tuple[str, ...] = ()
 
     @property
@@ -351,6 +364,11 @@ class CellResult:
     conflict: Conflict = "tie"
 
 
+def tie_among(slots: Sequence[int], target: int) -> Reading:
+    """The reading of an answer that says several slots equally: 1/t, and no choice."""
+    return Reading(None, (target in slots) / len(slots), "tie", tied=True)
+
+
 def tie_credit(scores: tuple[float, ...], target: int, rule: str) -> Reading:
     """The reading of an argmax over `scores` that never resolves a tie by position."""
     best = max(scores)
@@ -358,5 +376,5 @@ def tie_credit(scores: tuple[float, ...], target: int, rule: str) -> Reading:
         return Reading(None, 0.0, "no-probability")
     top = [slot for slot, score in enumerate(scores) if score == best]
     if len(top) > 1:
-        return Reading(None, (target in top) / len(top), "tie", tied=True)
+        return tie_among(top, target)
     return Reading(top[0], float(top[0] == target), rule)

@@ -11,6 +11,8 @@ from evalui.errors import Sentence
 from evalui.registry import Registry
 from evalui.types import LETTERS, Dataset, Fault, Kind, Sample, Split
 
+Duplicates = Literal["keep", "skip"]
+
 # The key of every fault's translation, in the order in which the checks are made.
 RULES = (
     "missing-column",  # a column the format needs is not in the header
@@ -24,7 +26,7 @@ RULES = (
     "empty-question",
     "gap-in-options",  # an empty option before a filled one
     "too-few-options",
-    "duplicate-option",  # two options with the same text
+    "duplicate-option",  # two choices with the same label
     "multi-letter-answer",  # several letters: cannot be scored as single-answer
     "answer-not-an-option",
     "duplicate-id",
@@ -47,6 +49,14 @@ NOTES: Mapping[str, str] = {
     "without-reference": "{file}: {n} of {rows} questions have no reference answer.",
     "other-sheets": "{file}: the sheet “{sheet}” was read; there are also {others}.",
     "hidden-sheets": "{file}: hidden sheets were left out: {sheets}.",
+    "duplicate-options": (
+        "{file}: rows with options of the same text, by line: {where}. They count in accuracy "
+        "({n} in all), and are left out of the robust figures and of the bias tests."
+    ),
+    "duplicate-options-left-out": (
+        "{file}: rows with options of the same text were left out as requested, {n} in all, "
+        "by line: {where}."
+    ),
 }
 
 
@@ -57,6 +67,7 @@ class Layout:
     `options` are the option columns in order, `answer_key` is a name in `ANSWER_KEYS`. `answer`
     is the column of references where there are no options. `sheet` of a workbook and `kind` of
     question are chosen where there are several; empty, the first that fits counts.
+    `duplicate_options` says whether rows whose options share a text stay or are left out.
     """
 
     options: tuple[str, ...] = ()
@@ -65,6 +76,7 @@ class Layout:
     question: str = ""
     sheet: str = ""
     kind: Kind | Literal[""] = ""
+    duplicate_options: Duplicates = "keep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +221,9 @@ def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
 
 @ANSWER_KEYS.register("text")
 def by_text(cell: str, options: Sequence[str]) -> int | None:
-    """The option whose text the cell repeats."""
+    """The option whose text the cell repeats; none where several have it."""
     text = cell.strip()
-    return options.index(text) if text in options else None
+    return options.index(text) if options.count(text) == 1 else None
 
 
 def _number(cell: str) -> int | None:

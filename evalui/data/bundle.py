@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evalui.data import config
 from evalui.data.base import Layout, Limits, Loaded, Note
+from evalui.data.duplicates import LEFT_OUT, settled
 from evalui.data.files import Member, gather, is_json, is_workbook
 from evalui.data.reading import File, Opened, of_one_kind, open_file, read_file
 from evalui.errors import DataError, Sentence, sentence
@@ -62,11 +63,13 @@ def load(
     _check_lines(gathered.members, limits)
     opened = [open_file(member, layout, limits) for member in gathered.members]
     found = of_one_kind([file for file in opened if isinstance(file, Opened)], layout)
-    files = [read_file(file, reader, layout) for file, reader in found.files]
+    files, repeated = settled(
+        [read_file(file, reader, layout) for file, reader in found.files], layout
+    )
     _check_names(files)
     roles = _roles(files)
     aside = [note for note in opened if isinstance(note, Note)]
-    notes = (*gathered.notes, *aside, *found.notes, *roles.notes)
+    notes = (*gathered.notes, *aside, *found.notes, *roles.notes, *repeated)
     if not roles.scored:
         said = [sentence("There is nothing to score.", "nothing-to-score")]
         said += (note.sentence for note in notes)
@@ -79,7 +82,7 @@ def load(
         kind=found.kind,
         samples=samples,
         shots=shots,
-        sha256=_sha256(used, layout),
+        sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT for note in repeated)),
     )
     return Loaded(
         dataset=dataset,
@@ -208,22 +211,24 @@ def _name(paths: Sequence[Path], used: Sequence[File]) -> str:
     return subjects[0] + (f"+{len(subjects) - 1}" if len(subjects) > 1 else "")
 
 
-def _sha256(used: Sequence[File], layout: Layout) -> str:
+def _sha256(used: Sequence[File], layout: Layout, *, skipped: bool) -> str:
     """The same for the same files in a folder, in an archive or one by one.
 
     File names count, since they are the subject and the role; a layout counts, since it decides
-    what the options are.
+    what the options are, and so do rows `skipped` because their options share a text.
     """
     total = hashlib.sha256()
     for file in used:
         total.update(_bytes(file.source.name) + b"\0" + file.opened.digest)
     # The kind decides which files are used, and is told by them.
-    columns = replace(layout, sheet="", kind="")
+    columns = replace(layout, sheet="", kind="", duplicate_options="keep")
     if columns != _DEFAULT:
         # As it was written before a layout had sheets, so that older signatures stay true.
         total.update(_bytes(repr(astuple(columns)[:_COLUMN_FIELDS])))
     if layout.sheet:
         total.update(_bytes("sheet:" + layout.sheet))
+    if skipped:
+        total.update(b"duplicate_options:skip")
     return total.hexdigest()
 
 

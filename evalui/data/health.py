@@ -46,7 +46,8 @@ class Health:
     each number of options, summed; numbers of options with too few questions are left out, and
     it is None if none remains. `longest_option` is the score of always choosing the longest
     option, 1/t where t are equally long. `chance` is the mean of 1/K. `duplicates` has the ids
-    of questions with the same text, `naming` those whose options speak of other options.
+    of questions with the same text, `naming` those whose options speak of other options and
+    `duplicate_options` those with options of the same text.
     """
 
     n: int
@@ -58,6 +59,7 @@ class Health:
     chance: float
     duplicates: tuple[tuple[str, ...], ...]
     naming: tuple[str, ...]
+    duplicate_options: tuple[str, ...]
     question_length: Lengths
     option_length: Lengths
     subjects: dict[str, int]
@@ -81,6 +83,7 @@ def check(samples: Sequence[Sample]) -> Health:
         chance=sum(1 / len(sample.choices) for sample in samples) / n if n else 0.0,
         duplicates=_duplicates(samples),
         naming=tuple(sample.id for sample in samples if sample.names_options),
+        duplicate_options=tuple(sample.id for sample in samples if sample.duplicate_options),
         question_length=_lengths(sample.question for sample in samples),
         option_length=_lengths(choice for sample in samples for choice in sample.choices),
         subjects=_counted(samples, lambda sample: sample.subject),

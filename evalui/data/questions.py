@@ -93,7 +93,7 @@ def _faults_of_options(question: Question, texts: Sequence[str], file: str) -> S
         found = f"{len(texts)} option" + ("s" if not texts else "")
         column = next((column for column, text in question.options if not text), "")
         return (Fault(file, question.line, column, "too-few-options", found, "at least 2"),)
-    return tuple(_duplicates(question, file))
+    return ()
 
 
 def _gap(question: Question) -> tuple[str, str] | None:
@@ -104,17 +104,6 @@ def _gap(question: Question) -> tuple[str, str] | None:
             return empty, column
         empty = empty or ("" if text else column)
     return None
-
-
-def _duplicates(question: Question, file: str) -> Sequence[Fault]:
-    first: dict[str, str] = {}
-    faults: list[Fault] = []
-    for column, text in question.options:
-        if text and first.setdefault(text, column) != column:
-            found = f"“{_short(text)}”, the same as {first[text]}"
-            expected = "options that differ"
-            faults.append(Fault(file, question.line, column, "duplicate-option", found, expected))
-    return faults
 
 
 def _target(question: Question, texts: Sequence[str], layout: Layout) -> int | None:
@@ -132,9 +121,12 @@ def _fault_of_answer(question: Question, texts: Sequence[str], file: str, layout
     if by_letter and (letters := letters_named(cell)):
         expected = f"one letter; single-answer evaluation cannot score {', '.join(letters)}"
         return Fault(file, question.line, column, "multi-letter-answer", found, expected)
-    if by_letter and cell in texts:
-        found += f" (the text of option {LETTERS[texts.index(cell)]})"
+    same = [letter for letter, text in zip(LETTERS, texts, strict=False) if text == cell]
+    if same and (by_letter or len(same) > 1):
+        found += f" (the text of option {' and '.join(same)})"
     expected = _wanted(question, texts, layout.answer_key)
+    if layout.answer_key == "text" and len(same) > 1:
+        expected = "the text of one option only"
     return Fault(file, question.line, column, "answer-not-an-option", found, expected)
 
 

@@ -206,7 +206,7 @@ class ScriptedModel:
         if sample is None or text not in sample.choices:
             return Logprob(-10.0, n_tokens, greedy=False)
         logs = _log_softmax(self._rule.liking(Asked(sample, (), prompt), self._seed))
-        own = logs[sample.choices.index(text)]
+        own = max(log for log, choice in zip(logs, sample.choices, strict=True) if choice == text)
         return Logprob(own, n_tokens, greedy=own == max(logs))
 
     def _find(self, prompt: Prompt) -> Asked:
@@ -263,7 +263,9 @@ def _slots(sample: Sample, prompt: str) -> tuple[int, ...]:
                 letter=letter,
                 sample=sample.id,
             )
-        slots.append(sample.choices.index(shown[1]))
+        # Of options of the same text the first that has not been seen yet.
+        same = [slot for slot, text in enumerate(sample.choices) if text == shown[1]]
+        slots.append(next((slot for slot in same if slot not in slots), same[0]))
         place = shown.end()
     return tuple(slots)
 

@@ -52,11 +52,14 @@ class Cloze:
         assert len(logprobs) == 2 * len(variant.permutation), "two requests per option"
         asked, bare = logprobs[: len(logprobs) // 2], logprobs[len(logprobs) // 2 :]
         options, target = shown(sample, variant)
+        # Options of the same text are one request: an endpoint that answers it anew each time
+        # must not decide between them by the last digit.
+        same = [options.index(text) for text in options]
         scores = normalise(
             options,
-            totals=tuple(response.total for response in asked),
-            tokens=tuple(response.n_tokens for response in asked),
-            unconditional=tuple(response.total for response in bare),
+            totals=tuple(asked[slot].total for slot in same),
+            tokens=tuple(asked[slot].n_tokens for slot in same),
+            unconditional=tuple(bare[slot].total for slot in same),
         )
         return Trial(
             sample_id=sample.id,
@@ -67,7 +70,7 @@ class Cloze:
             scores=scores,
             merged_seams=sum(response.merged for response in asked),
             truncated=any(response.truncated for response in asked),
-            names_options=sample.names_options,
+            fixed=sample.fixed,
         )
 
 

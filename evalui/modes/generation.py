@@ -45,7 +45,7 @@ class Generation:
             },
             reply=response.text,
             truncated=response.truncated,
-            names_options=sample.names_options,
+            fixed=sample.fixed,
         )
 
 

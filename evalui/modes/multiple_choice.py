@@ -76,7 +76,7 @@ class MultipleChoice:
             reply=response.top_token,
             merged_seams=sum(isinstance(each, Logprob) and each.merged for each in responses),
             truncated=response.truncated,
-            names_options=sample.names_options,
+            fixed=sample.fixed,
         )
 
 

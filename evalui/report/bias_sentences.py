@@ -320,9 +320,15 @@ BIAS_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "zh": "不看题目也能答：只看选项答对 {value} %（{p}）。",
     },
     "duplicates": {
-        "en": "Questions with two options of the same text: {k}. Which of them is right cannot "
-        "be told from a reply.",
-        "zh": "{k} 题有两个文字相同的选项，从回答看不出选的是哪一个。",
+        "en": "Questions with options of the same text: {k}. A letter counts as that letter, their "
+        "common text in part. They are left out of the robust figures and of the bias tests.",
+        "zh": "{k} 题有文字相同的选项：答字母按该字母计分，答相同的文字按比例计分；"
+        "不计入稳健指标和偏差检验。",
+    },
+    "duplicates-text": {
+        "en": "Questions with options of the same text: {k}. Such options are equally probable, so "
+        "where they come first the question counts in part.",
+        "zh": "{k} 题有文字相同的选项：它们的概率相同，并列最高时该题按比例计分。",
     },
     "debiasing-hurts": {
         "en": "Taking the prior away makes the spread of one order worse, {before} to {after} "

@@ -115,6 +115,8 @@ def _variant(rule: str, summary: Summary, accuracy: Interval, told: Mapping[str,
         return "format-index"
     if rule == "unbalanced" and summary.cell.pattern == "origin":
         return "unbalanced-origin"
+    if rule == "duplicates" and summary.bias is None:
+        return "duplicates-text"
     return rule
 
 

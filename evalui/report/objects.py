@@ -55,6 +55,7 @@ def figures(summary: Summary) -> JsonObject:
         "format": _format(summary.format) if summary.format else None,
         "incomplete": list(summary.incomplete),
         "naming_options": list(summary.naming),
+        "duplicate_options": list(summary.duplicates),
         "positions": [_positions(table) for table in summary.positions],
         "groups": [_group(group) for group in summary.groups],
     }
@@ -63,7 +64,6 @@ def figures(summary: Summary) -> JsonObject:
 def all_figures(summary: Summary) -> JsonObject:
     """`figures`, then everything known of option bias, clusters and calibration."""
     return figures(summary) | {
-        "duplicate_options": list(summary.duplicates),
         "clusters": clusters_object(summary.clustered) if summary.clustered else None,
         "label_mass": mass_object(mass) if (mass := summary.bias and summary.bias.mass) else None,
         "bias": [

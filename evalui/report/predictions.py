@@ -13,7 +13,7 @@ from typing import Any, cast
 from evalui.data.naming import names_options
 from evalui.errors import DataError
 from evalui.scoring.reply import read_strict, read_tolerant
-from evalui.types import LETTERS, Pattern, Reading, Trial, Variant, tie_credit
+from evalui.types import LETTERS, Fixed, Pattern, Reading, Sample, Trial, Variant, tie_credit
 
 _CHOICE_KEYS = {"id", "options", "answer", "permutation", "reply", "probabilities"}
 _ROUNDING = 0.02  # probabilities given to two decimals may sum to a little over 1
@@ -195,7 +195,7 @@ def _from_reply(row: Row, variant: Variant, options: tuple[str, ...], answer: st
         headline="tolerant",
         readings={name: read(reply, shown).against(target) for name, read in readers.items()},
         reply=reply,
-        names_options=names_options(options),
+        fixed=_fixed(options),
     )
 
 
@@ -211,8 +211,12 @@ def _from_probabilities(row: Row, variant: Variant, options: tuple[str, ...], an
         readings={"forced": reading},
         probabilities=tuple(share / mass for share in shares) if mass else (),
         mass=min(mass, 1.0),
-        names_options=names_options(options),
+        fixed=_fixed(options),
     )
+
+
+def _fixed(options: tuple[str, ...]) -> Fixed:
+    return Sample("", "", options, names_options=names_options(options)).fixed
 
 
 def _no_probability() -> Reading:

@@ -22,7 +22,7 @@ from evalui.scoring.position import PositionTable
 from evalui.scoring.prior import slot_prior
 from evalui.scoring.stats import Clustered
 from evalui.scoring.strata import strata
-from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
+from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Trial
 
 Measure = Literal["accuracy", "robust", "mean_over_orders"]
 Outcomes = Mapping[Measure, Mapping[str, float]]
@@ -138,7 +138,7 @@ def summarise(result: CellResult) -> Summary:
         naming=metrics.naming,
         positions=positions,
         groups=group(result.samples, trials, pattern),
-        duplicates=_duplicates(result.samples),
+        duplicates=metrics.duplicates,
         bias=biased,
         clustered=found.accuracy,
         priors=_priors(result),
@@ -202,14 +202,6 @@ def _by_question(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     """The prior that each question alone would give, shape (n, K); their mean is that of all."""
     # With the questions as a further axis between orders and slots, the mean is over one of one.
     return slot_prior(chances.transpose(1, 0, 2)[None])
-
-
-def _duplicates(samples: Mapping[str, Sample]) -> tuple[str, ...]:
-    return tuple(
-        sample.id
-        for sample in samples.values()
-        if len({" ".join(text.split()) for text in sample.choices}) < len(sample.choices)
-    )
 
 
 def _chance_robust(positions: Sequence[PositionTable], pattern: Pattern) -> float | None:

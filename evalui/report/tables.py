@@ -195,6 +195,7 @@ def _overview_row(summary: Summary) -> TableRow:
         | {"unreadable": summary.unreadable, "tied": summary.ties}
         | _form(summary)
         | {"incomplete": len(summary.incomplete), "naming_options": len(summary.naming)}
+        | {"duplicate_options": len(summary.duplicates)}
         | figures
         | {"error": summary.error, "signature": summary.cell.signature}
     )

@@ -81,7 +81,7 @@ def work(
 
 def reordered(mode: Mode, pattern: Pattern, sample: Sample) -> bool:
     """Whether the options are asked in other orders: "both A and B" must not move."""
-    return mode.shows_options and pattern != "origin" and not sample.names_options
+    return mode.shows_options and pattern != "origin" and not sample.fixed
 
 
 def setting_of(

@@ -103,7 +103,7 @@ def encode_trial(trial: Trial) -> str:
         dict(trial.scores),
         trial.merged_seams,
         trial.truncated,
-        trial.names_options,
+        trial.fixed,
     ]
     return _json([*written, trial.turns] if trial.turns else written)
 
@@ -115,7 +115,7 @@ def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> 
     trials, and what is shared need not be fetched anew from all over the memory.
     """
     values = json.loads(text)
-    target, headline, readings, probabilities, mass, scores, merged, truncated, naming = values[:9]
+    target, headline, readings, probabilities, mass, scores, merged, truncated, fixed = values[:9]
     return Trial(
         sample_id=sample_id,
         variant=decode_variant(variant),
@@ -128,7 +128,8 @@ def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> 
         scores={name: tuple(values) for name, values in scores.items()},
         merged_seams=merged,
         truncated=truncated,
-        names_options=naming,
+        # Before there was a second reason this was a truth value.
+        fixed="naming" if fixed is True else fixed or "",
         turns=tuple(values[9]) if len(values) > 9 else (),
     )
 

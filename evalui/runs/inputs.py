@@ -86,6 +86,7 @@ def layout_of(source: DatasetSpec) -> Layout:
         question=source.question,
         sheet=source.sheet,
         kind=source.kind,
+        duplicate_options=source.duplicate_options,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from evalui import __version__
+from evalui.data.base import Duplicates
 from evalui.data.table import has_half_pair
 from evalui.errors import SpecError, sentence
 from evalui.modes import MODES
@@ -27,7 +28,8 @@ class DatasetSpec(BaseModel):
     """One dataset: its files and how to read them.
 
     `path` is a file, folder, zip or SWIFT's custom_config.json, or a list of files.
-    `sha256` pins the contents. The column settings are those of `data.Layout`.
+    `sha256` pins the contents. The column settings are those of `data.Layout`, and so is what
+    becomes of rows whose options share a text.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,6 +44,7 @@ class DatasetSpec(BaseModel):
     question: str = ""
     sheet: str = ""
     kind: Kind | Literal[""] = ""
+    duplicate_options: Duplicates = "keep"
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -220,6 +223,7 @@ def signature(
         f"{dataset.name}@{dataset.sha256[:8]}",
         f"n:{len(samples)}",
         f"limit:{limit}" if limit is not None else "",
+        _duplicates(dataset, samples, mode),
         f"mode:{mode.mode}",
         f"prompt:{_prompts(mode, samples)}",
         f"rule:{_rule(mode)}",
@@ -309,6 +313,13 @@ def _shown(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
     )
 
 
+def _duplicates(dataset: Dataset, samples: Iterable[Sample], mode: ModeSpec) -> str:
+    """How many questions and worked examples have options of the same text; "" if none has."""
+    shots = dataset.shots if mode.shots else ()
+    n = sum(sample.duplicate_options for sample in (*samples, *shots))
+    return f"duplicate-options:{n}" if n else ""
+
+
 def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
     if mode.recorded:
         return "recorded"
@@ -338,7 +349,7 @@ def _template_names(template: Template | None, samples: Iterable[Sample]) -> str
 def _orders(pattern: Pattern, samples: Iterable[Sample]) -> str:
     if pattern == "origin":
         return "origin"
-    counts = sorted({len(sample.choices) for sample in samples if not sample.names_options})
+    counts = sorted({len(sample.choices) for sample in samples if not sample.fixed})
     return pattern + "-".join(str(count) for count in counts)
 
 

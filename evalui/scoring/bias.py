@@ -14,7 +14,7 @@ from evalui.scoring.bias_tests import (
 from evalui.scoring.calibration import Calibration, Mass, calibration, mass, over_orders
 from evalui.scoring.consistency import Consistency, consistency
 from evalui.scoring.format import FormatFigures
-from evalui.scoring.grid import Grid, grids
+from evalui.scoring.grid import Grid, grids, left_out
 from evalui.scoring.lights import Evidence, Light, light
 from evalui.scoring.position import PositionTable, tables_of
 from evalui.scoring.prior import Prior, prior
@@ -56,13 +56,14 @@ class CellBias:
     """The bias of a cell, by number of options, fewest first; nothing is pooled over them.
 
     The questions in `incomplete` lack an order, those in `naming` have options that name other
-    options; neither is in any figure. `mass` is over all trials. `chance` is the accuracy of
-    blind guessing over all questions.
+    options, those in `duplicates` options of the same text; none is in any figure. `mass` is over
+    all trials. `chance` is the accuracy of blind guessing over all questions.
     """
 
     strata: tuple[Bias, ...]
     incomplete: tuple[str, ...]
     naming: tuple[str, ...]
+    duplicates: tuple[str, ...]
     mass: Mass | None
     chance: float | None
     n: int
@@ -93,8 +94,9 @@ def bias(
             _bias(stratum, position, draws, seed)
             for stratum, position in zip(found, positions, strict=True)
         ),
-        incomplete=_ids([table.only(~table.complete & ~table.naming) for table in tables]),
-        naming=_ids([table.only(table.naming) for table in tables]),
+        incomplete=left_out(tables, ""),
+        naming=left_out(tables, "naming"),
+        duplicates=left_out(tables, "duplicates"),
         mass=mass([trial.mass for trial in trials if trial.mass is not None]),
         chance=_chance(tables),
         n=sum(len(table.ids) for table in tables),
@@ -104,8 +106,8 @@ def bias(
 def evidence(found: CellBias, form: FormatFigures, headline: str) -> Evidence:
     """What `lights.cautions` can be told of a cell; `form` is over the same trials and readings.
 
-    The rest is added with `dataclasses.replace`: the accuracy of the original order, duplicate
-    options, choices only, the judge, and what differs from another cell.
+    The rest is added with `dataclasses.replace`: the accuracy of the original order, choices only,
+    the judge, and what differs from another cell.
     """
     largest, read = found.largest, form.readings[headline]
     priors = largest.prior if largest else None
@@ -120,6 +122,7 @@ def evidence(found: CellBias, form: FormatFigures, headline: str) -> Evidence:
         tied=read.tied / form.n_trials,
         incomplete=len(found.incomplete),
         naming=len(found.naming),
+        duplicates=len(found.duplicates),
         gold=largest.gold if largest else (),
         gold_p=largest.gold_p if largest else None,
         rstd_plain=priors.rstd_plain if priors else None,
@@ -161,10 +164,6 @@ def _bias(stratum: Stratum, position: PositionTable, draws: int, seed: int) -> B
         if draws
         else None,
     )
-
-
-def _ids(tables: Sequence[Grid]) -> tuple[str, ...]:
-    return tuple(str(name) for table in tables for name in table.ids)
 
 
 def _chance(tables: Sequence[Grid]) -> float | None:

@@ -7,8 +7,8 @@ the values. They differ on purpose where OpenCompass is undefined or misleads:
 - only the options a question has are moved, so questions may differ in their number of options.
   Each question then weighs the same in `acc_*`, and `more_k_*` asks it for k right orders or for
   all it has, whichever is fewer: perf <= more_k <= more_1 always holds;
-- a question that lacks an order, or whose options name other options, counts in `acc_origin` and
-  `perf_origin` only, and is listed;
+- a question that lacks an order, or whose options name other options or have the same text,
+  counts in `acc_origin` and `perf_origin` only, and is listed;
 - an order in which the best options tie earns its credit (1/t) in `acc_*`, and is not right in
   `more_k_*` and `perf_*`.
 """
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.grid import Grid, grids
+from evalui.scoring.grid import Grid, grids, left_out
 from evalui.scoring.orders import count_variants, from_label, label, variants
 from evalui.scoring.stats import Clustered, clustered, share
 from evalui.types import Interval, Pattern, Trial
@@ -48,7 +48,8 @@ class CircularMetrics:
 
     A figure that rests on no question at all is left out of `values`. `n_origin` questions were
     asked in their original order, `n_circular` in every order of the pattern; the ids in
-    `incomplete` lack an order, those in `naming` have options that name other options.
+    `incomplete` lack an order, those in `naming` have options that name other options, those in
+    `duplicates` options of the same text.
     """
 
     values: Mapping[str, float]
@@ -56,6 +57,7 @@ class CircularMetrics:
     n_circular: int
     incomplete: tuple[str, ...]
     naming: tuple[str, ...]
+    duplicates: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +95,9 @@ def score(
         values={name: float(value) for name, value in values.items()},
         n_origin=sum(map(len, credits["origin"])),
         n_circular=sum(len(table.ids) for table in reordered) if _PARTS[pattern] else 0,
-        incomplete=_ids([table.only(~table.complete & ~table.naming) for table in tables]),
-        naming=_ids([table.only(table.naming) for table in tables]),
+        incomplete=left_out(tables, ""),
+        naming=left_out(tables, "naming"),
+        duplicates=left_out(tables, "duplicates"),
     )
 
 
@@ -150,7 +153,3 @@ def _means(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 def _sizes(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.int_]:
     return np.concatenate([np.full(len(matrix), matrix.shape[1]) for matrix in matrices])
-
-
-def _ids(tables: Sequence[Grid]) -> tuple[str, ...]:
-    return tuple(str(name) for table in tables for name in table.ids)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.orders import variants
-from evalui.types import Pattern, Trial
+from evalui.types import Fixed, Pattern, Trial
 
 UNREADABLE, TIED, ABSENT = -1, -2, -3
 
@@ -18,7 +18,7 @@ class Grid:
 
     Arrays of shape (questions, orders); column 0 is the original order. `choice` and `target`
     are slots; `choice` may be UNREADABLE or TIED, and both are ABSENT, with credit 0, where no
-    trial exists. `naming` marks the questions whose options name other options.
+    trial exists. `fixed` says of each question why its options keep their order, "" if they move.
     """
 
     n_options: int
@@ -26,7 +26,7 @@ class Grid:
     credit: NDArray[np.float64]
     choice: NDArray[np.int16]
     target: NDArray[np.int16]
-    naming: NDArray[np.bool_]
+    fixed: NDArray[np.str_]
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -40,8 +40,8 @@ class Grid:
 
     @property
     def reorderable(self) -> NDArray[np.bool_]:
-        """Which questions the order figures rest on: complete, and no option names another."""
-        return self.complete & ~self.naming
+        """Which questions the order figures rest on: complete, and the options may move."""
+        return self.complete & (self.fixed == "")
 
     def only(self, rows: NDArray[np.bool_]) -> "Grid":
         """The same for some of the questions."""
@@ -51,7 +51,7 @@ class Grid:
             self.credit[rows],
             self.choice[rows],
             self.target[rows],
-            self.naming[rows],
+            self.fixed[rows],
         )
 
 
@@ -71,6 +71,18 @@ def grids(
     return tuple(sorted(found, key=lambda grid: grid.n_options))
 
 
+def left_out(tables: Sequence[Grid], why: Fixed) -> tuple[str, ...]:
+    """The questions that the order figures leave out because their options are fixed for `why`.
+
+    "" gives those whose options may move but that lack an order.
+    """
+    ids: list[str] = []
+    for table in tables:
+        rows = table.fixed == why
+        ids += table.ids[rows if why else rows & ~table.complete].tolist()
+    return tuple(ids)
+
+
 def _grid(
     trials: Sequence[Trial], pattern: Pattern, reading: str | None
 ) -> tuple[Grid, list[Trial]]:
@@ -86,7 +98,7 @@ def _grid(
     nothing, absent = [0.0] * len(orders), [ABSENT] * len(orders)
     credits, choices, targets = list[float](), list[int](), list[int]()
     start_of: dict[str, int] = {}
-    naming, others = set[str](), list[Trial]()
+    fixed, others = dict[str, Fixed](), list[Trial]()
     name, start = None, 0
     for trial in trials:
         permutation = trial.variant.permutation
@@ -101,8 +113,8 @@ def _grid(
                 credits += nothing
                 choices += absent
                 targets += absent
-        if trial.names_options:
-            naming.add(trial.sample_id)
+        if trial.fixed:
+            fixed[trial.sample_id] = trial.fixed
         if column is None:
             continue
         told = trial.readings[reading or trial.headline]
@@ -120,6 +132,6 @@ def _grid(
         np.array(credits, dtype=np.float64).reshape(shape),
         np.array(choices, dtype=np.int16).reshape(shape),
         np.array(targets, dtype=np.int16).reshape(shape),
-        np.array([name in naming for name in start_of], dtype=np.bool_),
+        np.array([fixed.get(name, "") for name in start_of], dtype=np.str_),
     )
     return grid, others

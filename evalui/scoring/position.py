@@ -52,7 +52,7 @@ def position_tables(
 ) -> tuple[PositionTable, ...]:
     """A table per number of options, fewest first, over the questions asked in every order.
 
-    Questions whose options name other options are left out.
+    Questions whose options name other options, or have the same text, are left out.
     """
     return tables_of(grids(trials, pattern, reading=reading))
 

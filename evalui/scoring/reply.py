@@ -12,20 +12,26 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evalui.scoring import phrases
-from evalui.types import LETTERS, Reading
+from evalui.types import LETTERS, Reading, tie_among
 
 VERSION = "tolerant.2"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The slot a reply chose, None if it cannot be read, and the rule that decided."""
+    """The slot a reply chose, None if it cannot be read, and the rule that decided.
+
+    `among` are the slots of a text that several options share: then the reply chose them equally.
+    """
 
     choice: int | None
     rule: str
+    among: tuple[int, ...] = ()
 
     def against(self, target: int) -> Reading:
-        """The reading, graded: an unreadable reply earns nothing."""
+        """The reading, graded: an unreadable reply earns nothing, one of t equal texts 1/t."""
+        if self.among:
+            return tie_among(self.among, target)
         return Reading(self.choice, float(self.choice == target), self.rule)
 
 
@@ -51,8 +57,9 @@ def read_tolerant(reply: str, options: Sequence[str]) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """The option texts by slot, as `_fold` and as `_plain` write them."""
+    """The option texts by slot: as shown, as `_fold` and as `_plain` write them."""
 
+    shown: tuple[str, ...]
     exact: tuple[str, ...]
     texts: tuple[str, ...]
 
@@ -68,6 +75,13 @@ class _Options:
         if same or not plain:
             return same
         return tuple(slot for slot, option in enumerate(self.texts) if option == plain)
+
+    def one_of(self, slots: tuple[int, ...], rule: str) -> Found:
+        """The only slot, or a tie of slots that show the same text to the letter."""
+        if len(slots) == 1:
+            return Found(slots[0], rule)
+        same = len({self.shown[slot] for slot in slots}) == 1
+        return Found(None, "tie", among=slots) if same else Found(None, "ambiguous")
 
 
 def _empty(reply: str, options: _Options) -> Found | None:
@@ -95,7 +109,7 @@ def _marked(group: str, said: str, options: _Options) -> Found | None:
     letters = phrases.letters(group)
     # An option may read "A or B" or "A mammal"; one that reads "B" is not meant by "Answer: B".
     if len(_plain(said)) > 1 and (slots := options.equal(said)):
-        return _the_one(slots, "marker+text")
+        return options.one_of(slots, "marker+text")
     if len(letters) > 1:
         return Found(None, "ambiguous")
     slot = options.slot(group[0])
@@ -111,7 +125,7 @@ def _marker_text(reply: str, options: _Options) -> Found | None:
     """An option's whole text after "the answer is" or "答案是"."""
     for match in reversed(list(phrases.MARKER_TEXT.finditer(reply))):
         if slots := options.equal(match["text"]):
-            return _the_one(slots, "marker+text")
+            return options.one_of(slots, "marker+text")
         if (slot := _numbered(match["text"], options)) is not None:
             return Found(slot, "marker+text")
     return None
@@ -158,7 +172,7 @@ def _letter_text(reply: str, options: _Options) -> Found | None:
 def _text(reply: str, options: _Options) -> Found | None:
     """The first line, or the whole reply, is exactly one option's text."""
     slots = options.equal(phrases.rest_of_line(reply, 0)) or options.equal(reply)
-    return _the_one(slots, "text") if slots else None
+    return options.one_of(slots, "text") if slots else None
 
 
 def _index_text(reply: str, options: _Options) -> Found | None:
@@ -172,7 +186,7 @@ def _numbered(said: str, options: _Options) -> int | None:
     if not match or options.equal(match["number"]):
         return None  # where a number is an option's text it may be meant as one
     slot = int(match["number"]) - 1
-    return slot if options.equal(match["text"]) == (slot,) else None
+    return slot if slot in options.equal(match["text"]) else None
 
 
 def _conclusion(reply: str, options: _Options) -> Found | None:
@@ -218,7 +232,7 @@ def _leading_text(reply: str, options: _Options) -> Found | None:
         return None
     if any(phrases.joins(rest, other) for other in options.texts if other and other != text):
         return Found(None, "ambiguous")
-    return _the_one(options.equal(text), "leading-text")
+    return options.one_of(options.equal(text), "leading-text")
 
 
 def _several(reply: str, options: _Options) -> Found | None:
@@ -256,7 +270,7 @@ _TABLE: tuple[Callable[[str, _Options], Found | None], ...] = (
 )
 
 # Every rule a tolerant reading can name: first those that read an answer, in the order in which
-# they are tried, then those that say why there is none.
+# they are tried, then those that say why there is none, or why there are several.
 RULES = (
     "strict",
     "marker",
@@ -270,6 +284,7 @@ RULES = (
     "verdict",
     "leading-text",
     "index",
+    "tie",
     "ambiguous",
     "index-guard",
     "unfinished",
@@ -281,10 +296,6 @@ RULES = (
 def _first_rule(reply: str, options: _Options) -> Found:
     decided = (found for rule in _TABLE if (found := rule(reply, options)))
     return next(decided, Found(None, "unparsed"))
-
-
-def _the_one(slots: tuple[int, ...], rule: str) -> Found:
-    return Found(slots[0], rule) if len(slots) == 1 else Found(None, "ambiguous")
 
 
 # ---------------------------------------------------------------- the reply, made comparable
@@ -313,6 +324,7 @@ def _plain(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _known(options: tuple[str, ...]) -> _Options:
     return _Options(
+        shown=options,
         exact=tuple(_fold(option).strip() for option in options),
         texts=tuple(map(_plain, options)),
     )

@@ -1,7 +1,7 @@
 """The trials of all questions with one number of options, as arrays: what the bias figures read.
 
 A stratum holds only questions that were asked in every order of the pattern and of which no
-option names another. Questions with different numbers of options are never pooled.
+option names another or has its text. Questions with different numbers of options are never pooled.
 """
 
 from collections.abc import Sequence

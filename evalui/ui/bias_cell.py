@@ -90,13 +90,13 @@ def questions_in(result: CellResult, found: Bias, wish: Chosen) -> list[Sample]:
     """The questions of one cell of the grid, in file order.
 
     As in the grid, a question counts if it has the number of options, was asked in every order,
-    and no option names another.
+    and no option names another or has its text.
     """
     steady = found.consistency
     assert steady is not None, "the grid needs several orders"
     asked: defaultdict[str, list[Trial]] = defaultdict(list)
     for trial in result.trials:
-        if len(trial.variant.permutation) == found.n_options and not trial.names_options:
+        if len(trial.variant.permutation) == found.n_options and not trial.fixed:
             asked[trial.sample_id].append(trial)
     return [
         sample

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from evalui.data.base import ANSWER_KEYS, Loaded
+from evalui.data.duplicates import KEPT, LEFT_OUT, equal_letters
 from evalui.data.health import Health
 from evalui.report.numbers import figure, percent, span
 from evalui.types import LETTERS, Dataset, Fault, Kind, Sample
@@ -65,7 +66,10 @@ def file_card(
             cls="head",
         ),
         *(
-            div(note("na", t(f"note.{told.rule}", **told.params)), cls="gap-s")
+            div(
+                note("warn" if told.rule == KEPT else "na", t(f"note.{told.rule}", **told.params)),
+                cls="gap-s",
+            )
             for told in loaded.notes
         ),
         _which(t, loaded, upload=upload, form=form),
@@ -91,6 +95,7 @@ def health_card(t: Text, health: Health) -> Html:
         ),
         (t("health.duplicates"), _count(sum(len(group) - 1 for group in health.duplicates))),
         (t("health.naming"), _count(len(health.naming))),
+        (t("health.duplicate_options"), _count(len(health.duplicate_options))),
         (t("health.question_length"), length_range(health.question_length)),
         (t("health.option_length"), length_range(health.option_length)),
     ]
@@ -129,6 +134,7 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
             note("ok", t("faults.none_about")),
             el("h3", t("file.preview"), cls="gap"),
             _preview(t, loaded.dataset, _SHOWN_BESIDE),
+            _duplicates(t, loaded, upload, form),
             cls="f15",
         )
     rows = [_fault(t, fault) for fault in faults[:SHOWN_FAULTS]]
@@ -136,17 +142,8 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
     heads = [t(f"faults.{name}") for name in ("line", "column", "found", "expected")]
     several = len(loaded.files) > 1
     left_out = len({(fault.file, fault.line) for fault in faults if fault.line})
-    agree = el(
-        "label",
-        el(
-            "input",
-            type="checkbox",
-            name="skip_faulty",
-            value="yes",
-            checked=one(form, "skip_faulty") == "yes",
-        ),
-        div(el("h3", t.count("faults.skip", left_out)), div(t("faults.skip_about"), cls="meta")),
-        cls="opt",
+    agree = _choice(
+        form, "skip_faulty", "yes", t.count("faults.skip", left_out), t("faults.skip_about")
     )
     return titled(
         t.count("faults.title", left_out),
@@ -157,6 +154,7 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
         ),
         el("p", t.count("faults.rest", rest), cls="meta gap-s") if rest > 0 else None,
         div(agree, cls="gap"),
+        _duplicates(t, loaded, upload, form),
         aside=el(
             "a",
             t("faults.download"),
@@ -165,6 +163,26 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
         ),
         cls="f15",
     )
+
+
+def _choice(form: Form, name: str, value: str, title: str, about: str) -> Html:
+    """A box to tick, and what it means."""
+    return el(
+        "label",
+        el("input", type="checkbox", name=name, value=value, checked=one(form, name) == value),
+        div(el("h3", title), div(about, cls="meta")),
+        cls="opt",
+    )
+
+
+def _duplicates(t: Text, loaded: Loaded, upload: str, form: Form) -> Html | None:
+    """Whether rows stay whose options share a text; nothing without such rows."""
+    counts = [int(told.params["n"]) for told in loaded.notes if told.rule in (KEPT, LEFT_OUT)]
+    if not counts:
+        return None
+    title = t.count("faults.duplicates", sum(counts))
+    about = t("faults.duplicates_about")
+    return div(_choice(form, f"col_duplicates_{upload}", "skip", title, about), cls="gap-s")
 
 
 def _layout(form: Form, upload: str) -> str:
@@ -220,8 +238,12 @@ def _preview(t: Text, dataset: Dataset, n: int) -> Html:
 
 
 def _option(sample: Sample, place: int) -> Html:
-    text = f"{LETTERS[place]}. {sample.choices[place]}"
-    return el("b", text) if place == sample.target else join(text)
+    letter = LETTERS[place]
+    text = f"{letter}. {sample.choices[place]}"
+    same = "".join(group for group in equal_letters(sample.choices) if letter in group)
+    others = "".join(f" = {other}" for other in same if other != letter)
+    shown = el("b", text) if place == sample.target else join(text)
+    return join(shown, inline(others, cls="warn")) if others else shown
 
 
 def _columns(t: Text, form: Form, kind: Kind) -> Html:

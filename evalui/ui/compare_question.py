@@ -12,9 +12,9 @@ from evalui.ui.diff import closest, sides
 from evalui.ui.html import Child, Html, div, el, join, span
 from evalui.ui.icons import marker
 from evalui.ui.open_samples import marked
-from evalui.ui.question import source_line
+from evalui.ui.question import fixed_note, source_line
 from evalui.ui.text import Text
-from evalui.ui.widgets import bar, note, status
+from evalui.ui.widgets import bar, status
 
 _KINDS = {"right": "ok", "wrong": "bad", "unreadable": "na", "tied": "warn"}
 
@@ -51,10 +51,9 @@ def _orders(t: Text, compared: Compared, versus: Versus, sample: Sample) -> Html
     variants = list(dict.fromkeys([*asked[0], *asked[1]]))
     assert isinstance(sample.target, int), "multiple choice has an option as its target"
     gold = f"{LETTERS[sample.target]} · {sample.choices[sample.target]}"
-    naming = div(note("warn", t("question.naming")), cls="gap-s") if sample.names_options else None
     return join(
         div(status("ok", t("question.answer", text=gold)), cls="gap-s"),
-        naming,
+        fixed_note(t, sample),
         div(
             *(
                 _order(t, sample, variant, place, pair, [found.get(variant) for found in asked])

@@ -101,6 +101,7 @@ class Draft:
             question=layout.question,
             sheet=layout.sheet,
             kind=layout.kind,
+            duplicate_options=layout.duplicate_options,
         )
 
     def run_spec(
@@ -154,7 +155,7 @@ def read_draft(form: Form) -> Draft:
 
 
 def read_layout(form: Form, upload: str = "") -> Layout:
-    """The column names of the form, and the sheet and kind chosen for an upload.
+    """How the form says to read the files, with what is chosen for an upload alone.
 
     Empty fields keep the format's own.
     """
@@ -167,6 +168,7 @@ def read_layout(form: Form, upload: str = "") -> Layout:
         question=one(form, "col_question").strip(),
         sheet=one(form, f"col_sheet{suffix}"),
         kind=KINDS.get(one(form, f"col_kind{suffix}"), ""),
+        duplicate_options="skip" if one(form, f"col_duplicates{suffix}") == "skip" else "keep",
     )
 
 
@@ -207,7 +209,9 @@ def form_of(spec: RunSpec, uploads: Sequence[str], answers: Sequence[Given] = ()
         "col_question": dataset.question,
     }
     for upload, source in zip(uploads, spec.datasets, strict=False):
-        picked = {f"col_sheet_{upload}": source.sheet, f"col_kind_{upload}": source.kind}
+        picked: Form = {f"col_sheet_{upload}": source.sheet, f"col_kind_{upload}": source.kind}
+        if source.duplicate_options == "skip":
+            picked[f"col_duplicates_{upload}"] = "skip"
         form |= {name: value for name, value in picked.items() if value}
     form |= _template_form(first) | _answers_form(answers)
     written = any(mode.mode == OPEN for mode in spec.modes)

@@ -31,7 +31,7 @@ def detail(
         ),
         el("p", sample.question, cls="question"),
         div(status("ok", t("question.answer", text=_gold(sample))), cls="gap-s"),
-        div(note("warn", t("question.naming")), cls="gap-s") if sample.names_options else None,
+        fixed_note(t, sample),
         div(*orders, cls="variants gap"),
         div(
             note(summary, t("question.right", right=right, n=len(trials)), " ", _legend(t, trials)),
@@ -46,6 +46,11 @@ def detail(
         ),
         cls="detail",
     )
+
+
+def fixed_note(t: Text, sample: Sample) -> Html | None:
+    """Why a question is asked in the order as written only."""
+    return div(note("warn", t(f"question.{sample.fixed}")), cls="gap-s") if sample.fixed else None
 
 
 def source_line(t: Text, sample: Sample, address: str) -> Html:

@@ -48,6 +48,11 @@ def settings(t: Text, spec: RunSpec) -> list[str]:
         t.count("setting.limit", spec.limit) if spec.limit else "",
         t("setting.seed", n=spec.seed) if spec.seed else "",
         *(t("setting.columns", names=names) for names in _distinct(map(_columns, spec.datasets))),
+        *(
+            t("setting.duplicates")
+            for dataset in spec.datasets
+            if dataset.duplicate_options == "skip"
+        ),
         *(_judging(t, spec.judging) if spec.judging else ()),
     ]
     return _distinct(told)

@@ -43,6 +43,7 @@ LIGHTS: Mapping[Light, str] = {
     "na": "na",
 }
 CHOICES_ONLY_RULE = "choices-only"  # the note on answers that need no question
+_WHOLE = 1e-6  # a count this near to a whole number is one
 _AT_TOP = 2  # notes above the figures; the others follow below
 _KINDS = {"bad": "bad", "warn": "warn", "info": "na"}
 
@@ -252,8 +253,9 @@ def _lights(t: Text, s: Summary) -> Html:
 def _share(t: Text, share: Interval, below: str = "") -> Html:
     """A share in per cent; of few questions the count, which claims no more than there is."""
     if share.n < HIDDEN_BELOW:
-        of = t("front.of", n=count(share.n))
-        return tile(fixed(share.value * share.n, 0), of, plausible(share, t.language))
+        of, right = t("front.of", n=count(share.n)), share.value * share.n
+        parts = 0 if abs(right - round(right)) < _WHOLE else 1  # a tie counts in part
+        return tile(fixed(right, parts), of, plausible(share, t.language))
     return tile(figure(share), "%", plausible(share, t.language), below)
 
 

@@ -109,7 +109,7 @@ def test_without_all_the_output_is_what_it_was(tmp_path: Path, capsys: pytest.Ca
     case = next(case for case in _CASES if case["name"] == "k4_additive")
     short = _score(case, "model_a", tmp_path, capsys)
     whole = _score(case, "model_a", tmp_path, capsys, "--all")
-    assert set(whole) - set(short) == {"bias", "clusters", "label_mass", "duplicate_options"}
+    assert set(whole) - set(short) == {"bias", "clusters", "label_mass"}
     assert {key: whole[key] for key in short} == short
 
 

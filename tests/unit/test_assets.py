@@ -118,7 +118,6 @@ def test_the_faulty_sample_shows_the_typical_faults() -> None:
         "empty-question": 1,
         "duplicate-id": 1,
         "multi-letter-answer": 1,
-        "duplicate-option": 1,
         "too-few-options": 1,
     }
 

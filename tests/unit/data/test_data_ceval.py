@@ -185,10 +185,6 @@ def test_columns_under_the_users_own_names(write: Write) -> None:
             "expected no gap between options",
         ),
         ("1,Q?,a,,,,A,\n", "x.csv, line 2, column B: found 1 option, expected at least 2"),
-        (
-            "1,Q?,a,b,a,d,A,\n",
-            "x.csv, line 2, column C: found “a”, the same as A, expected options that differ",
-        ),
     ],
 )
 def test_a_faulty_row_is_told_and_left_out(write: Write, row: str, sentence: str) -> None:
@@ -207,7 +203,6 @@ def test_all_faults_of_a_row_are_found_in_one_pass(write: Write) -> None:
     loaded = load([write("x.csv", HEADER + "1,,a,a,b,c,E,\n")])
     assert [fault.rule for fault in loaded.faults] == [
         "empty-question",
-        "duplicate-option",
         "answer-not-an-option",
     ]
 

@@ -81,6 +81,11 @@ def test_options_that_name_others_are_listed() -> None:
     assert check([marked, sample(2, 0)]).naming == ("x/1",)
 
 
+def test_questions_with_options_of_the_same_text_are_listed() -> None:
+    twice = Sample("x/1", "Q?", ("a", "b", "b"), 0)
+    assert check([twice, sample(2, 0)]).duplicate_options == ("x/1",)
+
+
 def test_nothing_has_no_health_and_no_error() -> None:
     health = check(())
     assert (health.n, health.chance, health.letters_p) == (0, 0.0, None)

@@ -58,3 +58,15 @@ def test_what_is_expected_of_an_answer_follows_the_answer_key() -> None:
         "index1": "a number from 1 to 2",
         "text": "the text of one of the options",
     }
+
+
+def test_an_answer_by_a_text_that_two_options_have_names_none_of_them() -> None:
+    same = (("A", "one"), ("B", "two"), ("C", "two"))
+    by_text = Layout(answer_key="text")
+    (fault,) = judge([question(options=same, answer="two")], SOURCE, by_text).faults
+    assert (fault.rule, fault.found) == (
+        "answer-not-an-option",
+        "“two” (the text of option B and C)",
+    )
+    assert fault.expected == "the text of one option only"
+    assert judge([question(options=same, answer="one")], SOURCE, by_text).samples[0].target == 0

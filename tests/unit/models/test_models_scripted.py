@@ -31,6 +31,9 @@ SAMPLES = (CAPITAL, SUM, CHINESE, Sample("q4", "2+2=", ("5", "4", "3", "22"), 1)
 REVERSED = Variant((3, 2, 1, 0))
 
 
+TWICE = Sample("q5", "Which may reorder?", ("circuit", "packet", "packet", "message"), 2)
+
+
 def scripted(rule: str, key: Sequence[Sample] = SAMPLES, **options: Any) -> ScriptedModel:
     entry = ModelEntry(rule, "scripted", baseline=True, options={"rule": rule, **options})
     return ScriptedModel(entry, key)
@@ -209,3 +212,17 @@ def test_an_unknown_rule_is_told_with_the_known_ones():
 def test_what_a_rule_says_it_can_is_what_its_model_can(rule: str):
     entry = ModelEntry(rule, "scripted", options={"rule": rule})
     assert describe(entry).abilities == open_model(entry).abilities
+
+
+def test_of_options_with_the_same_text_each_has_its_own_slot() -> None:
+    model = scripted("perfect", [TWICE])
+    assert reply(model, TWICE, origin(TWICE)) == "C"
+
+
+def test_options_of_the_same_text_have_the_same_probability() -> None:
+    context = ask_cloze(TEMPLATES["plain-en.1"], TWICE, (), chat=False)
+    model = scripted("perfect", [TWICE])
+    right, wrong = (ask(model, Loglik(context, f" {text}")) for text in ("packet", "circuit"))
+    assert isinstance(right, Logprob)
+    assert isinstance(wrong, Logprob)
+    assert right.total > wrong.total

@@ -159,3 +159,33 @@ class TestCloze:
             "raw": 0, "un": 1, "ln_token": 1, "ln_char": 0, "ln_byte": 0,
         }  # fmt: skip
         assert trial.merged_seams == 1
+
+
+class TestOptionsOfTheSameText:
+    """Two options that cannot be told apart by their text: letters count as letters."""
+
+    sample = Sample("2", "Which may reorder?", ("circuit", "packet", "packet", "message"), 2)
+
+    def test_a_letter_is_scored_by_the_letter(self):
+        response = LabelProbs(tuple(map(math.log, (0.1, 0.5, 0.3, 0.1))), 1.0, "B")
+        trial = MODES["multiple_choice"].grade(self.sample, ORIGIN, [response], PLAIN)
+        assert (trial.choice, trial.correct, trial.fixed) == (1, False, "duplicates")
+
+    @pytest.mark.parametrize(
+        ("reply", "choice", "credit"), [("C", 2, 1.0), ("B", 1, 0.0), ("packet", None, 0.5)]
+    )
+    def test_a_reply_counts_by_its_letter_and_their_text_in_part(
+        self, reply: str, choice: int | None, credit: float
+    ):
+        trial = MODES["generation"].grade(self.sample, ORIGIN, [Text(reply)], PLAIN)
+        assert (trial.choice, trial.reading.credit, trial.unreadable) == (choice, credit, False)
+        assert trial.fixed == "duplicates"
+
+    @pytest.mark.parametrize("hair", [0.0, 1e-9])
+    def test_their_texts_tie_in_cloze_though_they_were_asked_twice(self, hair: float):
+        asked = [Logprob(total, 1, greedy=False) for total in (-5, -1, -1 - hair, -9)]
+        bare = [Logprob(total, 1, greedy=False) for total in (-2, -2, -2 + hair, -2)]
+        trial = MODES["cloze"].grade(self.sample, ORIGIN, [*asked, *bare], PLAIN)
+        assert {found.credit for found in trial.readings.values()} == {0.5}
+        assert all(found.tied for found in trial.readings.values())
+        assert trial.fixed == "duplicates"

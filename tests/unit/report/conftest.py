@@ -39,7 +39,7 @@ def make_trial(
         readings={"tolerant": reading, "strict": reading},
         mass=mass,
         reply="A",
-        names_options=sample.names_options,
+        fixed=sample.fixed,
     )
 
 

@@ -74,7 +74,7 @@ def test_a_sound_cell_needs_no_note():
         ({"naming": ("a",)}, "info", "naming", "1. They are asked in the order as written only"),
         ({"form": {"near_ties": 40}}, "info", "near-ties", "decided by a hair: 40 of 960."),
         ({"form": {"merged_seams": 3}}, "info", "merged", "joined with the question: 3."),
-        ({"duplicates": ("a", "b")}, "info", "duplicates", "two options of the same text: 2."),
+        ({"duplicates": ("a", "b")}, "info", "duplicates-text", "same text: 2. Such options are"),
         ({"form": {"truncated": 3}}, "warn", "truncated", "longer than the model's limit: 3."),
     ],
 )
@@ -199,6 +199,15 @@ def test_a_prior_that_hurts_is_told():
 
     assert "worse, 2.1 to 5.3 points" in _told(changed(2.1, 5.3))["debiasing-hurts"]
     assert "debiasing-hurts" not in _told(changed(5.3, 2.1))
+
+
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "A letter counts as that letter"), ("zh", "答字母按该字母计分")]
+)
+def test_where_letters_are_chosen_the_note_says_what_a_letter_counts(make_result, language, told):
+    found = replace(summarise(make_result({"q0": [0], "q1": [1]})), duplicates=("q1",))
+    (note,) = (note for note in notes(found, language) if note.rule == "duplicates")
+    assert told in note.text
 
 
 def test_every_rule_that_can_fire_has_its_words():

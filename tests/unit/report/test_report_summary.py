@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
+from evalui.report.objects import figures
 from evalui.report.summary import outcomes, summarise
 from evalui.types import Trial
 
@@ -194,9 +195,15 @@ def test_in_one_order_only_accuracy_has_outcomes(make_result):
 
 def test_options_of_one_text_are_listed(make_result):
     result = make_result({"q0": "right", "q1": "right"})
-    twice = replace(result.samples["q1"], choices=("u", "v", " u ", "x"))
-    found = summarise(replace(result, samples={**result.samples, "q1": twice}))
+    trials = [
+        replace(trial, fixed="duplicates") if trial.sample_id == "q1" else trial
+        for trial in result.trials
+    ]
+    found = summarise(replace(result, trials=tuple(trials)))
     assert found.duplicates == ("q1",)
+    assert found.robust
+    assert (found.n, found.robust.n) == (2, 1)
+    assert figures(found)["duplicate_options"] == ["q1"]
 
 
 def test_the_right_answers_of_a_fond_model_depend_on_the_position():

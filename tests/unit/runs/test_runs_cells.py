@@ -1,9 +1,17 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from open_run_examples import CATALOG, capitals
 from runs_examples import dataset
 
+from evalui.modes import MODES
 from evalui.runs.cells import setting_of, why_not, work
 from evalui.runs.spec import ModeSpec
-from evalui.types import Contestant, Variant
+from evalui.scoring.bias import bias
+from evalui.scoring.circular import score
+from evalui.types import LETTERS, Contestant, Pattern, Sample, Text, Trial, Variant
 
 
 def test_an_open_question_is_asked_once():
@@ -33,3 +41,58 @@ def test_a_rule_that_knows_questions_by_their_text_is_not_asked_without():
     entry = CATALOG["perfect"]
     assert "left out here" in why_not(dataset(), entry, ModeSpec(mode="choices_only"))
     assert why_not(dataset(), entry, ModeSpec(mode="multiple_choice")) == ""
+
+
+_ANY = st.lists(st.sampled_from(["Co", "CO", "one", "two", "1"]), min_size=2, max_size=4)
+_SAMPLES = st.lists(st.tuples(_ANY, st.integers(0, 3)), min_size=1, max_size=8).map(
+    lambda rows: [
+        Sample(f"q{n}", "Q?", tuple(choices), gold % len(choices))
+        for n, (choices, gold) in enumerate(rows)
+    ]
+)
+
+
+def _answered(samples: Sequence[Sample], pattern: Pattern, letters: str) -> list[Trial]:
+    """Replies of a letter each, the same for the same question and order."""
+    mode = ModeSpec(mode="generation", chat=False)
+    setting = setting_of(mode, ())
+    trials: list[Trial] = []
+    for sample, variant in work(mode, pattern, samples, setting):
+        shown = int(sample.id[1:]) + sum(n * slot for n, slot in enumerate(variant.permutation))
+        letter = letters[shown % len(letters)]
+        trials.append(MODES["generation"].grade(sample, variant, [Text(letter)], setting))
+    return trials
+
+
+@given(_SAMPLES, st.text("ABCD", min_size=1, max_size=12))
+def test_accuracy_as_written_is_the_share_of_right_letters_whatever_the_options_say(
+    samples: list[Sample], letters: str
+):
+    trials = _answered(samples, "circular", letters)
+    as_written = [trial for trial in trials if trial.variant.is_origin]
+    right = sum(trial.reply == LETTERS[trial.target] for trial in as_written)
+    found = score(trials, "circular")
+    assert found.n_origin == len(samples) == len(as_written)
+    assert found.values["acc_origin"] == pytest.approx(100 * right / len(samples))
+
+
+@given(
+    _SAMPLES,
+    st.text("ABCD", min_size=1, max_size=12),
+    st.sampled_from(["circular", "all_possible"]),
+)
+def test_figures_over_orders_are_those_without_the_questions_that_may_not_move(
+    samples: list[Sample], letters: str, pattern: Pattern
+):
+    plain = [sample for sample in samples if not sample.duplicate_options]
+    every, without = (_answered(some, pattern, letters) for some in (samples, plain))
+    found, expected = score(every, pattern), score(without, pattern)
+
+    def over_orders(values: dict[str, float]) -> dict[str, float]:
+        return {name: value for name, value in values.items() if not name.endswith("_origin")}
+
+    assert over_orders(dict(found.values)) == pytest.approx(over_orders(dict(expected.values)))
+    assert len(found.duplicates) == len(samples) - len(plain) == found.n_origin - found.n_circular
+    one, other = (bias(trials, pattern, draws=0).strata for trials in (every, without))
+    assert [stratum.position.counts for stratum in one] == [s.position.counts for s in other]
+    assert [stratum.n for stratum in one] == [stratum.n for stratum in other]

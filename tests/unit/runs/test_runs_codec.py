@@ -73,7 +73,7 @@ def test_a_trial_reads_back_as_it_was(
         scores=scores,
         merged_seams=2,
         truncated=True,
-        names_options=True,
+        fixed="duplicates",
     )
     read = codec.decode_trial("law/3", "3,0,1,2", reply, codec.encode_trial(written))
     assert read == written
@@ -164,3 +164,9 @@ def test_the_same_dataset_has_the_same_key() -> None:
 def test_the_columns_of_a_trial_are_not_written_twice() -> None:
     assert "spoken" not in codec.encode_trial(trial(1, reply="spoken"))
     assert sample(1).id not in codec.encode_trial(trial(1))
+
+
+@pytest.mark.parametrize(("written", "fixed"), [("true", "naming"), ("false", "")])
+def test_a_trial_of_an_older_store_keeps_why_its_options_did_not_move(written: str, fixed: str):
+    text = f'[0,"forced",{{"forced":[0,1.0,"forced",false]}},[],null,{{}},0,false,{written}]'
+    assert codec.decode_trial("law/3", "0,1", None, text).fixed == fixed

@@ -46,6 +46,13 @@ def test_faulty_rows_are_left_out_by_choice(folder: Path) -> None:
     assert len(loaded.dataset.samples) == 2
 
 
+def test_rows_with_options_of_the_same_text_are_left_out_by_choice(folder: Path) -> None:
+    (folder / "twice.csv").write_text(GOOD + "9,Twice?,a,b,b,c,C\n")
+    (kept,) = read_datasets(of("twice.csv"), base=folder).values()
+    (left,) = read_datasets(of("twice.csv", duplicate_options="skip"), base=folder).values()
+    assert (len(kept.dataset.samples), len(left.dataset.samples)) == (3, 2)
+
+
 def test_a_file_that_has_changed_is_told(folder: Path) -> None:
     with pytest.raises(SpecError, match="has changed since"):
         read_datasets(of("good.csv", sha256="0" * 64), base=folder)

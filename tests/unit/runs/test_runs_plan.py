@@ -61,6 +61,13 @@ def test_a_question_whose_options_name_others_keeps_its_order() -> None:
     assert pairs[0][1] == Variant((0, 1, 2, 3))
 
 
+def test_a_question_with_options_of_the_same_text_keeps_its_order() -> None:
+    twice = replace(sample(1), choices=("2", "3", "3", "4"))
+    mode = ModeSpec(mode="generation", chat=False)
+    pairs = list(work(mode, "all_possible", [twice], setting_of(mode, ())))
+    assert pairs == [(twice, Variant((0, 1, 2, 3)))]
+
+
 def test_the_limit_takes_the_first_questions() -> None:
     (plan,) = plans_of(spec(limit=2))
     assert (plan.questions, plan.total) == (2, 2)

@@ -1,4 +1,6 @@
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from evalui.runs.spec import (
     with_fingerprint,
     write_spec,
 )
+from evalui.types import Sample
 
 FLAT = {"datasets": ["a.csv"], "models": ["m"], "mode": "cloze", "shots": 5}
 TEMPLATE = {
@@ -159,6 +162,20 @@ def test_the_signature_tells_a_limit_and_mixed_numbers_of_options() -> None:
     assert "|n:3|limit:3|" in told
     assert "|orders:circular3-4|" in told
     assert "|seed:7|" in told
+
+
+def test_the_signature_counts_options_of_the_same_text_among_what_is_shown() -> None:
+    twice = replace(sample(1), choices=("2", "3", "3", "4"))
+    data = replace(dataset(samples=[twice, sample(2, options=3)]), shots=(twice,))
+
+    def told(shots: int, samples: Sequence[Sample]) -> str:
+        mode = ModeSpec(mode="multiple_choice", pattern="circular", shots=shots)
+        return signature(data, samples, mode, model="m", seed=0, limit=None)
+
+    assert "|n:2|duplicate-options:1|" in told(0, data.samples)
+    assert "|orders:circular3|" in told(0, data.samples)
+    assert "|duplicate-options:2|" in told(5, data.samples)
+    assert "duplicate-options" not in told(0, data.samples[1:])
 
 
 def test_the_fingerprint_follows_the_model() -> None:

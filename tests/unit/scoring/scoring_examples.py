@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evalui.scoring.orders import from_label
-from evalui.types import LETTERS, Reading, Trial, Variant, tie_credit
+from evalui.types import LETTERS, Fixed, Reading, Trial, Variant, tie_credit
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -22,7 +22,7 @@ def trial(
     *,
     choice: int | None,
     rule: str = "letter",
-    naming: bool = False,
+    fixed: Fixed = "",
 ) -> Trial:
     """One trial under the reading "tolerant"."""
     reading = Reading(choice, float(choice == target), rule)
@@ -32,7 +32,7 @@ def trial(
         target,
         "tolerant",
         {"tolerant": reading},
-        names_options=naming,
+        fixed=fixed,
     )
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from evalui.scoring.grid import TIED, UNREADABLE
 from evalui.scoring.orders import variants
 from evalui.scoring.strata import Stratum
-from evalui.types import Pattern, Reading, Trial, Variant
+from evalui.types import Fixed, Pattern, Reading, Trial, Variant
 
 
 def case_trials(case: dict[str, Any], model: str) -> list[Trial]:
@@ -38,7 +38,7 @@ def answered(
     choice: int | None,
     *,
     probabilities: tuple[float, ...] = (),
-    naming: bool = False,
+    fixed: Fixed = "",
 ) -> Trial:
     reading = Reading(choice, float(choice == target), "forced")
     return Trial(
@@ -49,7 +49,7 @@ def answered(
         {"forced": reading},
         probabilities=probabilities,
         mass=sum(probabilities) or None,
-        names_options=naming,
+        fixed=fixed,
     )
 
 

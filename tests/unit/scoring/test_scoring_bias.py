@@ -64,9 +64,11 @@ def test_no_draws_leave_out_the_tests_and_the_light():
 
 def test_questions_that_cannot_be_used_are_named():
     trials = as_trials(simulated(3, np.random.default_rng(5)))
-    naming = [answered("n", order, 0, 0, naming=True) for order in ((0, 1), (1, 0))]
-    found = bias([*trials[:-1], *naming, answered("m", (0, 1), 0, 0, naming=True)], "circular")
-    assert (found.incomplete, found.naming, found.n) == (("q2",), ("n", "m"), 5)
+    naming = [answered("n", order, 0, 0, fixed="naming") for order in ((0, 1), (1, 0))]
+    same = answered("m", (0, 1), 0, 0, fixed="duplicates")
+    found = bias([*trials[:-1], *naming, same], "circular")
+    assert (found.incomplete, found.naming, found.duplicates) == (("q2",), ("n",), ("m",))
+    assert found.n == 5
     assert found.strata[0].n == 2
     assert found.chance == pytest.approx((3 / 4 + 2 / 2) / 5)
 

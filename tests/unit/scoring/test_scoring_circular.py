@@ -126,7 +126,7 @@ def test_a_repeated_row_is_not_counted_twice():
 
 def test_questions_whose_options_name_others_count_in_origin_only():
     trials = [
-        trial("names", "AB", 0, choice=1, naming=True),
+        trial("names", "AB", 0, choice=1, fixed="naming"),
         *asked("plain", 0, {"AB": 0, "BA": 1}),
     ]
     found = score(trials, "circular")
@@ -135,6 +135,17 @@ def test_questions_whose_options_name_others_count_in_origin_only():
     assert (found.n_origin, found.n_circular) == (2, 1)
     assert found.values["acc_origin"] == 50
     assert found.values["acc_circular"] == 100
+
+
+def test_questions_with_options_of_the_same_text_count_in_origin_only():
+    trials = [
+        trial("twice", "AB", 0, choice=1, fixed="duplicates"),
+        *asked("plain", 0, {"AB": 0, "BA": 1}),
+    ]
+    found = score(trials, "circular")
+    assert (found.duplicates, found.naming, found.incomplete) == (("twice",), (), ())
+    assert (found.n_origin, found.n_circular) == (2, 1)
+    assert (found.values["acc_origin"], found.values["acc_circular"]) == (50, 100)
 
 
 def test_the_pattern_origin_has_no_order_figures():

@@ -57,7 +57,7 @@ def test_of_a_trial_that_comes_twice_the_later_counts():
 
 
 def test_a_question_whose_options_name_others_is_not_reorderable():
-    trials = [trial("q", label, 0, choice=0, naming=True) for label in ("AB", "BA")]
+    trials = [trial("q", label, 0, choice=0, fixed="naming") for label in ("AB", "BA")]
     (table,) = grids(trials, "circular")
     assert table.complete.tolist() == [True]
     assert table.reorderable.tolist() == [False]

@@ -172,7 +172,7 @@ def test_correction_grows_with_the_number_of_models():
 def test_the_values_of_questions():
     whole = simulated(3, np.random.default_rng(1))
     trials = [*as_trials(whole), answered("torn", (0, 1, 2, 3), 2, 2)]
-    naming = [answered("n", order, 0, 0, naming=True) for order in ((0, 1), (1, 0))]
+    naming = [answered("n", order, 0, 0, fixed="naming") for order in ((0, 1), (1, 0))]
     found = question_values(trials + naming, "circular")
     assert set(found.origin) == {"q0", "q1", "q2", "torn", "n"}
     assert set(found.mean) == set(found.every) == {"q0", "q1", "q2"}

@@ -121,7 +121,7 @@ def test_numbers_of_options_are_never_pooled():
 
 def test_questions_that_lack_an_order_or_name_options_are_left_out():
     torn = asked("torn", 0, {"AB": 1})
-    naming = [trial("names", v, 0, choice=1, naming=True) for v in ("AB", "BA")]
+    naming = [trial("names", v, 0, choice=1, fixed="naming") for v in ("AB", "BA")]
     whole = asked("whole", 0, {"AB": 0, "BA": 0})
     (table,) = position_tables(torn + naming + whole, "circular")
     assert table.counts == ((1, 0), (1, 0))

@@ -249,8 +249,40 @@ def test_a_label_wins_over_an_option_that_is_a_letter():
     assert read("Answer: B.", ("B", "A", "C", "D")) == ("B", "marker")
 
 
-def test_two_options_with_the_same_text_cannot_be_told_apart():
-    assert read("same", ("same", "same", "other")) == ("-", "ambiguous")
+SAME = ("circuit", "packet", "packet", "message")
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("C", ("C", "strict")),
+        ("The answer is (B).", ("B", "marker")),
+        ("C. packet", ("C", "letter")),
+        ("B packet", ("B", "letter+text")),
+        ("packet", ("-", "tie")),
+        ("**Packet**.", ("-", "tie")),
+        ("The answer is packet.", ("-", "tie")),
+        ("packet, because it may be reordered", ("-", "tie")),
+        ("message", ("D", "text")),
+    ],
+)
+def test_of_options_with_the_same_text_a_letter_counts_and_the_text_is_a_tie(
+    reply: str, expected: tuple[str, str]
+):
+    assert read(reply, SAME) == expected
+
+
+@pytest.mark.parametrize(("target", "credit"), [(1, 0.5), (2, 0.5), (0, 0.0)])
+def test_the_text_of_two_options_earns_each_of_them_half(target: int, credit: float):
+    found = read_tolerant("packet", SAME).against(target)
+    assert found == Reading(None, credit, "tie", tied=True)
+
+
+@pytest.mark.parametrize("options", [("Co", "CO", "iron"), ("１", "1", "iron")])
+def test_options_that_only_look_the_same_to_a_reader_make_a_reply_unreadable(
+    options: tuple[str, ...],
+):
+    assert read("co" if options[0] == "Co" else "1", options) == ("-", "ambiguous")
 
 
 @pytest.mark.parametrize(
@@ -372,6 +404,10 @@ def test_a_place_with_its_own_options_text_is_the_answer(reply: str):
     assert read(reply) == ("C", "index+text")
 
 
+def test_a_place_tells_options_of_the_same_text_apart():
+    assert read("3. Rome", ("Paris", "Rome", "Rome", "Oslo")) == ("C", "index+text")
+
+
 def test_a_place_with_its_own_text_may_follow_a_marker():
     assert read("The answer is 3. Rome") == ("C", "marker+text")
 
@@ -384,7 +420,6 @@ def test_a_place_with_its_own_text_may_follow_a_marker():
         ("5. Rome", CITIES),
         ("2.5", ("1", "5", "7", "9")),
         ("2. 22", ("4", "22", "2", "19")),  # "2" is an option itself
-        ("3. Rome", ("Paris", "Rome", "Rome", "Oslo")),
     ],
 )
 def test_a_place_with_another_text_is_no_answer(reply: str, options: tuple[str, ...]):

@@ -41,7 +41,7 @@ def test_numbers_of_options_are_kept_apart_fewest_first():
 
 
 def test_questions_that_lack_an_order_or_name_options_are_left_out():
-    naming = [answered("n", order, 0, 0, naming=True) for order in CIRCLE]
+    naming = [answered("n", order, 0, 0, fixed="naming") for order in CIRCLE]
     (one,) = strata(question("q", [0, 0, 0]) + question("torn", [0, 0, 0])[:2] + naming, "circular")
     assert one.ids.tolist() == ["q"]
     assert strata(naming, "circular") == ()

@@ -51,6 +51,14 @@ def test_a_form_survives_the_way_through_a_specification():
     assert form_of(spec_of(FORM), ["0123456789abcdef"]) == FORM
 
 
+def test_what_becomes_of_equal_options_is_chosen_for_each_file():
+    form = FORM | {"uploads": ["a", "b"], "col_duplicates_b": "skip"}
+    draft = read_draft(form)
+    specs = [draft.dataset_spec([name], name=name, sha256="", upload=name) for name in ("a", "b")]
+    assert [spec.duplicate_options for spec in specs] == ["keep", "skip"]
+    assert form_of(draft.run_spec(specs), ["a", "b"]) == form
+
+
 def test_own_text_becomes_a_template_with_its_line_breaks():
     own: Form = {
         "template": "own",

@@ -68,6 +68,22 @@ def test_faulty_rows_stop_the_start_until_they_are_left_out(
     assert "disabled" not in start_button(tab.answer(act("set", form | {"skip_faulty": "yes"})))
 
 
+def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
+    tab: Evaluate, act: MakeAct, form_for: MakeForm
+):
+    form = form_for(GOOD + "5,Capital of Spain?,Rome,Madrid,Madrid,Bern,B\n")
+    page = tab.answer(act("set", form))
+    assert "5 ready" in page
+    assert "by line: 6 (B = C). They count in accuracy (1 in all)" in page
+    assert "Leave out 1 row with options of the same text" in page
+    assert '<b>B. Madrid</b><span class="warn"> = C</span>' in page
+    assert "disabled" not in start_button(page)
+    page = tab.answer(act("set", form | {f"col_duplicates_{form['uploads'][0]}": "skip"}))
+    assert "4 ready" in page
+    assert "were left out as requested, 1 in all, by line: 6 (B = C)." in page
+    assert "Leave out 1 row with options of the same text" in page
+
+
 def test_a_chinese_page_translates_the_faults(desk: Desk, form_for: MakeForm):
     page = Evaluate(desk, text("zh")).show(form_for(FAULTY))
     assert "答案不是选项之一：“E”" in page

@@ -272,3 +272,14 @@ def test_a_judged_run_tells_how_it_is_judged():
 
 def test_a_run_of_another_version_is_listed_without_its_settings():
     assert run_words(text("en"), SimpleNamespace(spec='{"from": "the future"}')) == ""
+
+
+def test_a_run_without_rows_with_equal_options_says_so(
+    tab: Runs, queued: Callable[..., str], form_for: Callable[..., Form]
+):
+    told = "without rows with options of the same text"
+    queued()
+    assert told not in tab.show("")
+    (upload,) = form_for()["uploads"]
+    queued(**{f"col_duplicates_{upload}": "skip"})
+    assert told in tab.show("")

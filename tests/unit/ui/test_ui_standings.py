@@ -1,5 +1,7 @@
 """The front page of a run: five figures per model, lights, ranks, pairs, what to know first."""
 
+from pathlib import Path
+
 import pytest
 from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD
@@ -91,3 +93,11 @@ def test_answers_without_the_question_stand_beside_no_others(room: Desk):
     modes = ["multiple_choice", "choices_only"]
     run_id = ran(room, ("capitals.csv", GOOD), models=["always-A"], modes=modes)
     assert page(room, run_id).count('class="kpi"') == 1
+
+
+def test_a_tie_among_few_questions_counts_in_part(tmp_path: Path):
+    perfect = '[biased]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
+    desk = new_desk(tmp_path, perfect)
+    twice = "5,Capital of Spain?,Rome,Madrid,Madrid,Bern,B\n"
+    run_id = ran(desk, ("capitals.csv", GOOD + twice), models=["biased"], modes=["cloze"])
+    assert "4.5<small> of 5</small>" in page(desk, run_id)
