@@ -180,6 +180,8 @@ def _run(given: argparse.Namespace) -> int:
 
     # Models that fail are told once, at the end, and not by the log as well.
     logging.getLogger("evalui").addHandler(logging.NullHandler())
+    if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
+        logging.getLogger("evalui.models.fp32").addHandler(printing)
     language = given.language or _language(settings)
     spec = read_spec(_text(given.spec))
     if given.engine:

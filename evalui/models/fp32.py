@@ -1,8 +1,8 @@
 """Which library multiplies float32 matrices on a processor: measured once, then kept in a file.
 
 torch brings two, a BLAS (MKL on x86-64) and oneDNN. Which is faster depends on the processor: on an
-AMD EPYC (Zen 5) one core reaches 90 GFLOP/s with MKL and 200 with oneDNN, on an Intel Xeon of 2023
-both reach 150. Their sums differ in the last digits, so a choice is made once and then stays.
+AMD EPYC (Zen 5) one core reaches 90 GFLOP/s with MKL and 200 with oneDNN, on a recent Intel Xeon
+150 with both. Their sums differ in the last digits, so a choice is made once and then stays.
 """
 
 import json
