@@ -20,6 +20,7 @@ from pathlib import Path
 from benchmarks import biases, circular, gpu, models, ratings, starting, storing, texts
 from benchmarks.contest import Session
 from benchmarks.rows import Row, table
+from evalui.models.fp32 import processor
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 GROUPS = {
@@ -71,7 +72,7 @@ def _told(rows: list[Row], session: Session, seconds: float) -> list[str]:
     return [
         f"- evalui {version('evalui')}, Python {platform.python_version()}, {ours}.",
         *(f"- {name}: {', '.join(built_on)}." for name, built_on in peers.items()),
-        f"- {_processor()}, {os.cpu_count()} cores, load {load} after the run.",
+        f"- {processor()}, {os.cpu_count()} cores, load {load} after the run.",
         f"- One thread each. Medians of at most {session.rounds} rounds (peer+ours), in turn; no "
         f"further round that would pass {session.patience:g} s.",
         "",
@@ -79,17 +80,6 @@ def _told(rows: list[Row], session: Session, seconds: float) -> list[str]:
         "",
         _summary(rows, seconds),
     ]
-
-
-def _processor() -> str:
-    """The model of the processor, as Linux tells it."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    told = dict(line.split(":", 1) for line in lines if ":" in line)
-    fields = {name.strip(): value.strip() for name, value in told.items()}
-    if not fields:
-        return platform.processor() or platform.machine()
-    return f"{fields.get('model name', '?')} (family {fields.get('cpu family', '?')})"
 
 
 def _summary(rows: list[Row], seconds: float) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from benchmarks.contest import Session, alone
 from benchmarks.questions import questions
 from benchmarks.rows import Goal, Row
-from evalui.data import load
 from evalui.data.base import Loaded
 from evalui.models import read_catalog
 from evalui.modes import MODES, Mode, Setting
@@ -23,6 +22,7 @@ from evalui.types import Dataset, LabelProbs, Pattern, Response, Sample, Trial, 
 
 GROUP = "storing"
 _FULL = 100_000  # trials
+_QUESTIONS = 12_342  # as many as C-Eval's test has
 _BATCH = 4096
 _NAME = "bench"
 Pairs = Sequence[tuple[Sample, Variant]]
@@ -48,16 +48,15 @@ def rows(session: Session) -> Iterator[Row]:
             goal=Goal("rate", 20_000) if trials == _FULL else None,
             found="submitting, planning every request, writing trials and responses",
         )
-    # A scripted model looks for the question it is asked among all it knows: few are fair to it.
-    demo = load([ASSETS / "samples" / "demo"]).dataset.samples
-    for count in session.scaled(len(demo)):
+    for count in session.scaled(_QUESTIONS):
         yield alone(
             GROUP,
             "whole run of a scripted model",
-            count * 24,
+            count * 4,
             "trials",
-            _in_a_store(demo[:count], "all_possible", _work),
+            _in_a_store(questions(count), "circular", _work),
             session,
+            goal=Goal("cpu", 20) if count == _QUESTIONS else None,
             found="planned, asked, graded, stored",
         )
 

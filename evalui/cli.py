@@ -1,6 +1,6 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | run SPEC | score choices|replies|texts|battles|verdicts FILE | worker
+    evalui serve | run SPEC | score choices|replies|texts|battles|verdicts FILE | worker | probe
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -148,6 +148,11 @@ def _parser() -> argparse.ArgumentParser:
     worker.add_argument("--database", type=Path, help="the store of the server")
     worker.add_argument("--models-file", type=Path, help="another models.toml")
     worker.set_defaults(command=_worker)
+
+    probe = commands.add_parser(
+        "probe", help="measure which library multiplies faster, and keep it"
+    )
+    probe.set_defaults(command=_probe)
     return parser
 
 
@@ -177,6 +182,8 @@ def _run(given: argparse.Namespace) -> int:
 
     # Models that fail are told once, at the end, and not by the log as well.
     logging.getLogger("evalui").addHandler(logging.NullHandler())
+    if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
+        logging.getLogger("evalui.models.fp32").addHandler(printing)
     language = given.language or _language(settings)
     spec = read_spec(_text(given.spec))
     if given.engine:
@@ -321,6 +328,15 @@ def _worker(given: argparse.Namespace) -> int:
     return worker.main(
         [part for name, path in options.items() if path for part in (name, str(path))]
     )
+
+
+def _probe(given: argparse.Namespace) -> int:
+    del given
+    settings = _settings()
+    from evalui.report.probe import probe_lines
+
+    print("\n".join(probe_lines(settings)))
+    return 0
 
 
 def _score_choices(given: argparse.Namespace) -> int:

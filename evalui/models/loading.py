@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 from safetensors import SafetensorError
@@ -13,6 +13,7 @@ from transformers.utils.logging import disable_progress_bar
 from evalui.errors import ModelError
 from evalui.models.adapters import Place, attach
 from evalui.models.batches import ENDLESS
+from evalui.models.fp32 import Library
 
 LOGITS = 2**26  # of one forward pass: 256 MiB in float32
 _STRETCHED = ("dynamic", "longrope")  # kinds of rotary positions, also as a part of their names
@@ -24,13 +25,19 @@ class Causal:
     """A causal language model, ready to compute.
 
     `ends` are the token ids that end a text. `adapter` says where the weights of an adapter are,
-    "" if there is none.
+    "" if there is none. `library` multiplies its matrices, "" where that is not ours to choose.
     """
 
     model: Any  # transformers makes its classes per architecture; they share methods, not a type
     device: torch.device
     ends: frozenset[int]
     adapter: Place = ""
+    library: Library | Literal[""] = ""
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether a library can be chosen: in float32 on a CPU."""
+        return self.device.type == "cpu" and self.dtype == "float32"
 
     @property
     def max_length(self) -> int:
@@ -107,8 +114,9 @@ def load(
     Raises:
         ModelError: it cannot be loaded, whole and as it was saved.
     """
-    if threads:
-        torch.set_num_threads(threads)
+    # Also where the number stays: until it is set, MKL may take fewer threads as it sees fit, and
+    # the last digits follow their number.
+    torch.set_num_threads(threads or torch.get_num_threads())
     place = _device(device)
     model = _read(folder, _kind(dtype, place))
     ends |= _ends(model.generation_config)

@@ -4,8 +4,10 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evalui.models.judges import Preferring, by_length, by_reference, by_reference_or_first
+from evalui.models.known import Others
 from evalui.types import LETTERS, Ability, Sample
 
 LETTERS_ONLY: frozenset[Ability] = frozenset({"next_token", "generate"})
@@ -35,7 +37,7 @@ class Open:
     sample: Sample
     turn: int
     prompt: str
-    others: tuple[str, ...]
+    others: Others
 
 
 # How much a rule likes each option of a question, by option and not by slot, in logits.
@@ -78,10 +80,14 @@ def _half_knows(asked: Asked, seed: int) -> list[float]:
     The appeal stays with the option wherever it is shown.
     """
     return [
-        2.0 * (content == asked.sample.target)
-        + _draw(seed, asked.sample.id, content).gauss(0.0, 1.0)
+        2.0 * (content == asked.sample.target) + _appeal(seed, asked.sample.id, content)
         for content in _contents(asked)
     ]
+
+
+@lru_cache(maxsize=1024)  # a question is asked in many orders, one after another
+def _appeal(seed: int, sample: str, content: int) -> float:
+    return _draw(seed, sample, content).gauss(0.0, 1.0)
 
 
 def _wavers(asked: Asked, seed: int) -> list[float]:

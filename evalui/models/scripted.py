@@ -12,16 +12,15 @@ import math
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from evalui.errors import MissingAbility, ModelError, sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry
 from evalui.models.judges import Preferring, look, verdict
+from evalui.models.known import Known, slots
 from evalui.models.rules import RULES, Asked, Open
 from evalui.types import (
-    LETTERS,
     Ability,
     Generate,
     LabelProbs,
@@ -99,8 +98,9 @@ class ScriptedModel:
     def learn(self, samples: Sequence[Sample]) -> None:
         """Know the answers to these samples, and no others, from now on."""
         known: list[tuple[object, ...]] = []
-        self._key = () if self._rule.prefers else tuple(samples)
-        for sample in self._key:
+        key = () if self._rule.prefers else tuple(samples)
+        self._known = Known(key)
+        for sample in key:
             known.append((sample.id, sample.question, sample.choices, sample.target))
             if sample.follow_ups:
                 known.append(sample.follow_ups)
@@ -181,18 +181,11 @@ class ScriptedModel:
 
     def _opened(self, prompt: str) -> Open | None:
         """The open question that comes last in the prompt, None if there is none."""
-        ends = [
-            (place + len(question), len(question), turn, sample)
-            for sample in self._key
-            if not sample.choices
-            for turn, question in enumerate((sample.question, *sample.follow_ups))
-            if (place := prompt.rfind(question)) >= 0
-        ]
-        if not ends:
+        opened = self._known.opened(prompt)
+        if opened is None:
             return None
-        _, _, turn, sample = max(ends, key=lambda match: match[:2])
-        others = (other for other in self._key if other != sample)
-        return Open(sample, turn, prompt, tuple(text for o in others for text in o.references))
+        sample, turn = opened
+        return Open(sample, turn, prompt, self._known.others(sample))
 
     def _logprob(self, request: Loglik) -> Logprob:
         """Score an option's text by how much the rule likes it; any other text by nothing.
@@ -200,7 +193,7 @@ class ScriptedModel:
         Without a question every text has the same probability, so that UN changes nothing.
         """
         prompt = _written(request.context)
-        sample = self._match(prompt)
+        sample = self._known.asked(prompt)
         text = request.continuation.strip()
         n_tokens = _tokens(text)
         if sample is None or text not in sample.choices:
@@ -211,7 +204,7 @@ class ScriptedModel:
 
     def _find(self, prompt: Prompt) -> Asked:
         text = _written(prompt)
-        sample = self._match(text)
+        sample = self._known.asked(text)
         if sample is None:
             raise ModelError(
                 "{model} answers by rule and knows only the questions it was shown; this "
@@ -219,69 +212,11 @@ class ScriptedModel:
                 "unknown-question",
                 model=self.name,
             )
-        return Asked(sample, _slots(sample, text), text)
-
-    def _match(self, prompt: str) -> Sample | None:
-        """The sample whose question comes last in the prompt.
-
-        Of questions that end at the same place ("2+2=" and "1+2+2=") it is the one whose
-        options are shown, then the longest.
-        """
-        found = [
-            (place + len(sample.question), sample)
-            for sample in self._key
-            if sample.choices and (place := prompt.rfind(sample.question)) >= 0
-        ]
-        if not found:
-            return None
-
-        def fitness(match: tuple[int, Sample]) -> tuple[bool, int, int]:
-            end, sample = match
-            shown = all(choice in prompt[end:] for choice in sample.choices)
-            return shown, end, len(sample.question)
-
-        return max(found, key=fitness)[1]
+        return Asked(sample, slots(sample, text), text)
 
 
 def _written(prompt: Prompt) -> str:
     return prompt if isinstance(prompt, str) else "\n".join(turn.content for turn in prompt)
-
-
-def _slots(sample: Sample, prompt: str) -> tuple[int, ...]:
-    """The option shown in each slot, read off the prompt.
-
-    Raises:
-        ModelError: not every option stands behind a letter of its own.
-    """
-    place = prompt.rfind(sample.question) + len(sample.question)
-    slots: list[int] = []
-    for letter, pattern in zip(LETTERS, _patterns(sample.choices), strict=False):
-        if (shown := pattern.search(prompt, place)) is None:
-            raise ModelError(
-                "No option {letter} can be made out in the prompt of {sample!r}.",
-                "no-option-seen",
-                letter=letter,
-                sample=sample.id,
-            )
-        # Of options of the same text the first that has not been seen yet.
-        same = [slot for slot, text in enumerate(sample.choices) if text == shown[1]]
-        slots.append(next((slot for slot in same if slot not in slots), same[0]))
-        place = shown.end()
-    return tuple(slots)
-
-
-@lru_cache(maxsize=64)  # a question is asked in many orders, one after another
-def _patterns(choices: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """For each letter, where it stands with an option behind it.
-
-    The longest option first, so that "1" is not found in "10"; lazily up to four marks between
-    the letter and its text, so that "A. -5" is not read as "5".
-    """
-    texts = "|".join(re.escape(text) for text in sorted(choices, key=len, reverse=True))
-    return tuple(
-        re.compile(rf"(?<![A-Za-z]){letter}\W{{0,4}}?({texts})(?=\s|$)")
-        for letter in LETTERS[: len(choices)]
-    )
 
 
 def _by_slot(asked: Asked, liking: Sequence[float]) -> list[float]:

@@ -5,6 +5,7 @@ torch and transformers are imported when a model is opened, not before.
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -56,6 +57,8 @@ class TransformersBackend:
                 dtype=entry.dtype,
                 known=known,
             )
+        if found := _problem_of_library(entry):
+            return found
         if not entry.path:
             return sentence("The entry has no path: name a folder or a hub id.", "no-path")
         folder = Path(entry.path)
@@ -73,12 +76,15 @@ class TransformersBackend:
 
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
+        from evalui.models import fp32
         from evalui.models.loading import load
         from evalui.settings import Settings
 
         settings = Settings()
         folder = folder_of(entry)
-        if found := weights.problem(folder) or adapters.problem_of(entry):
+        if found := (
+            weights.problem(folder) or adapters.problem_of(entry) or _problem_of_library(entry)
+        ):
             raise ModelError(found)
         tokenizer = FolderTokenizer(entry.name, folder)
         causal = load(
@@ -90,6 +96,8 @@ class TransformersBackend:
             adapter=Path(entry.adapter) if entry.adapter else None,
             merge=entry.options.get("merge"),
         )
+        if causal.has_choice:
+            causal = replace(causal, library=fp32.library_of(entry, settings))
         return TransformersModel(
             entry, folder, tokenizer, causal, token_budget=settings.token_budget
         )
@@ -126,7 +134,8 @@ class TransformersModel:
         self._spellings: dict[str, tuple[int, ...]] = {}
         told = (entry.max_length, causal.max_length, tokenizer.max_length)
         self._limit = min((length for length in told if 0 < length < _NOT_TOLD), default=2048)
-        self.fingerprint = weights.fingerprint(
+        library = f"fp32:{causal.library}" if causal.library else ""
+        fingerprint = weights.fingerprint(
             folder,
             VERSION,
             causal.dtype,
@@ -134,9 +143,11 @@ class TransformersModel:
             str(self._limit),
             torch.__version__,
             transformers.__version__,
-            *([causal.adapter] if causal.adapter else []),
+            *[part for part in (causal.adapter, library) if part],
             adapter=Path(entry.adapter) if entry.adapter else None,
         )
+        # The library stands at its front, too, for the signature of the figures.
+        self.fingerprint = f"{library}|{fingerprint}" if library else fingerprint
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield responses batch by batch: probabilities first, then texts."""
@@ -224,6 +235,20 @@ class TransformersModel:
             finish_reason="stop" if written.ended else "length",
             truncated=context.truncated,
         )
+
+
+def _problem_of_library(entry: ModelEntry) -> str:
+    from evalui.models.fp32 import LIBRARIES
+
+    pinned = entry.options.get("fp32")
+    if pinned is None or pinned in LIBRARIES:
+        return ""
+    return sentence(
+        "options.fp32 {found} is unknown. Known: {known}.",
+        "unknown-fp32",
+        found=repr(pinned),
+        known=", ".join(LIBRARIES),
+    )
 
 
 def folder_of(entry: ModelEntry) -> Path:

@@ -3,7 +3,6 @@
 Takes the place of transformers' own attention during one forward pass over a pack.
 """
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -54,12 +53,15 @@ class _Call:
 class Sight:
     """What the nodes of one pack see; `trunk` has keys and values by the layer's number.
 
+    `library` is that of the model, see `loading.Causal`.
+
     Called by the layers in place of their attention. `seen` collects what each layer computed.
     """
 
     calls: Sequence[_Call]
     trunk: dict[int, KeysValues]
     deepest: int
+    library: str = ""
     seen: dict[int, KeysValues] = field(default_factory=dict[int, KeysValues])
 
     def attend(
@@ -99,7 +101,7 @@ class Sight:
         if layer in self.trunk:
             # Softmax over two sets of keys is the mean of both, weighted by their sums:
             # e^b / (e^a + e^b) = sigmoid(b - a) for logarithms of sums a and b.
-            above, log = _above(self.trunk[layer], query, scoring)
+            above, log = _above(self.trunk[layer], query, scoring, self.library)
             out = torch.lerp(out, above, torch.sigmoid(log - total)[..., None].to(out.dtype))
             total = torch.logaddexp(total, log) if s_aux is not None else total
         if s_aux is not None:
@@ -107,11 +109,16 @@ class Sight:
         return out[None], None
 
 
-def sight(pack: Pack, trunk: dict[int, KeysValues], *, like: torch.Tensor) -> Sight:
+def sight(
+    pack: Pack, trunk: dict[int, KeysValues], *, like: torch.Tensor, library: str = ""
+) -> Sight:
     """The sight of a pack's nodes, on the device and in the type of the tensor `like`."""
     ends = torch.tensor(pack.ends, device=like.device)
     return Sight(
-        [_call(each, ends, like) for each in _alike(pack.pieces)], trunk, max(pack.positions) + 1
+        [_call(each, ends, like) for each in _alike(pack.pieces)],
+        trunk,
+        max(pack.positions) + 1,
+        library,
     )
 
 
@@ -191,14 +198,15 @@ def _taken(states: torch.Tensor, nodes: torch.Tensor, groups: int) -> torch.Tens
 
 
 def _above(
-    trunk: KeysValues, query: torch.Tensor, scoring: _Scoring
+    trunk: KeysValues, query: torch.Tensor, scoring: _Scoring, library: str
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """As `_within`, over the trunk, which every query sees whole."""
     key, value = trunk
     _, heads, tokens, size = query.shape
     shared = key.shape[1]
     asks = query.reshape(1, shared, heads // shared * tokens, size)
-    if fits(query, machine=platform.machine()) and not scoring.cap:
+    # With torch's own library its fused attention is the faster one.
+    if library == "onednn" and fits(query) and not scoring.cap:
         out, log = _by_blocks(asks[0], key[0], value[0], scoring.scale)
     else:
         out, log = _softmax(asks, key, value, None, scoring)
@@ -209,7 +217,7 @@ def _above(
 def _by_blocks(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """As `_softmax` without a mask, (heads, tokens, size), by oneDNN, which is faster here."""
+    """As `_softmax` without a mask, (heads, tokens, size), by oneDNN."""
     out = query.new_empty(*query.shape[:2], value.shape[-1])
     log = query.new_empty(query.shape[:2])
     for head in range(len(query)):

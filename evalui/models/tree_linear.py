@@ -1,7 +1,7 @@
 """Linear layers in float32 on a CPU, by oneDNN instead of the BLAS torch came with.
 
-MKL takes a slow path on processors that are not Intel's: on an AMD EPYC (Zen 5) it reaches 90
-GFLOP/s on one core where oneDNN reaches 200. The sums differ in the last digits only.
+Which of the two is faster depends on the processor, see `fp32`. Their sums differ in the last
+digits only.
 """
 
 import weakref
@@ -9,24 +9,30 @@ from typing import Any, cast
 
 import torch
 
-_MACHINES = frozenset({"x86_64", "AMD64"})  # elsewhere oneDNN was not measured
+from evalui.errors import ModelError
 
 
-def quicken(model: torch.nn.Module, *, machine: str) -> int:
+def quicken(model: torch.nn.Module) -> int:
     """Let plain float32 linear layers on the CPU compute by oneDNN; how many do.
 
-    `machine` is what `platform.machine()` calls the processor's kind.
+    Raises:
+        ModelError: this torch was built without oneDNN.
     """
-    layers = [layer for layer in model.modules() if _plain(layer, machine)]
+    if not torch.backends.mkldnn.is_available():
+        raise ModelError(
+            "oneDNN is to multiply, but this torch was built without it. Set EVALUI_FP32 and "
+            "options.fp32 to blas, or leave them out.",
+            "no-onednn",
+        )
+    layers = [layer for layer in model.modules() if _plain(layer)]
     for layer in layers:
         layer.forward = _forward(cast(torch.nn.Linear, layer))
     return len(layers)
 
 
-def fits(tensor: torch.Tensor, *, machine: str) -> bool:
-    """Whether products with the tensor are to be computed by oneDNN."""
-    single = tensor.device.type == "cpu" and tensor.dtype == torch.float32
-    return single and machine in _MACHINES and torch.backends.mkldnn.is_available()
+def fits(tensor: torch.Tensor) -> bool:
+    """Whether products with the tensor can be computed by oneDNN."""
+    return tensor.device.type == "cpu" and tensor.dtype == torch.float32
 
 
 def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -34,11 +40,11 @@ def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     return torch.ops.mkldnn._linear_pointwise(left, right, None, "none", [], "")
 
 
-def _plain(layer: torch.nn.Module, machine: str) -> bool:
+def _plain(layer: torch.nn.Module) -> bool:
     # A subclass may compute something else, so the type must be the very one.
     if type(layer) is not torch.nn.Linear:
         return False
-    return layer.weight.is_contiguous() and fits(layer.weight, machine=machine)
+    return layer.weight.is_contiguous() and fits(layer.weight)
 
 
 def _forward(plain: torch.nn.Linear) -> Any:

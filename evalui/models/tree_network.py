@@ -29,6 +29,7 @@ class TreeNetwork:
     def __init__(self, causal: Causal, *, trunk_bytes: int) -> None:
         self._model = causal.model
         self._device = causal.device
+        self._library = causal.library
         self.trunks = Trunks[Layers](trunk_bytes, size=_bytes)
 
     def read(self, pack: Pack) -> Readout:
@@ -70,7 +71,7 @@ class TreeNetwork:
             return states[:, places]
 
         like = torch.empty(0, dtype=self._model.dtype, device=self._device)
-        view = sight(pack, trunk, like=like)
+        view = sight(pack, trunk, like=like, library=self._library)
         with (
             torch.inference_mode(),
             narrowed(self._model, only_places),

@@ -4,7 +4,6 @@ Decides how large a batch the device can take, and whether tries can be trusted.
 """
 
 import logging
-import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -42,7 +41,8 @@ class Reader:
     """
 
     def __init__(self, causal: Causal, *, token_budget: int) -> None:
-        quicken(causal.model, machine=platform.machine())
+        if causal.library == "onednn":
+            quicken(causal.model)
         self._causal = causal
         self._plain = Network(causal)
         self._tree = TreeNetwork(causal, trunk_bytes=trunk_room(causal))

@@ -9,13 +9,14 @@ import logging
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, sleep
 from typing import Any, cast
 
 from evalui.errors import EvaluiError, ModelError, Refused, Sentence, Unreachable
 from evalui.models import Model, ModelEntry, open_model
+from evalui.models.fp32 import library_of
 from evalui.models.vllm_options import read_options
 from evalui.runs.cluster_head import connect
 from evalui.runs.codec import decode_sentence
@@ -286,6 +287,7 @@ class ClusterOpener:
 
     def __call__(self, entry: ModelEntry) -> Model:
         """The model; raises as `ClusterModel.wait` does."""
+        entry = self._with_library(entry)
         if self._loading and not self._loading.holds(entry):
             self.drop()
         if entry.backend in _TAUGHT:
@@ -302,6 +304,13 @@ class ClusterOpener:
             raise
         model, self._loading = self._loading, None
         return model
+
+    def _with_library(self, entry: ModelEntry) -> ModelEntry:
+        """The entry with the worker's own library, since all actors must use the same one."""
+        if entry.backend != "transformers" or entry.device.startswith("cuda"):
+            return entry
+        library = library_of(entry, self._settings)
+        return replace(entry, options={**entry.options, "fp32": library})
 
     def drop(self) -> None:
         """Give the seats of a model back that is on its way and that nobody waits for any more."""

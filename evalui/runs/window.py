@@ -41,6 +41,7 @@ class Window:
         self.keys: list[bytes | None] = []
         self.responses: dict[int, Response] = {}
         self._mode = mode
+        self._conversing = mode if isinstance(mode, Conversing) else None
         self._setting = setting
         self._places: dict[object, int] = {}
         self._wanted_by: dict[int, list[_Waiting]] = {}
@@ -90,9 +91,9 @@ class Window:
         return place
 
     def _further(self, waiting: _Waiting, responses: Sequence[Response]) -> tuple[Request, ...]:
-        if not isinstance(self._mode, Conversing):
+        if self._conversing is None:
             return ()
-        return self._mode.follow_up(waiting.sample, waiting.variant, responses, self._setting)
+        return self._conversing.follow_up(waiting.sample, waiting.variant, responses, self._setting)
 
     def _grade(self, waiting: _Waiting, responses: Sequence[Response]) -> Trial:
         return self._mode.grade(waiting.sample, waiting.variant, responses, self._setting)

@@ -12,6 +12,7 @@ import pytest
 from flow_examples import wait_until
 
 from evalui.cli import main
+from evalui.settings import ASSETS
 
 _HEADER = "id,question,A,B,C,D,answer\n"
 
@@ -232,3 +233,29 @@ def test_ctrl_c_keeps_what_is_answered_and_the_next_run_goes_on_from_there(desk:
     # What was in hand when the key was pressed may be asked again, all the rest is kept.
     assert log.read_text().count("\n") <= 160 + 40
     assert 20 <= asked < 160
+
+
+def test_the_library_that_multiplied_is_reported(desk: Path):
+    """Where the data folder cannot be written, too, and then the terminal says so."""
+    demo = ASSETS / "models" / "demo-late"
+    (desk / "models.toml").write_text(
+        f'[demo]\nbackend = "transformers"\npath = "{demo}"\ndevice = "cpu"\n'
+    )
+    spec = _spec(desk, models=["demo"], mode="multiple_choice", pattern="origin", limit=4)
+    (desk / "file").write_text("")
+
+    def run(data: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "evalui.cli", *_arguments(desk, spec)],
+            env=os.environ | {"EVALUI_FP32": "measured", "EVALUI_DATA_DIR": str(data)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+    assert "fp32.json cannot be written" in run(desk / "file" / "data").stderr
+    kept = run(desk / "data")
+    assert "fp32" not in kept.stderr
+    (choice,) = json.loads((desk / "data" / "fp32.json").read_text()).values()
+    (cell,) = _report(desk)
+    assert f"|fp32:{choice['library']}|" in cell["signature"]

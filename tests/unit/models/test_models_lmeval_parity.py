@@ -2,13 +2,15 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import pytest
 
-from evalui.models import Model
+from evalui.models import Model, ModelEntry, open_model
+from evalui.models.fp32 import LIBRARIES
 from evalui.modes import MODES, Setting
 from evalui.modes.templates import TEMPLATES
 from evalui.scoring.cloze import normalise
@@ -24,9 +26,12 @@ TASKS = ("cp_0", "cp_5", "mcp_0", "mcp_5")
 NAMES = {"acc": "raw", "acc_norm": "ln_char", "acc_bytes": "ln_byte", "acc_mutual_info": "un"}
 
 
-@pytest.fixture(scope="module")
-def answers(small: Model) -> dict[str, list[tuple[dict[str, Any], list[Logprob]]]]:
-    """task -> (lm-eval's document, our responses to its requests)."""
+@pytest.fixture(scope="module", params=LIBRARIES)
+def answers(
+    small_entry: ModelEntry, request: pytest.FixtureRequest
+) -> dict[str, list[tuple[dict[str, Any], list[Logprob]]]]:
+    """task -> (lm-eval's document, our responses to its requests), by each library."""
+    small = open_model(replace(small_entry, options={"fp32": request.param}))
     found: dict[str, list[tuple[dict[str, Any], list[Logprob]]]] = {}
     for task in TASKS:
         docs = GOLDEN["tasks"][task]["docs"]

@@ -4,6 +4,7 @@ import weakref
 import pytest
 import torch
 
+from evalui.errors import ModelError
 from evalui.models.tree_linear import quicken
 
 
@@ -22,20 +23,20 @@ def test_plain_layers_compute_the_same_by_another_way():
     layers, states = net(), torch.randn(2, 3, 8)
     with torch.inference_mode():
         before = layers(states)
-        assert quicken(layers, machine="x86_64") == 2
+        assert quicken(layers) == 2
         assert torch.allclose(layers(states), before, atol=1e-6)
 
 
 def test_gradients_still_flow():
     layers = net()
-    quicken(layers, machine="x86_64")
+    quicken(layers)
     layers(torch.randn(1, 8)).sum().backward()
     assert layers[0].weight.grad is not None
 
 
 def test_a_layer_is_freed_with_its_last_holder():
     layers = net()
-    assert quicken(layers, machine="x86_64") == 2
+    assert quicken(layers) == 2
     first = weakref.ref(layers[0].weight)
     gc.disable()  # else the collection could come in between
     try:
@@ -45,10 +46,11 @@ def test_a_layer_is_freed_with_its_last_holder():
         gc.enable()
 
 
-@pytest.mark.parametrize("machine", ["arm64", ""])
-def test_where_it_was_not_measured_nothing_is_changed(machine: str):
-    assert quicken(net(), machine=machine) == 0
+def test_a_torch_without_onednn_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    with pytest.raises(ModelError, match="this torch was built without it"):
+        quicken(net())
 
 
 def test_coarser_numbers_are_left_alone():
-    assert quicken(net().bfloat16(), machine="x86_64") == 0
+    assert quicken(net().bfloat16()) == 0

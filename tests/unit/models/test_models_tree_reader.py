@@ -10,6 +10,7 @@ import torch
 from evalui.errors import ModelError
 from evalui.models import prefix_tree, tree_network
 from evalui.models.batches import Question, plan, scored
+from evalui.models.fp32 import LIBRARIES
 from evalui.models.loading import Causal, load
 from evalui.models.network import Full, Network
 from evalui.models.prefix_tree import Pack
@@ -27,9 +28,10 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture
-def causal(small_folder: Path) -> Causal:
-    return load(small_folder, dtype="float32", device="cpu", threads=1, ends=frozenset())
+@pytest.fixture(params=LIBRARIES)
+def causal(small_folder: Path, request: pytest.FixtureRequest) -> Causal:
+    loaded = load(small_folder, dtype="float32", device="cpu", threads=1, ends=frozenset())
+    return replace(loaded, library=request.param)
 
 
 def expected(causal: Causal) -> dict[int, list[float]]:
@@ -159,9 +161,9 @@ def test_a_neighbour_in_sight_is_noticed_in_every_precision(
 ):
     right = tree_network.sight
 
-    def nosy(pack: Pack, trunk: Any, *, like: torch.Tensor) -> Sight:
+    def nosy(pack: Pack, trunk: Any, *, like: torch.Tensor, library: str) -> Sight:
         everyone = (len(pack.tokens),) * len(pack.tokens)
-        return right(replace(pack, ends=everyone), trunk, like=like)
+        return right(replace(pack, ends=everyone), trunk, like=like, library=library)
 
     monkeypatch.setattr(tree_network, "sight", nosy)
     causal = load(small_folder, dtype=dtype, device="cpu", threads=1, ends=frozenset())

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fake_ray_examples import ENTRY, LOADS, FakeRay
+from fake_ray_examples import ENTRY, LOADS, Echo, FakeRay
 from runs_examples import add_run
 
 from evalui.errors import ModelError, Unreachable
 from evalui.models import ModelEntry, open_model
-from evalui.runs import cluster, worker
+from evalui.runs import cluster, holder, worker
 from evalui.runs.cluster import connect, opener
 from evalui.runs.model_trials import queue_trial, trials_of
 from evalui.runs.store import Store
@@ -33,6 +33,23 @@ def test_models_that_are_taught_or_far_away_stay_in_the_worker(
     assert opens(ModelEntry("m", "scripted")) == "scripted"
     assert opens(ModelEntry("m", "openai")) == "openai"
     assert opens(ENTRY).fingerprint == "echo"
+
+
+@pytest.mark.parametrize("fp32", ["onednn", "blas"])
+def test_all_actors_multiply_by_the_library_of_the_worker(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch, fp32: Any
+):
+    held: list[ModelEntry] = []
+
+    def open_there(entry: ModelEntry) -> Echo:
+        held.append(entry)
+        return Echo()
+
+    monkeypatch.setattr(cluster, "connect", lambda _: ray)
+    monkeypatch.setattr(holder, "open_model", open_there)
+    opens = opener(Settings(engine="ray", ray_cores=1, fp32=fp32))
+    opens(replace(ENTRY, options={"seed": 1}))
+    assert [entry.options for entry in held] == [{"seed": 1, "fp32": fp32}] * 2
 
 
 def test_a_model_that_loads_for_long_is_asked_for_again_and_not_loaded_twice(

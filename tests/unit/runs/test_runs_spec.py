@@ -182,6 +182,11 @@ def test_the_fingerprint_follows_the_model() -> None:
     assert with_fingerprint("a|model:m|b", "scripted:0123456789") == "a|model:m@01234567|b"
 
 
+def test_the_library_that_multiplied_is_a_part_of_the_signature() -> None:
+    told = with_fingerprint("a|model:m|b", "fp32:onednn|sha256:0123456789")
+    assert told == "a|model:m@01234567|fp32:onednn|b"
+
+
 def test_without_a_fingerprint_the_signature_stays() -> None:
     assert with_fingerprint("a|model:m|b", "") == "a|model:m|b"
 
