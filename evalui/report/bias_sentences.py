@@ -292,9 +292,9 @@ BIAS_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "reliable-counts": {"en": "questions", "zh": "题数"},
     # Things to know
     "exploratory": {
-        "en": "Exploratory: with {n} questions only differences above about 9 to 15 points can "
-        "be seen. Even an unbiased model shows a spread (RStd) of {floor} points here.",
-        "zh": "仅供探索：{n} 题只能看出约 9 至 15 分以上的差别。"
+        "en": "Exploratory: with {n} questions small differences would usually be missed. "
+        "Even an unbiased model shows a spread (RStd) of {floor} points here.",
+        "zh": "仅供探索：{n} 题时，小的差别通常看不出来。"
         "无偏差的模型在这里也会有 {floor} 分的离散度（RStd）。",
     },
     "format-index": {

@@ -39,7 +39,7 @@ def choice_blocks(
     summaries: Sequence[Summary], language: Language, *, baselines: Collection[str]
 ) -> Iterator[Block]:
     """A sentence, the table of figures, the pairs, and each cell, with their pictures."""
-    found = comparisons(summaries)
+    found = comparisons(summaries, baselines=baselines)
     answered = [summary for summary in summaries if summary.accuracy]
     problem = picture_problem(answered, language)
     yield Paragraph(overview_title(summaries, language, baselines=baselines), strong=True)
@@ -137,9 +137,9 @@ def _pair_table(comparison: Comparison, language: Language) -> Table:
             pair.first.model,
             pair.second.model,
             f"{points(pair.found)} ({points_span(pair.found)})",
-            NONE if pair.few or pair.found.identical else p_column(pair.adjusted),
+            p_column(pair.adjusted) if pair.finding in ("apart", "level") else NONE,
             p_column(pair.table.mid) if pair.table and pair.table.mid and not pair.few else NONE,
-            NONE if pair.invisible is None else least(pair.invisible),
+            NONE if pair.missed is None else least(pair.missed),
             count(pair.n),
         )
         for pair in comparison.pairs

@@ -164,8 +164,8 @@ SENTENCES: Mapping[str, Sentence] = {
         "zh": "不到 30 题（{n} 题）：请看题数，不要看百分比。",
     },
     "fewer-than-100": {
-        "en": "With {n} questions only large differences can be seen.",
-        "zh": "只有 {n} 题，只能看出很大的差别。",
+        "en": "With {n} questions small differences would usually be missed.",
+        "zh": "只有 {n} 题，小的差别通常看不出来。",
     },
     "chance": {
         "en": "Cannot be told apart from guessing: {span} % includes chance, {chance} %.",

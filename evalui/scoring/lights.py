@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from evalui.scoring.stats import beats_guessing
 from evalui.types import Interval
 
 Light = Literal["green", "amber", "red", "few", "na"]
@@ -167,7 +168,7 @@ def _choices_only(e: Evidence) -> Caution | None:
 
 
 def _guessing(e: Evidence) -> Caution | None:
-    if e.origin is None or e.chance is None or e.origin.low >= e.chance:
+    if e.origin is None or e.chance is None or beats_guessing(e.origin, e.chance):
         return None
     return Caution("guessing", (e.origin.value, e.chance))
 

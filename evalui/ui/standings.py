@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from evalui.report.bias_narrative import light_small, light_words
 from evalui.report.narrative import (
-    above_chance,
     accuracy_bounds,
     names,
     only_as_written,
@@ -168,7 +167,7 @@ def _alone(t: Text) -> Html:
 def _comparison(t: Text, shown: Shown, found: Comparison) -> list[Html]:
     heading = " · ".join(filter(None, (t("front.pairs"), shown.heading(found))))
     widest = sorted(found.pairs, key=lambda pair: -pair.found.difference)
-    said = [(pair_sentence(pair, t.language), pair.apart) for pair in widest]
+    said = [(pair_sentence(pair, t.language), pair.won) for pair in widest]
     said += [(refusal_sentence(refused, t.language), False) for refused in found.refused]
     return [
         div(el("h2", heading), span(t(f"measure.{found.measure}"), cls="meta"), cls="card-h"),
@@ -181,7 +180,7 @@ def _kpis(t: Text, shown: Shown) -> Html:
     summaries = list(shown.asked.values())
     places = model_places(summaries, shown.baselines)
     parts = names(summaries, t.language)
-    ranks = {(found.dataset, found.label): found for found in shown.ranking()}
+    ranks = {(found.dataset, found.label): found for found in shown.pairs()}
     heads = div(*(div(t(f"kpi.{name}")) for name in _KPIS), cls="kpi h")
     rows: list[Html] = []
     for summary in summaries:
@@ -203,14 +202,16 @@ def _rank(t: Text, shown: Shown, s: Summary, found: Comparison | None) -> Html |
     """The rank band of a cell, or why it has none."""
     if s.accuracy is None:
         return None
-    guessing = "" if above_chance(s) else t("kpi.guessing")
-    if found and any(s.cell in (pair.first, pair.second) for pair in found.pairs):
-        word, why = rank_words(found, s.cell, t.language)
-        return join(div(span(word, cls="tag")), div(why, cls="meta gap-xs"))
-    if not _is_own(s, shown):
+    guessing = "" if s.above_chance else t("kpi.guessing")
+    if not _is_own(s, shown) and (found is None or found.place(s.cell.model) is None):
         tag = div(span(t("front.baseline"), cls="tag"))
         return join(tag, div(guessing or t("front.baseline_about"), cls="meta gap-xs"))
-    return div(guessing, cls="meta gap-xs") if guessing else None
+    word, why = rank_words(found, s.cell, t.language) if found else ("", guessing)
+    ranked = found is not None and found.place(s.cell.model) is not None
+    return join(
+        div(span(word, cls="tag" if ranked else None)) if word else None,
+        div(why, cls="meta gap-xs") if why else None,
+    )
 
 
 def _figures(t: Text, s: Summary) -> list[Html]:

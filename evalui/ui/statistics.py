@@ -80,7 +80,7 @@ class Statistics:
             gr.Row(visible=True),
             pairs_title(t, shown, found),
             pairs_chart(shown, found),
-            bands_card(t, shown, wish.ranks),
+            bands_card(t, shown, found),
             pairs_table(t, found),
             gr.Column(visible=True),
             power_table(t, found, size),
@@ -104,7 +104,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the pickers are set to: one comparison, and the same among the models with ranks.
+    """What the pickers are set to: one comparison.
 
     `offered` are the keys of all comparisons with their words, `measures` those that every cell
     of the chosen one has.
@@ -114,7 +114,6 @@ class Wish:
     key: str
     measures: tuple[Measure, ...]
     found: Comparison | None
-    ranks: Comparison | None
 
 
 def wished(shown: Shown, form: Form) -> Wish:
@@ -125,9 +124,8 @@ def wished(shown: Shown, form: Form) -> Wish:
     cells = [s for s in shown.asked.values() if s.accuracy and _key(s.cell) == key]
     measures = tuple(m for m in get_args(Measure) if all(m in s.outcomes for s in cells))
     measure = next((name for name in measures if name == one(form, "measure")), None)
-    found = next(iter(comparisons(cells, measure)), None)
-    ranks = next(iter(comparisons(shown.ranked(cells), found.measure)), None) if found else None
-    return Wish(offered, key, measures, found, ranks)
+    found = next(iter(comparisons(cells, measure, baselines=shown.baselines)), None)
+    return Wish(offered, key, measures, found)
 
 
 def _key(kind: Comparison | Cell) -> str:

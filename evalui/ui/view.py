@@ -54,18 +54,9 @@ class Shown:
         }
         return shown or self.summaries
 
-    def ranking(self) -> tuple[Comparison, ...]:
-        """The comparisons that give ranks: scripted models take no part beside real ones."""
-        return comparisons(self.ranked(list(self.asked.values())))
-
     def pairs(self) -> tuple[Comparison, ...]:
-        """Every two models of each dataset and mode."""
-        return comparisons(list(self.asked.values()))
-
-    def ranked(self, summaries: Sequence[Summary]) -> Sequence[Summary]:
-        """Those of real models; all if there are none."""
-        real = [summary for summary in summaries if summary.cell.model not in self.baselines]
-        return real or summaries
+        """Every two models of each dataset and mode; scripts have no rank beside real models."""
+        return comparisons(list(self.asked.values()), baselines=self.baselines)
 
     @property
     def answers(self) -> tuple[AnswerSummary, ...]:

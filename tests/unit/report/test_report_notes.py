@@ -55,7 +55,7 @@ def test_a_sound_cell_needs_no_note():
         ({"state": "failed", "error": "Out of memory."}, "bad", "failed", "Failed: Out of memory."),
         ({"done": 412}, "warn", "partial", "Only 412 of 960 answers are in"),
         ({"n": 29}, "warn", "fewer-than-30", "Fewer than 30 questions (29)"),
-        ({"n": 99}, "info", "fewer-than-100", "With 99 questions only large differences"),
+        ({"n": 99}, "info", "fewer-than-100", "With 99 questions small differences would usually be missed"),
         ({"chance": 0.55}, "warn", "chance", "54–66 % includes chance, 55 %"),
         ({"chance": 0.7}, "warn", "below-chance", "54–66 % lies under chance, 70 %"),
         (

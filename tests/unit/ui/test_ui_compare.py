@@ -208,9 +208,9 @@ def test_the_sentence_comes_first_with_its_test(tab: Compare, ids: dict[str, str
     assert "Paired on the same questions, p &lt; .001." in said
 
 
-def test_the_table_has_difference_test_and_what_is_invisible(tab: Compare, ids: dict[str, str]):
+def test_the_table_has_difference_test_and_what_may_be_missed(tab: Compare, ids: dict[str, str]):
     below = page(tab, *ids.values()).partition("Pair by pair")[2].partition("</table>")[0]
-    for head in ("Plausible range", "McNemar mid-p", "p, corrected", "Least visible"):
+    for head in ("Plausible range", "McNemar mid-p", "p, corrected", "Usually missed below"):
         assert head in below
     # The widest difference first: perfect against always-A, on which all questions differ.
     assert "160 : 0" in below.partition("<tbody>")[2].partition("</tr>")[0]
