@@ -64,7 +64,7 @@ def overview_title(
     knowing = [s for s in answered if s.above_chance]
     if not knowing:
         others = any(s.above_chance for s in summaries)
-        return say("guessing-but-baselines" if others else "guessing-all", language)
+        return say("guessing-but-baselines" if others else "guessing-ranges", language)
     named = {
         cell: " · ".join(filter(None, both)) for cell, both in names(summaries, language).items()
     }

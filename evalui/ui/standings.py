@@ -2,14 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from evalui.report.bias_narrative import light_small, light_words
+from evalui.report.banner import BIASED, banner
+from evalui.report.bias_narrative import light_small, light_words, picks_words
+from evalui.report.guessing import guessing_lines
 from evalui.report.narrative import (
     accuracy_bounds,
     names,
     only_as_written,
     overview_subtitle,
     overview_title,
-    picks_title,
     plausible,
     unreadable,
 )
@@ -38,19 +39,22 @@ LIGHTS: Mapping[Light, str] = {
     "green": "ok",
     "amber": "warn",
     "red": "bad",
+    "mass": "na",
     "few": "na",
     "na": "na",
 }
-CHOICES_ONLY_RULE = "choices-only"  # the note on answers that need no question
-_AT_TOP = 2  # notes above the figures; the others follow below
+_GUESSING = ("chance", "below-chance")  # the notes on models no better than guessing
+_NAMED = 3  # models named in the banner
 _KINDS = {"bad": "bad", "warn": "warn", "info": "na"}
 
 
 def top(t: Text, shown: Shown) -> Html:
-    """The most serious notes and the figures of each cell; notes on baselines stay below."""
+    """What stands first, one banner, the figures of each cell; notes on baselines stay below."""
     answered = any(summary.accuracy for summary in shown.asked.values())
-    serious = [*_biased(t, shown), *_serious(t, shown)]
-    return div(*serious[:_AT_TOP], _kpis(t, shown) if answered else _nothing(t), cls="stack")
+    first = _first(t, shown)
+    # What the first sentence says of all is not said again of each.
+    warned = _banner(t, shown, unless=_GUESSING if first else ())
+    return div(first, warned, _kpis(t, shown) if answered else _nothing(t), cls="stack")
 
 
 def pairs(t: Text, shown: Shown) -> Html:
@@ -83,8 +87,13 @@ def picked_most(t: Text, found: Bias) -> str:
     """What stands beside the light: the favoured position; of few questions, its count."""
     picks = found.position.slot_counts
     best = max(picks)
-    if found.n >= HIDDEN_BELOW or picks.count(best) > 1 or best == sum(picks):
-        return glued(picks_title(found.position, t.language))
+    if (
+        found.light == "mass"
+        or found.n >= HIDDEN_BELOW
+        or picks.count(best) > 1
+        or best == sum(picks)
+    ):
+        return glued(picks_words(found, t.language))
     letter = LETTERS[picks.index(best)]
     return t("front.picks_count", letter=letter, k=count(best), n=count(sum(picks)))
 
@@ -130,30 +139,39 @@ def _nothing(t: Text) -> Html:
     return card(div(t("results.no_answers"), cls="empty"))
 
 
-def _biased(t: Text, shown: Shown) -> list[Html]:
-    """One note on all models whose light is red."""
-    red = dict.fromkeys(
-        s.cell.model
-        for s in shown.asked.values()
-        if _is_own(s, shown) and s.main_bias and s.main_bias.light == "red"
-    )
-    if not red:
-        return []
-    said = t.count("front.biased", len(red), names=t("list.comma").join(red))
-    return [note("bad", el("b", said), " ", t.count("front.biased_about", len(red)))]
+def _first(t: Text, shown: Shown) -> Html | None:
+    """The sentence that stands before all else where no model beats guessing."""
+    summaries = list(shown.summaries.values())
+    lines = guessing_lines(summaries, t.language, baselines=shown.baselines)
+    if not lines:
+        return None
+    verdict, *rest = lines
+    return div(el("h2", verdict), *(el("p", glued(line)) for line in rest), cls="verdict")
 
 
-def _serious(t: Text, shown: Shown) -> list[Html]:
-    """Notes on real models that are more than information; of those asked blind, one kind."""
-    everything = list(shown.summaries.values())
-    own = [summary for summary in everything if _is_own(summary, shown)]
-    named = cell_names(t, everything)
-    asked = {named[summary.cell] for summary in shown.asked.values()}
-    return [
-        note_line(cell, found)
-        for cell, found in all_notes(t, everything, only=own)
-        if found.level != "info" and (cell in asked or found.rule == CHOICES_ONLY_RULE)
-    ]
+def _banner(t: Text, shown: Shown, *, unless: Collection[str]) -> Html | None:
+    """The gravest note on real models, with the names of all that have it."""
+    own = [summary for summary in shown.summaries.values() if _is_own(summary, shown)]
+    found = banner(own, t.language, unless=unless)
+    if found is None:
+        return None
+    cells, kind = cell_names(t, list(shown.summaries.values())), _KINDS[found.level]
+    if found.rule == BIASED:
+        models = list(dict.fromkeys(cell.model for cell in found.cells))
+        said = t.count("front.biased", len(models), names=_joined(t, models))
+        return note(kind, el("b", said), " ", t.count("front.biased_about", len(models)))
+    whose = t("front.gravest", name=cells[found.gravest]) if len(found.cells) > 1 else ""
+    named = el("b", _joined(t, [cells[cell] for cell in found.cells]))
+    return note(kind, named, " ", whose, found.text)
+
+
+def _joined(t: Text, names: Sequence[str]) -> str:
+    """The first names and how many more there are."""
+    if len(names) > _NAMED + 1:
+        left = t("front.more", n=count(len(names) - _NAMED))
+        names = [*names[:_NAMED], left]
+    head, last = t("list.comma").join(names[:-1]), names[-1]
+    return t("list.and", names=head, last=last) if head else last
 
 
 def _is_own(summary: Summary, shown: Shown) -> bool:

@@ -108,12 +108,13 @@ def test_a_run_repeated_asks_nothing_twice(desk: Path):
     assert (desk / "perfect.log").read_text().count("\n") == asked == 40 * 4
 
 
-def test_the_bar_is_on_stderr_and_stdout_stays_empty(
+def test_the_bar_is_on_stderr_and_stdout_has_the_first_sentence(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ):
     assert _run(desk) == 0
     said = capsys.readouterr()
-    assert said.out == ""
+    sentence = said.out.removesuffix("\n")
+    assert f"**{sentence}**" in (desk / "out" / "report.md").read_text().splitlines()
     assert "160/160" in said.err
 
 
