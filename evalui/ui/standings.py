@@ -129,6 +129,15 @@ def cell_names(t: Text, summaries: Sequence[Summary]) -> dict[Cell, str]:
     }
 
 
+def listed(t: Text, names: Sequence[str]) -> str:
+    """The first names and how many more there are."""
+    if len(names) > _NAMED + 1:
+        left = t("front.more", n=count(len(names) - _NAMED))
+        names = [*names[:_NAMED], left]
+    head, last = t("list.comma").join(names[:-1]), names[-1]
+    return t("list.and", names=head, last=last) if head else last
+
+
 def model_places(summaries: Sequence[Summary], baselines: Collection[str]) -> dict[str, int]:
     """The place of each model in the run, which decides its marker; baselines take none."""
     models = dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines)
@@ -158,20 +167,11 @@ def _banner(t: Text, shown: Shown, *, unless: Collection[str]) -> Html | None:
     cells, kind = cell_names(t, list(shown.summaries.values())), _KINDS[found.level]
     if found.rule == BIASED:
         models = list(dict.fromkeys(cell.model for cell in found.cells))
-        said = t.count("front.biased", len(models), names=_joined(t, models))
+        said = t.count("front.biased", len(models), names=listed(t, models))
         return note(kind, el("b", said), " ", t.count("front.biased_about", len(models)))
     whose = t("front.gravest", name=cells[found.gravest]) if len(found.cells) > 1 else ""
-    named = el("b", _joined(t, [cells[cell] for cell in found.cells]))
+    named = el("b", listed(t, [cells[cell] for cell in found.cells]))
     return note(kind, named, " ", whose, found.text)
-
-
-def _joined(t: Text, names: Sequence[str]) -> str:
-    """The first names and how many more there are."""
-    if len(names) > _NAMED + 1:
-        left = t("front.more", n=count(len(names) - _NAMED))
-        names = [*names[:_NAMED], left]
-    head, last = t("list.comma").join(names[:-1]), names[-1]
-    return t("list.and", names=head, last=last) if head else last
 
 
 def _is_own(summary: Summary, shown: Shown) -> bool:

@@ -157,7 +157,9 @@ def lonely(t: Text, wish: Wish) -> Html:
 def errors_card(t: Text, shown: Shown) -> Html:
     """The figure of each cell over its orders with its clustered error and design effect."""
     summaries = [summary for summary in shown.asked.values() if summary.accuracy]
-    names, places = cell_names(t, summaries), model_places(summaries, shown.baselines)
+    # A model without answers keeps its place, and with it the colours of those that follow.
+    places = model_places(list(shown.asked.values()), shown.baselines)
+    names = cell_names(t, summaries)
     keys = ("cell", "kind", "figure", "se", "t", "deff", "n", "trials", "effective")
     rows: list[list[Child]] = [
         [
