@@ -164,14 +164,24 @@ def _banner(t: Text, shown: Shown, *, unless: Collection[str]) -> Html | None:
     found = banner(own, t.language, unless=unless)
     if found is None:
         return None
-    cells, kind = cell_names(t, list(shown.summaries.values())), _KINDS[found.level]
+    kind = _KINDS[found.level]
     if found.rule == BIASED:
         models = list(dict.fromkeys(cell.model for cell in found.cells))
         said = t.count("front.biased", len(models), names=listed(t, models))
         return note(kind, el("b", said), " ", t.count("front.biased_about", len(models)))
-    whose = t("front.gravest", name=cells[found.gravest]) if len(found.cells) > 1 else ""
-    named = el("b", listed(t, [cells[cell] for cell in found.cells]))
-    return note(kind, named, " ", whose, found.text)
+    called = names(list(shown.summaries.values()), t.language)
+    whose, gravest = _whose(t, [called[cell] for cell in found.cells], called[found.gravest])
+    worst = t("front.gravest", name=gravest) if len(found.cells) > 1 else ""
+    return note(kind, el("b", whose), " ", worst, found.text)
+
+
+def _whose(t: Text, cells: Sequence[tuple[str, str]], gravest: tuple[str, str]) -> tuple[str, str]:
+    """The cells of a banner and the gravest of them; what they have in common is said once."""
+    shared = {rest for _, rest in cells}
+    if len(shared) == 1:
+        models = listed(t, [model for model, _ in cells])
+        return " · ".join(filter(None, (models, *shared))), gravest[0]
+    return listed(t, [" · ".join(filter(None, cell)) for cell in cells]), " · ".join(gravest)
 
 
 def _is_own(summary: Summary, shown: Shown) -> bool:

@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pair_examples import GUESSING, KNOWING, LEVEL, summary, two
 
 from evalui.report.blocks import Bullets, Paragraph, Table
 from evalui.report.calibration_charts import difference_chart, difference_subtitle
@@ -20,43 +21,11 @@ from evalui.report.pair_narrative import (
 )
 from evalui.report.pairs import Comparison, Pair, comparisons
 from evalui.report.summary import Summary
-from evalui.scoring.stats import wilson
-from evalui.types import Cell, Language
+from evalui.types import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 # What says that a difference would not have been seen.
 MISSED = re.compile(r"missed|invisible|看不出")
-
-
-def summary(model: str, values: list[bool], *, chance: float = 0.25) -> Summary:
-    """A cell of one order with these outcomes."""
-    n = len(values)
-    cell = Cell("d", model, "generation", "generation", "origin", f"d@1|mode:generation|n:{n}")
-    outcomes = {f"q{i}": float(value) for i, value in enumerate(values)}
-    return Summary(
-        cell,
-        "done",
-        "",
-        n,
-        n,
-        n,
-        n=n,
-        accuracy=wilson(sum(values), n),
-        chance=chance,
-        outcomes={"accuracy": outcomes},
-    )
-
-
-def two(both: int, first: int, second: int, neither: int) -> list[Summary]:
-    """Two models by the number of questions that both, only one, or none got right."""
-    parts = ((both, True, True), (first, True, False), (second, False, True))
-    rows = [(one, other) for k, one, other in (*parts, (neither, False, False)) for _ in range(k)]
-    return [summary("a", [one for one, _ in rows]), summary("b", [other for _, other in rows])]
-
-
-# 4.9 points of 245 questions, p = .03, although only 6.4 points are found 8 times in 10.
-KNOWING = (130, 22, 10, 83)
-GUESSING = (48, 22, 10, 165)
 
 
 def only_pair(counts: tuple[int, int, int, int]) -> tuple[Comparison, Pair]:
@@ -79,7 +48,7 @@ def test_a_small_difference_that_passes_its_test_is_a_win_and_never_invisible():
 
 
 def test_of_a_pair_that_is_not_told_apart_the_planning_figure_is_said_to_be_one():
-    found, pair = only_pair((130, 20, 12, 83))
+    found, pair = only_pair(LEVEL)
     assert pair.finding == "level"
     assert pair_sentence(pair, "en") == (
         "a and b cannot be told apart with 245 questions; "

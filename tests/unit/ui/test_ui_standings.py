@@ -162,3 +162,11 @@ def test_many_names_are_counted():
     assert listed(t, ["a", "b", "c", "d"]) == "a, b, c and d"
     assert listed(t, ["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
     assert listed(text("zh"), ["a", "b", "c", "d", "e"]) == "a、b、c、另外 2 个"
+
+
+def test_what_the_cells_of_a_banner_have_in_common_is_said_once(room: Desk):
+    modes = ["multiple_choice", "cloze"]
+    run_id = ran(room, ("many.csv", MANY), models=["muddled", "mute"], modes=modes)
+    assert "<b>muddled and mute · multiple choice, letters</b> Gravest, mute: " in page(
+        room, run_id
+    )
