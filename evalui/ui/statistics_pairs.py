@@ -36,10 +36,10 @@ _WANTED = (0.05, 0.02)  # differences for which the questions are told, as share
 
 
 def pairs_title(t: Text, shown: Shown, found: Comparison) -> Html:
-    """The widest difference between real models as a sentence, and what the grey is."""
+    """The widest difference between real models, a win before others, and what the grey is."""
     scripted = shown.baselines
     real = [p for p in found.pairs if not {p.first.model, p.second.model} & scripted]
-    widest = max(real or found.pairs, key=lambda pair: pair.found.difference)
+    widest = max(real or found.pairs, key=lambda pair: (pair.won, pair.found.difference))
     first = pair_sentence(widest, t.language)
     about = difference_subtitle(found.pairs, t.language)
     return join(el("h2", first), el("p", about, cls="meta") if about else None)
