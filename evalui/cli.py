@@ -174,7 +174,7 @@ def _run(given: argparse.Namespace) -> int:
     from evalui.data.duplicates import KEPT, LEFT_OUT
     from evalui.models import read_catalog
     from evalui.models.additions import additions_beside, read_models
-    from evalui.report.document import compile_report
+    from evalui.report.document import compile_report, first_sentence
     from evalui.runs.charges import expenses, run_charge
     from evalui.runs.inputs import collect, read_datasets, submit
     from evalui.runs.spec import read_spec
@@ -218,6 +218,8 @@ def _run(given: argparse.Namespace) -> int:
     finally:
         store.close()
     _write(report, given.out, language)
+    if said := first_sentence(report, language):
+        print(said)
     if charge:
         print(f"evalui: {charge}", file=sys.stderr)
     print(f"evalui: the report is in {given.out}", file=sys.stderr)

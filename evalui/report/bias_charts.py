@@ -73,6 +73,8 @@ class GapRow:
 def prior_rows(summaries: Sequence[Summary], n_options: int, language: Language) -> list[PriorRow]:
     """A row for each cell that has questions with so many options, in the order of the run.
 
+    One whose letters hold too little probability to speak of a bias has none.
+
     PriDe's prior where there are probabilities, with the range of a bootstrap over questions,
     else the share of readable answers.
     """
@@ -80,7 +82,7 @@ def prior_rows(summaries: Sequence[Summary], n_options: int, language: Language)
     rows: list[PriorRow] = []
     for place, summary in enumerate(summaries):
         found = summary.bias_of(n_options)
-        if found is None:
+        if found is None or found.light == "mass":
             continue
         priors, picks = summary.priors.get(n_options), found.position.shares
         shares = priors or tuple(share for share in picks if share)

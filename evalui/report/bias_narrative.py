@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evalui.report.narrative import picks_title, recall_extremes, takeaway
+from evalui.report.narrative import picks_title, recall_extremes, recall_title, takeaway
 from evalui.report.numbers import count, figure, fixed, percent, span
 from evalui.report.pair_narrative import p_column, p_value
 from evalui.report.sentences import say
@@ -41,7 +41,9 @@ def light_words(bias: Bias, language: Language) -> tuple[Light, str]:
 
 def light_sentence(bias: Bias, language: Language) -> str:
     """Which position is picked most and what may be said of it, in one sentence."""
-    said = picks_title(bias.position, language)
+    said = picks_words(bias, language)
+    if bias.light == "mass":
+        return said
     picks = bias.position.slot_counts
     if bias.n < HIDDEN_BELOW and picks.count(max(picks)) == 1 and max(picks) < sum(picks):
         letter = LETTERS[picks.index(max(picks))]
@@ -50,10 +52,24 @@ def light_sentence(bias: Bias, language: Language) -> str:
     return say(f"said-{bias.light}", language, said=said)
 
 
+def picks_words(bias: Bias, language: Language) -> str:
+    """Which position is picked most, or why nothing follows from what the letters hold."""
+    if bias.light == "mass":
+        return say("mass-little", language, value=percent(bias.mass or 0.0))
+    return picks_title(bias.position, language)
+
+
+def recall_words(bias: Bias, language: Language) -> str:
+    """Where right answers are found most often, or why nothing follows from it."""
+    if bias.light == "mass":
+        return say("recall-mass", language, value=percent(bias.mass or 0.0))
+    return recall_title(bias.position, language)
+
+
 def light_small(bias: Bias, language: Language) -> str:
     """The small line below: p and n; "" where there is no test to tell of."""
     permuted = bias.tests.permuted
-    if permuted is None or bias.light in ("few", "na"):
+    if permuted is None or bias.light in ("mass", "few", "na"):
         return ""
     return say("light-small", language, p=p_value(permuted.p), n=count(bias.n))
 
@@ -99,7 +115,7 @@ def recall_subtitle_tested(bias: Bias, language: Language) -> str:
         "rstd": _points(bias.spread.rstd),
         "floor95": _points(permuted.floor95 if permuted else None),
     }
-    if tested is None:
+    if tested is None or bias.light == "mass":
         return say("recall-floored", language, **told)
     return say("recall-tested", language, **told, p=p_value(tested.p))
 
@@ -122,6 +138,10 @@ def _picks(bias: Bias, language: Language) -> Iterator[Finding]:
         return
     how = say("how-permuted", language, draws=count(permuted.draws))
     ask = say("ask-picks", language)
+    if bias.light == "mass":
+        told = say("sentence", language, said=picks_words(bias, language))
+        yield Finding("picks", ask, told, how)
+        return
     if bias.light == "few":
         p = "" if bias.n < HIDDEN_BELOW else p_column(permuted.p)
         yield Finding("picks", ask, say("tell-few", language), how, p)
@@ -145,6 +165,10 @@ def _recalls(bias: Bias, language: Language) -> Iterator[Finding]:
         return
     how = say("how-cochran", language, q=fixed(tested.statistic, 1), df=bias.n_options - 1)
     ask = say("ask-recalls", language)
+    if bias.light == "mass":
+        told = say("sentence", language, said=picks_words(bias, language))
+        yield Finding("recalls", ask, told, how)
+        return
     if bias.n < HIDDEN_BELOW:
         yield Finding("recalls", ask, say("tell-few", language), how)
         return

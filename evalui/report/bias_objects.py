@@ -96,7 +96,8 @@ def pair_object(pair: Pair) -> JsonObject:
         "p_holm": pair.adjusted,
         "identical": found.identical,
         "apart": pair.apart,
-        "detectable": None if pair.invisible is None else 100 * pair.invisible,
+        "finding": pair.finding,
+        "detectable": None if pair.detectable is None else 100 * pair.detectable,
         "mcnemar": None
         if table is None
         else {

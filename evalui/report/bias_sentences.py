@@ -17,12 +17,26 @@ BIAS_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "light-green": {"en": "No bias seen", "zh": "未见偏差"},
     "light-few": {"en": "Too few questions to tell", "zh": "题目太少，无法判断"},
     "light-na": {"en": "Not tested", "zh": "未检验"},
+    "light-mass": {"en": "Not by letters", "zh": "未用字母作答"},
     "light-one": {"en": "One position only", "zh": "只选一个位置"},
     "said-red": {"en": "{said}; clear bias", "zh": "{said}，偏差明显"},
     "said-amber": {"en": "{said}; slight bias", "zh": "{said}，略有偏差"},
     "said-green": {"en": "{said}; no bias seen", "zh": "{said}，未见偏差"},
     "said-few": {"en": "{said}; too few questions to tell", "zh": "{said}，题目太少，无法判断"},
     "said-na": {"en": "{said}; not tested", "zh": "{said}，未检验"},
+    "mass-little": {
+        "en": "Letters hold {value} % of the probability, too little to speak of a bias",
+        "zh": "字母只占 {value} % 的概率，谈不上位置偏差",
+    },
+    "recall-mass": {
+        "en": "Right answers found at each position; letters hold {value} % of the probability, "
+        "too little to speak of a bias",
+        "zh": "各位置找到正确答案的比例；字母只占 {value} % 的概率，谈不上位置偏差",
+    },
+    "prior-muted": {
+        "en": "Left out, as letters hold under a tenth of the probability: {models}.",
+        "zh": "字母所占概率不到十分之一，未列入：{models}。",
+    },
     "picks-count": {
         "en": "Picks {letter} in {k} of {n} readable replies",
         "zh": "{n} 条可读回答中有 {k} 条选 {letter}",
@@ -292,9 +306,9 @@ BIAS_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "reliable-counts": {"en": "questions", "zh": "题数"},
     # Things to know
     "exploratory": {
-        "en": "Exploratory: with {n} questions only differences above about 9 to 15 points can "
-        "be seen. Even an unbiased model shows a spread (RStd) of {floor} points here.",
-        "zh": "仅供探索：{n} 题只能看出约 9 至 15 分以上的差别。"
+        "en": "Exploratory: with {n} questions small differences would usually be missed. "
+        "Even an unbiased model shows a spread (RStd) of {floor} points here.",
+        "zh": "仅供探索：{n} 题时，小的差别通常看不出来。"
         "无偏差的模型在这里也会有 {floor} 分的离散度（RStd）。",
     },
     "format-index": {

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from evalui.report.charts import COLOURS, FEW, GRID, NEUTRAL, annotate, layout, share_axis
 from evalui.report.numbers import count, figure, fixed, percent, span
-from evalui.report.pair_narrative import least, points, points_span
+from evalui.report.pair_narrative import points, points_span
 from evalui.report.pairs import Pair
 from evalui.report.sentences import say
 from evalui.scoring.calibration import Bin, Calibration
@@ -154,7 +154,7 @@ def difference_chart(
     *,
     colours: Sequence[str] = COLOURS[:1],
 ) -> go.Figure:
-    """A row per pair: the difference in points with its range; grey is what cannot be seen.
+    """A row per pair: the difference in points with its range; grey is what may be missed.
 
     `names` are those of the rows, `colours` their marks (the last one is repeated). `customdata`
     of a mark is [first model, second model, measure].
@@ -162,8 +162,8 @@ def difference_chart(
     chart = go.Figure()
     limit = _limit(pairs)
     for y, pair in enumerate(pairs):
-        if pair.invisible:
-            _invisible(chart, y, 100 * pair.invisible)
+        if pair.missed:
+            _missed(chart, y, 100 * pair.missed)
         _difference(chart, y, pair, colours[min(y, len(colours) - 1)], language)
     chart.add_vline(x=0, line={"color": NEUTRAL, "width": 1})
     layout(chart, height=72 + _ROW * max(1, len(pairs)))
@@ -187,12 +187,11 @@ def difference_chart(
 
 
 def difference_subtitle(pairs: Sequence[Pair], language: Language) -> str:
-    """How to read the differences: what the grey is."""
-    seen = [(pair.invisible, pair.n) for pair in pairs if pair.invisible]
-    if not seen:
-        return ""
-    smallest, n = min(seen)
-    return say("invisible-band", language, least=least(smallest), n=count(n))
+    """How to read the differences; the grey is explained where there is any."""
+    told = [say("missed-band", language)] if any(pair.missed for pair in pairs) else []
+    if any(not pair.found.identical for pair in pairs):
+        told.append(say("paired-lines", language))
+    return ("" if language == "zh" else " ").join(told)
 
 
 # ---------------------------------------------------------------- parts
@@ -255,11 +254,11 @@ def _needed(
 def _limit(pairs: Sequence[Pair]) -> int:
     """The end of the axis on both sides: at least 10 points, and all ranges."""
     ends = [100 * abs(end) for pair in pairs for end in (pair.found.low, pair.found.high)]
-    ends += [100 * pair.invisible for pair in pairs if pair.invisible]
+    ends += [100 * pair.missed for pair in pairs if pair.missed]
     return max(10, 5 * ceil((max(ends, default=0.0) + 1) / 5))
 
 
-def _invisible(chart: go.Figure, y: int, half: float) -> None:
+def _missed(chart: go.Figure, y: int, half: float) -> None:
     chart.add_shape(
         type="rect",
         x0=-half,
@@ -278,12 +277,12 @@ def _difference(chart: go.Figure, y: int, pair: Pair, colour: str, language: Lan
         x=[100 * found.difference],
         y=[y],
         mode="markers+text",
-        marker={"size": 12, "color": colour if pair.apart else NEUTRAL, "line": {"width": 0}},
+        marker={"size": 12, "color": colour if pair.won else NEUTRAL, "line": {"width": 0}},
         error_x={
             "type": "data",
             "array": [100 * (found.high - found.difference)],
             "arrayminus": [100 * (found.difference - found.low)],
-            "color": colour if pair.apart else NEUTRAL,
+            "color": colour if pair.won else NEUTRAL,
             "thickness": 2,
             "width": 0,
         },

@@ -3,18 +3,24 @@
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
-from evalui.report.bias_narrative import Finding, findings, front_page, light_sentence
+from evalui.report.bias_narrative import (
+    Finding,
+    findings,
+    front_page,
+    light_sentence,
+    picks_words,
+    recall_words,
+)
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, Table
 from evalui.report.charts import marks
 from evalui.report.choice_figures import before_after_png, heat_png, picture_problem
 from evalui.report.groups import Group
+from evalui.report.guessing import guessing_lines
 from evalui.report.narrative import (
     group_name,
     mode_name,
     names,
     overview_title,
-    picks_title,
-    recall_title,
 )
 from evalui.report.notes import notes
 from evalui.report.numbers import count, figure, fixed, span
@@ -39,10 +45,10 @@ def choice_blocks(
     summaries: Sequence[Summary], language: Language, *, baselines: Collection[str]
 ) -> Iterator[Block]:
     """A sentence, the table of figures, the pairs, and each cell, with their pictures."""
-    found = comparisons(summaries)
+    found = comparisons(summaries, baselines=baselines)
     answered = [summary for summary in summaries if summary.accuracy]
     problem = picture_problem(answered, language)
-    yield Paragraph(overview_title(summaries, language, baselines=baselines), strong=True)
+    yield from _first(summaries, language, baselines)
     if answered and problem:
         yield Paragraph(say(problem, language))
     if answered and not problem:
@@ -63,6 +69,17 @@ def choice_blocks(
             yield _groups(summary.groups, language)
 
 
+def _first(
+    summaries: Sequence[Summary], language: Language, baselines: Collection[str]
+) -> Iterator[Paragraph]:
+    """What the figures say; that no model beats guessing stands before all else."""
+    verdict, *rest = guessing_lines(summaries, language, baselines=baselines) or (
+        overview_title(summaries, language, baselines=baselines),
+    )
+    yield Paragraph(verdict, strong=True)
+    yield from map(Paragraph, rest)
+
+
 def _before_after(
     summaries: Sequence[Summary], language: Language, baselines: Collection[str]
 ) -> Picture:
@@ -74,16 +91,19 @@ def _before_after(
 
 
 def _heat_maps(summary: Summary, language: Language, place: int, colour: str) -> Iterator[Picture]:
-    for table in summary.positions:
-        options = f"-{table.n_options}" if len(summary.positions) > 1 else ""
-        draw = partial(_heat_map, table, language, summary.cell.model, colour)
-        yield Picture(f"positions-{place}{options}.png", picks_title(table, language), draw)
+    strata = summary.bias.strata if summary.bias else ()
+    for bias in strata:
+        options = f"-{bias.n_options}" if len(strata) > 1 else ""
+        said = picks_words(bias, language)
+        title = say("picture-heat", language, model=summary.cell.model, said=said)
+        draw = partial(_heat_map, bias.position, language, title, colour)
+        yield Picture(f"positions-{place}{options}.png", said, draw)
 
 
 def _heat_map(
-    table: PositionTable, language: Language, model: str, colour: str, theme: Theme
+    table: PositionTable, language: Language, title: str, colour: str, theme: Theme
 ) -> bytes:
-    return heat_png(table, language, model=model, colour=colour, theme=theme)
+    return heat_png(table, language, title=title, colour=colour, theme=theme)
 
 
 def _figures(
@@ -137,9 +157,9 @@ def _pair_table(comparison: Comparison, language: Language) -> Table:
             pair.first.model,
             pair.second.model,
             f"{points(pair.found)} ({points_span(pair.found)})",
-            NONE if pair.few or pair.found.identical else p_column(pair.adjusted),
+            p_column(pair.adjusted) if pair.finding in ("apart", "level") else NONE,
             p_column(pair.table.mid) if pair.table and pair.table.mid and not pair.few else NONE,
-            NONE if pair.invisible is None else least(pair.invisible),
+            NONE if pair.missed is None else least(pair.missed),
             count(pair.n),
         )
         for pair in comparison.pairs
@@ -155,7 +175,7 @@ def _cell(summary: Summary, language: Language) -> Iterator[Block]:
         yield _readings(summary, language)
     strata = summary.bias.strata if summary.bias else ()
     for bias in strata:
-        said = recall_title(bias.position, language)
+        said = recall_words(bias, language)
         if len(strata) > 1:
             said = say("with-options", language, k=bias.n_options, said=said)
         yield Paragraph(said)

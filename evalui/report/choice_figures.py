@@ -86,14 +86,13 @@ def heat_png(
     table: PositionTable,
     language: Language,
     *,
-    model: str = "",
+    title: str = "",
     colour: str = COLOURS[0],
     theme: Theme = LIGHT,
 ) -> bytes:
     """Right position by picked position, each row as shares, and all picks against chance."""
     size = table.n_options
-    title = picks_title(table, language)
-    title = say("picture-heat", language, model=model, said=title) if model else title
+    title = title or picks_title(table, language)
     others = {"unreadable-column": table.unreadable}
     if any(table.tied):
         others["tied-column"] = table.tied

@@ -18,7 +18,16 @@ from evalui.report.summary import Summary, summarise
 from evalui.report.votes import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.types import CellResult, Language, Verdict
 
-__all__ = ["Report", "blocks", "compile_report", "escaped", "markdown", "preview", "with_votes"]
+__all__ = [
+    "Report",
+    "blocks",
+    "compile_report",
+    "escaped",
+    "first_sentence",
+    "markdown",
+    "preview",
+    "with_votes",
+]
 
 _NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 
@@ -94,6 +103,12 @@ def preview(report: Report, language: Language) -> str:
     """The report as Markdown for a page that has no pictures beside it."""
     found = (block for block in blocks(report, language) if not isinstance(block, Picture))
     return as_markdown(tuple(found))
+
+
+def first_sentence(report: Report, language: Language) -> str:
+    """What the report says before all else; "" of a run without any figures."""
+    found = blocks(report, language)
+    return next((b.text for b in found if isinstance(b, Paragraph) and b.strong), "")
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:

@@ -80,7 +80,10 @@ def write_json(report: Report, language: Language) -> bytes:
         "name": report.name,
         "spec": _portable(report.spec) if report.spec else None,
         "cells": [cell_object(summary) for summary in report.summaries],
-        "comparisons": [comparison_object(found) for found in comparisons(report.summaries)],
+        "comparisons": [
+            comparison_object(found)
+            for found in comparisons(report.summaries, baselines=report.baselines)
+        ],
         "answers": [answers_object(summary) for summary in report.answers],
         "answer_pairs": [pair_object(pair) for pair in _pairs(report)],
         "arenas": [arena_object(arena) for arena in report.arenas],

@@ -61,10 +61,10 @@ def overview_title(
     fewest = min(s.n for s in answered)
     if fewest < _FEW:
         return say("too-few", language, n=fewest)
-    knowing = [s for s in answered if above_chance(s)]
+    knowing = [s for s in answered if s.above_chance]
     if not knowing:
-        others = any(above_chance(s) for s in summaries)
-        return say("guessing-but-baselines" if others else "guessing-all", language)
+        others = any(s.above_chance for s in summaries)
+        return say("guessing-but-baselines" if others else "guessing-ranges", language)
     named = {
         cell: " · ".join(filter(None, both)) for cell, both in names(summaries, language).items()
     }
@@ -150,12 +150,6 @@ def accuracy_bounds(summary: Summary, language: Language) -> str:
 def at_best(summary: Summary, accuracy: Interval) -> float:
     """The accuracy if every unreadable answer in the order as written were right."""
     return accuracy.value + summary.unreadable_origin / summary.n
-
-
-def above_chance(summary: Summary) -> bool:
-    """Whether no part of the range of the accuracy lies under guessing."""
-    accuracy, chance = summary.accuracy, summary.chance
-    return accuracy is not None and chance is not None and accuracy.low >= chance
 
 
 def answers_at(table: PositionTable, gold: int) -> int:

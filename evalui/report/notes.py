@@ -18,7 +18,7 @@ from evalui.types import LETTERS, Interval, Language
 
 Level = Literal["bad", "warn", "info"]
 
-_LEVELS: tuple[Level, ...] = ("bad", "warn", "info")
+LEVELS: tuple[Level, ...] = ("bad", "warn", "info")
 _NEAR_TIES = 0.02  # of all trials
 CHOICES_ONLY = "choices_only"  # the mode that shows the options without their question
 _RULES: Mapping[str, tuple[Level, str]] = {
@@ -65,7 +65,7 @@ def notes(summary: Summary, language: Language) -> tuple[Note, ...]:
         fired = cautions(evidence(summary, summary.accuracy))
         found += [_note(summary, summary.accuracy, each, language) for each in fired]
         found += _prompts(summary, language)
-    return tuple(sorted(found, key=lambda note: _LEVELS.index(note.level)))
+    return tuple(sorted(found, key=lambda note: LEVELS.index(note.level)))
 
 
 def evidence(summary: Summary, accuracy: Interval) -> Evidence:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from evalui.report.blocks import NONE
 from evalui.report.numbers import count, fixed
 from evalui.report.pairs import Comparison, Pair, Refusal, Unranked
 from evalui.report.sentences import say
@@ -17,16 +18,11 @@ def pair_sentence(pair: Pair, language: Language) -> str:
     Without a final stop, so that it serves as a title too.
     """
     who = {"first": pair.first.model, "second": pair.second.model}
-    found, n = pair.found, count(pair.n)
-    if pair.few:
-        return say("pair-few", language, **who, n=n)
-    if found.identical:
-        key = "pair-steady" if found.difference else "pair-same"
-        return say(key, language, **who, gap=points(found), n=n)
-    if pair.apart:
-        return say("pair-beats", language, **who, gap=points(found), span=points_span(found))
-    assert pair.invisible is not None, "where differences vary, a least visible one exists"
-    return say("pair-level", language, **who, n=n, least=least(pair.invisible))
+    found = pair.found
+    told = who | {"n": count(pair.n), "gap": points(found), "span": points_span(found)}
+    if pair.detectable is not None:
+        told["least"] = least(pair.detectable)
+    return say(f"pair-{_wording(pair)}", language, **told)
 
 
 def refusal_sentence(refusal: Refusal, language: Language) -> str:
@@ -49,20 +45,13 @@ def comparison_sentences(found: Comparison, language: Language) -> tuple[str, ..
 
 
 def comparison_about(found: Comparison, language: Language) -> str:
-    """The small line below the pairs: how they were tested and what could not be seen.
-
-    "" if no pair was tested.
-    """
-    tested = [pair for pair in found.pairs if not pair.few and not pair.found.identical]
+    """The small line below the pairs: how they were tested; "" if no test decides anything."""
+    tested = [pair for pair in found.pairs if pair.finding in ("apart", "level")]
     if not tested:
         return ""
     values = [pair.adjusted for pair in tested]
     key = "pairs-about" if len(found.pairs) > 1 else "pairs-about-one"
-    said = [say(key, language, k=len(found.pairs), p=_p_values(values, language))]
-    if found.invisible is not None:
-        told = {"n": count(found.n), "least": least(found.invisible)}
-        said.append(say("pairs-invisible", language, **told))
-    return ("" if language == "zh" else " ").join(said)
+    return say(key, language, k=len(found.pairs), p=_p_values(values, language))
 
 
 def mcnemar_sentence(pair: Pair, language: Language) -> str:
@@ -79,16 +68,16 @@ def mcnemar_sentence(pair: Pair, language: Language) -> str:
 
 
 def rank_words(found: Comparison, cell: Cell, language: Language) -> tuple[str, str]:
-    """The rank of a cell, and why it has none ("" if it has one).
+    """The rank of a cell, and why it has none; "–" and "" if nothing can be ranked.
 
     Models of one band share their rank: the questions do not tell them from its best.
     """
     why: Unranked | None = found.unranked.get(cell)
     if why:
-        return say("rank-none", language), say(f"rank-none-{why}", language)
+        return NONE, say(f"rank-none-{why}", language)
     place = found.place(cell.model)
     if place is None:
-        return say("rank-none", language), ""
+        return NONE, ""
     shared = sum(other.band == place.band for other in found.places) > 1
     return say("rank-shared" if shared else "rank", language, band=place.band), ""
 
@@ -122,6 +111,18 @@ def p_value(p: float) -> str:
 def p_column(p: float) -> str:
     """A p-value in a column of its own: ".012", "< .001"."""
     return p_value(p).removeprefix("= ")
+
+
+def _wording(pair: Pair) -> str:
+    """What is said of the pair: its finding, and who of the two is no better than guessing."""
+    match pair.finding:
+        case "guessing":
+            both = pair.first_guesses and pair.second_guesses
+            return "guessing" if both else "guessing-first"
+        case "apart":
+            return "beats-guessing" if pair.second_guesses else "beats"
+        case finding:
+            return finding
 
 
 def _places(found: Paired) -> int:

@@ -10,10 +10,24 @@ PAIR_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "{first} beats {second} by {gap} points ({span})",
         "zh": "{first} 比 {second} 高 {gap} 分（合理范围 {span}）",
     },
+    "pair-beats-guessing": {
+        "en": "{first} beats {second} by {gap} points ({span}); "
+        "{second} is no better than guessing",
+        "zh": "{first} 比 {second} 高 {gap} 分（合理范围 {span}）；{second} 不比乱猜好",
+    },
+    "pair-guessing": {
+        "en": "{first} and {second} are not ranked: neither is better than guessing",
+        "zh": "{first} 与 {second} 不分高下：都不比乱猜好",
+    },
+    "pair-guessing-first": {
+        "en": "{first} and {second} are not ranked: {first} is no better than guessing",
+        "zh": "{first} 与 {second} 不分高下：{first} 不比乱猜好",
+    },
     "pair-level": {
         "en": "{first} and {second} cannot be told apart with {n} questions; "
-        "differences under {least} points are invisible here",
-        "zh": "{n} 题分不出 {first} 与 {second} 的高下，低于 {least} 分的差别在这里看不出来",
+        "between these two, a true difference under {least} points would usually be missed",
+        "zh": "{n} 题分不出 {first} 与 {second} 的高下；"
+        "两者的真实差别若低于 {least} 分，通常看不出来",
     },
     "pair-few": {
         "en": "{first} and {second}: too few questions to tell ({n})",
@@ -57,10 +71,6 @@ PAIR_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "pairs-each": {"en": "each p < .001", "zh": "均为 p < .001"},
     "pairs-up-to": {"en": "p from {low} to {high}", "zh": "p 介于 {low} 与 {high} 之间"},
     "pairs-p": {"en": "p {p}", "zh": "p {p}"},
-    "pairs-invisible": {
-        "en": "With {n} questions, differences under {least} points are invisible here.",
-        "zh": "{n} 题时，低于 {least} 分的差别在这里看不出来。",
-    },
     "pair-mcnemar": {
         "en": "{k} questions decide the difference: {b} only {first} gets right, "
         "{c} only {second}. McNemar mid-p {p}.",
@@ -78,20 +88,23 @@ PAIR_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     # Ranks
     "rank": {"en": "Rank {band}", "zh": "第 {band} 档"},
     "rank-shared": {"en": "Rank {band}, shared", "zh": "第 {band} 档（并列）"},
-    "rank-none": {"en": "Not ranked", "zh": "不排名"},
     "rank-none-few": {"en": "too few questions", "zh": "题目太少"},
     "rank-none-unreadable": {"en": "too many unreadable answers", "zh": "无法判读的回答太多"},
     "rank-none-guessing": {"en": "no better than guessing", "zh": "不比乱猜好"},
+    "rank-none-baseline": {"en": "a script", "zh": "脚本模型"},
     # Words on charts, in tables and in the report
     "pairs-title": {"en": "Pair by pair", "zh": "两两比较"},
     "points-told": {
         "en": "{gap} points ({span}), n = {n}",
         "zh": "{gap} 分（{span}），n = {n}",
     },
-    "invisible-band": {
-        "en": "Grey: differences under about {least} points, invisible with {n} questions. "
-        "Lines: 95 % range, paired by question.",
-        "zh": "灰色：低于约 {least} 分的差别，{n} 题时看不出来。线：95 % 合理范围，按题配对。",
+    "paired-lines": {
+        "en": "Lines: 95 % range, paired by question.",
+        "zh": "线：95 % 合理范围，按题配对。",
+    },
+    "missed-band": {
+        "en": "Grey: true differences that these questions would usually miss.",
+        "zh": "灰色：这些题目通常看不出的真实差别。",
     },
     "needed-axis": {"en": "questions", "zh": "题数"},
     "needed-points": {"en": "points", "zh": "分"},
@@ -102,10 +115,10 @@ PAIR_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "with-reason": {"en": "{said} ({reason})", "zh": "{said}（{reason}）"},
     "pair-head-mcnemar": {"en": "McNemar mid-p", "zh": "McNemar mid-p"},
     "pair-head-n": {"en": "Questions", "zh": "题数"},
-    "pair-head-first": {"en": "Ahead", "zh": "较高"},
-    "pair-head-second": {"en": "Behind", "zh": "较低"},
+    "pair-head-first": {"en": "Higher", "zh": "较高"},
+    "pair-head-second": {"en": "Lower", "zh": "较低"},
     "pair-head-points": {"en": "Points", "zh": "分差"},
     "pair-head-p": {"en": "p, corrected", "zh": "p（已校正）"},
-    "pair-head-least": {"en": "Least visible", "zh": "可见最小差"},
+    "pair-head-least": {"en": "Usually missed below", "zh": "低于此差通常看不出"},
     "head-rank": {"en": "Rank", "zh": "档次"},
 }

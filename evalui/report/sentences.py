@@ -25,8 +25,25 @@ SENTENCES: Mapping[str, Sentence] = {
         "zh": "题目太少（{n} 题），看不出差别",
     },
     "guessing-all": {
-        "en": "No model does clearly better than guessing here",
-        "zh": "这里没有模型明显好于乱猜",
+        "en": "No model beats guessing on these questions.",
+        "zh": "在这些题上，没有模型好于乱猜。",
+    },
+    "guessing-so-far": {
+        "en": "So far no model beats guessing on these questions.",
+        "zh": "到目前为止，在这些题上没有模型好于乱猜。",
+    },
+    "guessing-best": {
+        "en": "The best, {model}, is right on {value} % ({span}); guessing scores {chance} %. "
+        "So nobody is ranked.",
+        "zh": "最好的 {model} 答对 {value} %（{span}）；随机为 {chance} %。因此不排名。",
+    },
+    "guessing-alone": {
+        "en": "{model} is right on {value} % ({span}); guessing scores {chance} %.",
+        "zh": "{model} 答对 {value} %（{span}）；随机为 {chance} %。",
+    },
+    "guessing-ranges": {
+        "en": "No plausible range lies above the guessing line",
+        "zh": "没有一个合理范围高于随机水平",
     },
     "guessing-but-baselines": {
         "en": "Only scripted baselines do clearly better than guessing here",
@@ -164,8 +181,8 @@ SENTENCES: Mapping[str, Sentence] = {
         "zh": "不到 30 题（{n} 题）：请看题数，不要看百分比。",
     },
     "fewer-than-100": {
-        "en": "With {n} questions only large differences can be seen.",
-        "zh": "只有 {n} 题，只能看出很大的差别。",
+        "en": "With {n} questions small differences would usually be missed.",
+        "zh": "只有 {n} 题，小的差别通常看不出来。",
     },
     "chance": {
         "en": "Cannot be told apart from guessing: {span} % includes chance, {chance} %.",

@@ -20,7 +20,7 @@ from evalui.scoring.format import FormatFigures, ReadingFigures, format_figures
 from evalui.scoring.grid import Grid, grids
 from evalui.scoring.position import PositionTable
 from evalui.scoring.prior import slot_prior
-from evalui.scoring.stats import Clustered
+from evalui.scoring.stats import Clustered, beats_guessing
 from evalui.scoring.strata import strata
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Trial
 
@@ -90,6 +90,12 @@ class Summary:
         """The bias figures of the number of options that most questions have."""
         return self.bias.largest if self.bias else None
 
+    @property
+    def above_chance(self) -> bool:
+        """Whether the accuracy as written is known to be better than guessing."""
+        accuracy, chance = self.accuracy, self.chance
+        return accuracy is not None and chance is not None and beats_guessing(accuracy, chance)
+
     def bias_of(self, n_options: int) -> Bias | None:
         """The bias figures of the questions with so many options."""
         strata = self.bias.strata if self.bias else ()
@@ -120,7 +126,7 @@ def summarise(result: CellResult) -> Summary:
         summary,
         n=metrics.n_origin,
         accuracy=found.origin,
-        chance=fmean(1 / len(t.variant.permutation) for t in origin) if origin else None,
+        chance=_chance(origin),
         readings=format_figures(origin).readings if origin else {},
         robust=found.perf,
         chance_robust=_chance_robust(positions, pattern),
@@ -146,6 +152,22 @@ def summarise(result: CellResult) -> Summary:
     )
 
 
+def outline(result: CellResult) -> Summary:
+    """No more of a summary than pairs need: all its figures would take seconds."""
+    trials = result.trials
+    return Summary(
+        cell=result.cell,
+        state=result.state,
+        error=result.error,
+        questions=len(result.samples),
+        done=len(trials),
+        total=result.total,
+        accuracy=intervals(trials, "origin").origin if trials else None,
+        chance=_chance([trial for trial in trials if trial.variant.is_origin]),
+        outcomes=outcomes(trials, result.cell.pattern),
+    )
+
+
 def outcomes(trials: Sequence[Trial], pattern: Pattern) -> Outcomes:
     """The value of each question under each measure that has any, as `Summary.outcomes`."""
     tables = grids(trials, pattern)
@@ -159,6 +181,11 @@ def outcomes(trials: Sequence[Trial], pattern: Pattern) -> Outcomes:
         found.setdefault("robust", {}).update((name, float(right)) for name, right in every)
         found.setdefault("mean_over_orders", {}).update(means)
     return found
+
+
+def _chance(origin: Sequence[Trial]) -> float | None:
+    """What guessing gives on the questions in the order as written."""
+    return fmean(1 / len(trial.variant.permutation) for trial in origin) if origin else None
 
 
 def _written(tables: Sequence[Grid]) -> dict[str, float]:

@@ -31,7 +31,8 @@ class Bias:
     noise floor. `calibration` is of the original order; `ece` and `brier` are over all orders,
     without ranges. None where a figure needs several orders or probabilities that are not there.
     `gold` counts the answers per slot in the original order, `gold_p` is its chi-square p.
-    `spread_range` has the ranges of `spread` over resampled questions.
+    `spread_range` has the ranges of `spread` over resampled questions. `mass` is the mean label
+    mass of the cell's trials, None of replies.
     """
 
     n_options: int
@@ -49,6 +50,7 @@ class Bias:
     gold: tuple[int, ...]
     gold_p: float
     spread_range: SpreadRange | None = None
+    mass: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +91,17 @@ def bias(
     tables = grids(trials, pattern, reading=reading)
     positions = tables_of(tables)
     found = from_grids(tables, trials, pattern)
+    held = mass([trial.mass for trial in trials if trial.mass is not None])
+    mean = held.mean if held else None
     return CellBias(
         strata=tuple(
-            _bias(stratum, position, draws, seed)
+            _bias(stratum, position, draws=draws, seed=seed, held=mean)
             for stratum, position in zip(found, positions, strict=True)
         ),
         incomplete=left_out(tables, ""),
         naming=left_out(tables, "naming"),
         duplicates=left_out(tables, "duplicates"),
-        mass=mass([trial.mass for trial in trials if trial.mass is not None]),
+        mass=held,
         chance=_chance(tables),
         n=sum(len(table.ids) for table in tables),
     )
@@ -130,7 +134,9 @@ def evidence(found: CellBias, form: FormatFigures, headline: str) -> Evidence:
     )
 
 
-def _bias(stratum: Stratum, position: PositionTable, draws: int, seed: int) -> Bias:
+def _bias(
+    stratum: Stratum, position: PositionTable, *, draws: int, seed: int, held: float | None
+) -> Bias:
     tests, uneven = bias_tests(stratum, draws=draws, seed=seed), spread(position)
     gold, gold_p = gold_balance(stratum.target[:, 0], stratum.n_options)
     chances = stratum.probabilities
@@ -155,9 +161,11 @@ def _bias(stratum: Stratum, position: PositionTable, draws: int, seed: int) -> B
             furthest=uneven.furthest,
             rstd=uneven.rstd,
             floor95=tests.permuted.floor95 if tests.permuted else None,
+            mass=held,
         ),
         gold=gold,
         gold_p=gold_p,
+        mass=held,
         spread_range=spread_range(
             stratum.choice, stratum.target, stratum.n_options, resamples=draws, seed=seed
         )

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from evalui.scoring.stats import beats_guessing
 from evalui.types import Interval
 
-Light = Literal["green", "amber", "red", "few", "na"]
+Light = Literal["green", "amber", "red", "mass", "few", "na"]
 
 HIDDEN_BELOW, EXPLORATORY_BELOW = 30, 100
+_SPOKEN = 0.1  # the label mass under which picks are no sign of a bias
 _UNFAIR = 0.4  # the most that one letter of four or more may hold of the answers
 
 
@@ -63,17 +65,27 @@ class Evidence:
 
 
 def light(
-    *, n: int, p: float | None, furthest: float | None, rstd: float | None, floor95: float | None
+    *,
+    n: int,
+    p: float | None,
+    furthest: float | None,
+    rstd: float | None,
+    floor95: float | None,
+    mass: float | None = None,
 ) -> Light:
     """The light of the position bias of `n` questions.
 
-    "na": no test. "few": below 30 questions, or below 100 where the test finds nothing, which
+    "na": no test. "mass": the labels hold on average less than a tenth of the probability
+    (`mass`, None where there are replies), so that nothing follows from what they hold. "few":
+    below 30 questions, or below 100 where the test finds nothing, which
     must never read as "no bias". "green": p >= .05, or no slot's share is 3 points or more from
     1/K (`furthest`). "red": p < .05 and RStd over twice its 95 % floor, or a share more than 10
     points off. "amber": the rest.
     """
     if p is None or furthest is None:
         return "na"
+    if mass is not None and mass < _SPOKEN:
+        return "mass"
     if n < HIDDEN_BELOW or (p >= 0.05 and n < EXPLORATORY_BELOW):
         return "few"
     if p >= 0.05 or furthest < 0.03:
@@ -167,7 +179,7 @@ def _choices_only(e: Evidence) -> Caution | None:
 
 
 def _guessing(e: Evidence) -> Caution | None:
-    if e.origin is None or e.chance is None or e.origin.low >= e.chance:
+    if e.origin is None or e.chance is None or beats_guessing(e.origin, e.chance):
         return None
     return Caution("guessing", (e.origin.value, e.chance))
 

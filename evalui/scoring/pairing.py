@@ -5,7 +5,7 @@ are not independent. Only questions that both models have count.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -161,12 +161,16 @@ def questions_needed(
 
 
 def rank_bands(
-    values: Mapping[str, Mapping[str, float]], *, alpha: float = 0.05
+    values: Mapping[str, Mapping[str, float]],
+    *,
+    alpha: float = 0.05,
+    apart: Collection[tuple[str, str]] | None = None,
 ) -> tuple[Place, ...]:
     """Models by their mean over the questions that all have, best first, ties by name.
 
-    All pairs are tested with Holm's correction. A model opens a new band if it is significantly
-    worse than the best of the band above it. () without a question that all have.
+    `apart` are the pairs (better, worse) that a test has told apart; None has all pairs tested
+    here with Holm's correction. A model opens a new band if it is significantly worse than the
+    best of the band above it. () without a question that all have.
     """
     shared = _shared(values)
     if not shared:
@@ -175,10 +179,9 @@ def rank_bands(
         name: sum(found[id_] for id_ in shared) / len(shared) for name, found in values.items()
     }
     names = sorted(means, key=lambda name: (-means[name], name))
-    pairs = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
-    of = {name: {id_: values[name][id_] for id_ in shared} for name in names}
-    adjusted = holm([_p(of[one], of[other]) for one, other in pairs])
-    apart = {pair for pair, p in zip(pairs, adjusted, strict=True) if p < alpha}
+    if apart is None:
+        of = {name: {id_: values[name][id_] for id_ in shared} for name in names}
+        apart = _told_apart(of, names, alpha)
     return tuple(_places(names, means, apart))
 
 
@@ -214,6 +217,14 @@ def _shared(values: Mapping[str, Mapping[str, float]]) -> list[str]:
     return [name for name in found[0] if all(name in each for each in found)] if found else []
 
 
+def _told_apart(
+    of: Mapping[str, Mapping[str, float]], names: Sequence[str], alpha: float
+) -> set[tuple[str, str]]:
+    pairs = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
+    adjusted = holm([_p(of[one], of[other]) for one, other in pairs])
+    return {pair for pair, p in zip(pairs, adjusted, strict=True) if p < alpha}
+
+
 def _p(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """The t test's p, or that of all 2^n signs where every question has the same difference."""
     found = paired(one, other)
@@ -223,7 +234,7 @@ def _p(one: Mapping[str, float], other: Mapping[str, float]) -> float:
 
 
 def _places(
-    names: Sequence[str], means: Mapping[str, float], apart: set[tuple[str, str]]
+    names: Sequence[str], means: Mapping[str, float], apart: Collection[tuple[str, str]]
 ) -> list[Place]:
     found: list[Place] = []
     band, best = 1, names[0]

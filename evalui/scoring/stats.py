@@ -49,6 +49,11 @@ def share(successes: float, n: int) -> Interval | None:
     return wilson(successes, n) if n else None
 
 
+def beats_guessing(accuracy: Interval, chance: float) -> bool:
+    """Whether the whole interval lies above what guessing gives; one that includes it does not."""
+    return accuracy.low > chance
+
+
 def clustered(means: NDArray[np.float64], rows: NDArray[np.int_]) -> Clustered:
     """The mean of question means in 0..1, each over `rows` trials of that question.
 

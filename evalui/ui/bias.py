@@ -9,10 +9,12 @@ from evalui.report.bias_narrative import (
     findings,
     light_small,
     light_words,
+    picks_words,
     recall_subtitle_tested,
+    recall_words,
 )
 from evalui.report.charts import marks
-from evalui.report.narrative import picks_subtitle, picks_title, recall_subtitle, recall_title
+from evalui.report.narrative import picks_subtitle, recall_subtitle
 from evalui.report.position_charts import confusion, recall
 from evalui.report.sentences import say
 from evalui.ui.bias_cell import Chosen, Picked, agreement_table, choose, read_chosen
@@ -152,7 +154,7 @@ def heatmap_title(t: Text, chosen: Picked) -> Html:
     """What the heat map shows."""
     table_ = chosen.bias.position
     return join(
-        el("h2", glued(picks_title(table_, t.language))),
+        el("h2", glued(picks_words(chosen.bias, t.language))),
         el("p", picks_subtitle(table_, t.language), " ", t("maps.select"), cls="meta"),
     )
 
@@ -165,7 +167,7 @@ def recall_head(t: Text, chosen: Picked) -> Html:
         if found.consistency
         else recall_subtitle(found.position, t.language, reordered=False)
     )
-    title = glued(recall_title(found.position, t.language))
+    title = glued(recall_words(found, t.language))
     return join(el("h2", title), el("p", glued(about), cls="meta"))
 
 

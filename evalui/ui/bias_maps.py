@@ -3,7 +3,7 @@
 They show the models in the mode of the cell that the view is about.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gradio as gr
@@ -60,7 +60,7 @@ class Maps:
         gaps = self._gaps(shown, cells, form)
         return (
             gr.Row(visible=bool(rows)),
-            prior_title(self.t, rows, chosen.bias.n_options),
+            prior_title(self.t, rows, chosen.bias.n_options, left_out=muted(cells, chosen)),
             prior_map(rows, language) if rows else None,
             prior_table(self.t, rows, list(cells), shown.run.id),
             gr.Column(visible=gaps is not None),
@@ -115,14 +115,25 @@ def alike(shown: Shown, chosen: Picked) -> Mapping[int, Summary]:
     }
 
 
-def prior_title(t: Text, rows: list[PriorRow], n_options: int) -> Html:
-    """What the map of priors shows and how its figures were made."""
+def muted(cells: Mapping[int, Summary], chosen: Picked) -> list[str]:
+    """The models of which no liking for a position is said: their letters hold too little."""
+    found = {s.cell.model: s.bias_of(chosen.bias.n_options) for s in cells.values()}
+    return [model for model, bias in found.items() if bias and bias.light == "mass"]
+
+
+def prior_title(
+    t: Text, rows: list[PriorRow], n_options: int, *, left_out: Sequence[str] = ()
+) -> Html:
+    """What the map of priors shows, how its figures were made, and who has no row."""
     origins = {row.origin for row in rows}
     key = "prior-mixed" if len(origins) > 1 else next(iter(origins), "prior")
     rest = say("prior-rest", t.language, fair=percent(1 / n_options))
     return join(
         el("h2", say("prior-title", t.language)),
         el("p", say(f"{key}-about", t.language, rest=rest), cls="meta"),
+        el("p", say("prior-muted", t.language, models=t("list.comma").join(left_out)), cls="meta")
+        if left_out
+        else None,
     )
 
 

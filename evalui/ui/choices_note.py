@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from evalui.report.banner import CHOICES_ONLY_RULE
 from evalui.report.notes import CHOICES_ONLY, notes
 from evalui.report.numbers import percent
 from evalui.report.pair_narrative import points, points_span
@@ -11,7 +12,7 @@ from evalui.scoring.pairing import Paired, paired
 from evalui.ui.figures import ranged
 from evalui.ui.html import Child, Html, div, el, join, span
 from evalui.ui.matrix import model_name
-from evalui.ui.standings import CHOICES_ONLY_RULE, model_places
+from evalui.ui.standings import model_places
 from evalui.ui.text import Text
 from evalui.ui.view import Shown
 from evalui.ui.widgets import note, status, table, titled

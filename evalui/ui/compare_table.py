@@ -208,9 +208,9 @@ def _figures(found: Pair) -> list[Child]:
         "–" if found.found.identical else points_span(found.found),
         only,
         _p(mid) if mid is not None and not found.few else "–",
-        _p(found.adjusted) if not found.few else "–",
+        _p(found.adjusted) if found.finding not in ("few", "guessing") else "–",
         count(found.n),
-        least(found.invisible) if found.invisible is not None and not found.few else "–",
+        least(found.missed) if found.missed is not None and not found.few else "–",
     ]
 
 

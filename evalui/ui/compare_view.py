@@ -10,7 +10,7 @@ from evalui.report.arena_narrative import MAIN_FIGURE
 from evalui.report.compare import MEASURES, corrected, shared_measures
 from evalui.report.pair_narrative import pair_sentence
 from evalui.report.pairs import Measure, Pair, pair
-from evalui.report.summary import Summary, outcomes
+from evalui.report.summary import Summary, outline
 from evalui.runs.spec import OPEN
 from evalui.types import Cell, CellResult, Sample, Trial
 from evalui.ui.compare_choose import Contender, obstacles
@@ -129,7 +129,7 @@ def split(compared: Compared, versus: Versus) -> tuple[list[str], list[str], lis
 
 
 def _of_choices(chosen: Sequence[Contender], results: Sequence[CellResult], wish: str) -> Compared:
-    summaries = [_summary(result) for result in results]
+    summaries = [outline(result) for result in results]
     measures: tuple[Measure, ...] = shared_measures(summaries) or ("accuracy",)
     known: Mapping[str, Measure] = {name: name for name in measures}
     measure = known.get(wish, measures[0])
@@ -193,19 +193,6 @@ def _named(result: CellResult, contender: Contender, *, label: str) -> CellResul
     return replace(result, cell=replace(result.cell, model=contender.name, label=label))
 
 
-def _summary(result: CellResult) -> Summary:
-    """No more of a summary than pairs need: all its figures would take seconds."""
-    return Summary(
-        cell=result.cell,
-        state=result.state,
-        error=result.error,
-        questions=len(result.samples),
-        done=len(result.trials),
-        total=result.total,
-        outcomes=outcomes(result.trials, result.cell.pattern),
-    )
-
-
 def _ahead_first(found: AnswerPair) -> AnswerPair:
     if found.value >= 0:
         return found
@@ -226,4 +213,11 @@ def _turned(found: Pair, first: Cell) -> Pair:
         return found
     seen = found.found
     away = replace(seen, difference=-seen.difference, low=-seen.high, high=-seen.low)
-    return replace(found, first=found.second, second=found.first, found=away)
+    return replace(
+        found,
+        first=found.second,
+        second=found.first,
+        found=away,
+        first_guesses=found.second_guesses,
+        second_guesses=found.first_guesses,
+    )

@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from evalui.report.bias_narrative import light_small, light_words
+from evalui.report.banner import BIASED, banner
+from evalui.report.bias_narrative import light_small, light_words, picks_words
+from evalui.report.guessing import guessing_lines
 from evalui.report.narrative import (
-    above_chance,
     accuracy_bounds,
     names,
     only_as_written,
     overview_subtitle,
     overview_title,
-    picks_title,
     plausible,
     unreadable,
 )
@@ -39,20 +39,23 @@ LIGHTS: Mapping[Light, str] = {
     "green": "ok",
     "amber": "warn",
     "red": "bad",
+    "mass": "na",
     "few": "na",
     "na": "na",
 }
-CHOICES_ONLY_RULE = "choices-only"  # the note on answers that need no question
 _WHOLE = 1e-6  # a count this near to a whole number is one
-_AT_TOP = 2  # notes above the figures; the others follow below
+_GUESSING = ("chance", "below-chance")  # the notes on models no better than guessing
+_NAMED = 3  # models named in the banner
 _KINDS = {"bad": "bad", "warn": "warn", "info": "na"}
 
 
 def top(t: Text, shown: Shown) -> Html:
-    """The most serious notes and the figures of each cell; notes on baselines stay below."""
+    """What stands first, one banner, the figures of each cell; notes on baselines stay below."""
     answered = any(summary.accuracy for summary in shown.asked.values())
-    serious = [*_biased(t, shown), *_serious(t, shown)]
-    return div(*serious[:_AT_TOP], _kpis(t, shown) if answered else _nothing(t), cls="stack")
+    first = _first(t, shown)
+    # What the first sentence says of all is not said again of each.
+    warned = _banner(t, shown, unless=_GUESSING if first else ())
+    return div(first, warned, _kpis(t, shown) if answered else _nothing(t), cls="stack")
 
 
 def pairs(t: Text, shown: Shown) -> Html:
@@ -85,8 +88,13 @@ def picked_most(t: Text, found: Bias) -> str:
     """What stands beside the light: the favoured position; of few questions, its count."""
     picks = found.position.slot_counts
     best = max(picks)
-    if found.n >= HIDDEN_BELOW or picks.count(best) > 1 or best == sum(picks):
-        return glued(picks_title(found.position, t.language))
+    if (
+        found.light == "mass"
+        or found.n >= HIDDEN_BELOW
+        or picks.count(best) > 1
+        or best == sum(picks)
+    ):
+        return glued(picks_words(found, t.language))
     letter = LETTERS[picks.index(best)]
     return t("front.picks_count", letter=letter, k=count(best), n=count(sum(picks)))
 
@@ -122,6 +130,15 @@ def cell_names(t: Text, summaries: Sequence[Summary]) -> dict[Cell, str]:
     }
 
 
+def listed(t: Text, names: Sequence[str]) -> str:
+    """The first names and how many more there are."""
+    if len(names) > _NAMED + 1:
+        left = t("front.more", n=count(len(names) - _NAMED))
+        names = [*names[:_NAMED], left]
+    head, last = t("list.comma").join(names[:-1]), names[-1]
+    return t("list.and", names=head, last=last) if head else last
+
+
 def model_places(summaries: Sequence[Summary], baselines: Collection[str]) -> dict[str, int]:
     """The place of each model in the run, which decides its marker; baselines take none."""
     models = dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines)
@@ -132,30 +149,40 @@ def _nothing(t: Text) -> Html:
     return card(div(t("results.no_answers"), cls="empty"))
 
 
-def _biased(t: Text, shown: Shown) -> list[Html]:
-    """One note on all models whose light is red."""
-    red = dict.fromkeys(
-        s.cell.model
-        for s in shown.asked.values()
-        if _is_own(s, shown) and s.main_bias and s.main_bias.light == "red"
-    )
-    if not red:
-        return []
-    said = t.count("front.biased", len(red), names=t("list.comma").join(red))
-    return [note("bad", el("b", said), " ", t.count("front.biased_about", len(red)))]
+def _first(t: Text, shown: Shown) -> Html | None:
+    """The sentence that stands before all else where no model beats guessing."""
+    summaries = list(shown.summaries.values())
+    lines = guessing_lines(summaries, t.language, baselines=shown.baselines)
+    if not lines:
+        return None
+    verdict, *rest = lines
+    return div(el("h2", verdict), *(el("p", glued(line)) for line in rest), cls="verdict")
 
 
-def _serious(t: Text, shown: Shown) -> list[Html]:
-    """Notes on real models that are more than information; of those asked blind, one kind."""
-    everything = list(shown.summaries.values())
-    own = [summary for summary in everything if _is_own(summary, shown)]
-    named = cell_names(t, everything)
-    asked = {named[summary.cell] for summary in shown.asked.values()}
-    return [
-        note_line(cell, found)
-        for cell, found in all_notes(t, everything, only=own)
-        if found.level != "info" and (cell in asked or found.rule == CHOICES_ONLY_RULE)
-    ]
+def _banner(t: Text, shown: Shown, *, unless: Collection[str]) -> Html | None:
+    """The gravest note on real models, with the names of all that have it."""
+    own = [summary for summary in shown.summaries.values() if _is_own(summary, shown)]
+    found = banner(own, t.language, unless=unless)
+    if found is None:
+        return None
+    kind = _KINDS[found.level]
+    if found.rule == BIASED:
+        models = list(dict.fromkeys(cell.model for cell in found.cells))
+        said = t.count("front.biased", len(models), names=listed(t, models))
+        return note(kind, el("b", said), " ", t.count("front.biased_about", len(models)))
+    called = names(list(shown.summaries.values()), t.language)
+    whose, gravest = _whose(t, [called[cell] for cell in found.cells], called[found.gravest])
+    worst = t("front.gravest", name=gravest) if len(found.cells) > 1 else ""
+    return note(kind, el("b", whose), " ", worst, found.text)
+
+
+def _whose(t: Text, cells: Sequence[tuple[str, str]], gravest: tuple[str, str]) -> tuple[str, str]:
+    """The cells of a banner and the gravest of them; what they have in common is said once."""
+    shared = {rest for _, rest in cells}
+    if len(shared) == 1:
+        models = listed(t, [model for model, _ in cells])
+        return " · ".join(filter(None, (models, *shared))), gravest[0]
+    return listed(t, [" · ".join(filter(None, cell)) for cell in cells]), " · ".join(gravest)
 
 
 def _is_own(summary: Summary, shown: Shown) -> bool:
@@ -169,7 +196,7 @@ def _alone(t: Text) -> Html:
 def _comparison(t: Text, shown: Shown, found: Comparison) -> list[Html]:
     heading = " · ".join(filter(None, (t("front.pairs"), shown.heading(found))))
     widest = sorted(found.pairs, key=lambda pair: -pair.found.difference)
-    said = [(pair_sentence(pair, t.language), pair.apart) for pair in widest]
+    said = [(pair_sentence(pair, t.language), pair.won) for pair in widest]
     said += [(refusal_sentence(refused, t.language), False) for refused in found.refused]
     return [
         div(el("h2", heading), span(t(f"measure.{found.measure}"), cls="meta"), cls="card-h"),
@@ -182,7 +209,7 @@ def _kpis(t: Text, shown: Shown) -> Html:
     summaries = list(shown.asked.values())
     places = model_places(summaries, shown.baselines)
     parts = names(summaries, t.language)
-    ranks = {(found.dataset, found.label): found for found in shown.ranking()}
+    ranks = {(found.dataset, found.label): found for found in shown.pairs()}
     heads = div(*(div(t(f"kpi.{name}")) for name in _KPIS), cls="kpi h")
     rows: list[Html] = []
     for summary in summaries:
@@ -204,14 +231,16 @@ def _rank(t: Text, shown: Shown, s: Summary, found: Comparison | None) -> Html |
     """The rank band of a cell, or why it has none."""
     if s.accuracy is None:
         return None
-    guessing = "" if above_chance(s) else t("kpi.guessing")
-    if found and any(s.cell in (pair.first, pair.second) for pair in found.pairs):
-        word, why = rank_words(found, s.cell, t.language)
-        return join(div(span(word, cls="tag")), div(why, cls="meta gap-xs"))
-    if not _is_own(s, shown):
+    guessing = "" if s.above_chance else t("kpi.guessing")
+    if not _is_own(s, shown) and (found is None or found.place(s.cell.model) is None):
         tag = div(span(t("front.baseline"), cls="tag"))
         return join(tag, div(guessing or t("front.baseline_about"), cls="meta gap-xs"))
-    return div(guessing, cls="meta gap-xs") if guessing else None
+    word, why = rank_words(found, s.cell, t.language) if found else ("", guessing)
+    ranked = found is not None and found.place(s.cell.model) is not None
+    return join(
+        div(span(word, cls="tag" if ranked else None)) if word else None,
+        div(why, cls="meta gap-xs") if why else None,
+    )
 
 
 def _figures(t: Text, s: Summary) -> list[Html]:

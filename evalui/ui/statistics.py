@@ -80,7 +80,7 @@ class Statistics:
             gr.Row(visible=True),
             pairs_title(t, shown, found),
             pairs_chart(shown, found),
-            bands_card(t, shown, wish.ranks),
+            bands_card(t, shown, found),
             pairs_table(t, found),
             gr.Column(visible=True),
             power_table(t, found, size),
@@ -104,7 +104,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the pickers are set to: one comparison, and the same among the models with ranks.
+    """What the pickers are set to: one comparison.
 
     `offered` are the keys of all comparisons with their words, `measures` those that every cell
     of the chosen one has.
@@ -114,7 +114,6 @@ class Wish:
     key: str
     measures: tuple[Measure, ...]
     found: Comparison | None
-    ranks: Comparison | None
 
 
 def wished(shown: Shown, form: Form) -> Wish:
@@ -125,9 +124,8 @@ def wished(shown: Shown, form: Form) -> Wish:
     cells = [s for s in shown.asked.values() if s.accuracy and _key(s.cell) == key]
     measures = tuple(m for m in get_args(Measure) if all(m in s.outcomes for s in cells))
     measure = next((name for name in measures if name == one(form, "measure")), None)
-    found = next(iter(comparisons(cells, measure)), None)
-    ranks = next(iter(comparisons(shown.ranked(cells), found.measure)), None) if found else None
-    return Wish(offered, key, measures, found, ranks)
+    found = next(iter(comparisons(cells, measure, baselines=shown.baselines)), None)
+    return Wish(offered, key, measures, found)
 
 
 def _key(kind: Comparison | Cell) -> str:
@@ -159,7 +157,9 @@ def lonely(t: Text, wish: Wish) -> Html:
 def errors_card(t: Text, shown: Shown) -> Html:
     """The figure of each cell over its orders with its clustered error and design effect."""
     summaries = [summary for summary in shown.asked.values() if summary.accuracy]
-    names, places = cell_names(t, summaries), model_places(summaries, shown.baselines)
+    # A model without answers keeps its place, and with it the colours of those that follow.
+    places = model_places(list(shown.asked.values()), shown.baselines)
+    names = cell_names(t, summaries)
     keys = ("cell", "kind", "figure", "se", "t", "deff", "n", "trials", "effective")
     rows: list[list[Child]] = [
         [

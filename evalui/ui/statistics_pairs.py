@@ -1,5 +1,7 @@
 """Every two models of one dataset and mode: the paired tests, what could be seen, the ranks."""
 
+from collections.abc import Mapping
+
 import plotly.graph_objects as go
 
 from evalui.report.calibration_charts import difference_chart, difference_subtitle, needed_chart
@@ -8,6 +10,7 @@ from evalui.report.numbers import count, percent
 from evalui.report.pair_narrative import (
     comparison_about,
     least,
+    p_column,
     p_value,
     pair_sentence,
     points,
@@ -15,7 +18,7 @@ from evalui.report.pair_narrative import (
     rank_words,
     refusal_sentence,
 )
-from evalui.report.pairs import Comparison, Pair
+from evalui.report.pairs import Comparison, Pair, PairFinding
 from evalui.scoring.pairing import Place, detectable, questions_needed
 from evalui.types import Language
 from evalui.ui.html import Child, Html, div, el, join, span
@@ -27,14 +30,16 @@ from evalui.ui.widgets import field, note, table, titled
 
 # What the slider offers: even steps would spend most of its way on sizes that tell no more.
 SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10_000)
+# What the tables call a finding by the name of another.
+_FINDINGS: Mapping[PairFinding, str] = {"steady": "apart"}
 _WANTED = (0.05, 0.02)  # differences for which the questions are told, as shares
 
 
 def pairs_title(t: Text, shown: Shown, found: Comparison) -> Html:
-    """The widest difference between real models as a sentence, and what the grey is."""
+    """The widest difference between real models, a win before others, and what the grey is."""
     scripted = shown.baselines
     real = [p for p in found.pairs if not {p.first.model, p.second.model} & scripted]
-    widest = max(real or found.pairs, key=lambda pair: pair.found.difference)
+    widest = max(real or found.pairs, key=lambda pair: (pair.won, pair.found.difference))
     first = pair_sentence(widest, t.language)
     about = difference_subtitle(found.pairs, t.language)
     return join(el("h2", first), el("p", about, cls="meta") if about else None)
@@ -65,7 +70,10 @@ def pairs_table(t: Text, found: Comparison) -> Html:
 
 
 def power_table(t: Text, found: Comparison, wish: str) -> Html:
-    """The smallest difference that could be seen, now and with another number of questions."""
+    """What difference may have been missed, now and with another number of questions.
+
+    A pair that was told apart missed nothing.
+    """
     size = SIZES[_place(wish, found)]
     slider = el(
         "input",
@@ -86,12 +94,12 @@ def power_table(t: Text, found: Comparison, wish: str) -> Html:
     rows: list[list[Child]] = [
         [
             _names(t, pair),
-            _least(t, pair.invisible),
-            el("b", _least(t, detectable(pair.found.omega, size))),
+            _least(t, pair.missed),
+            el("b", _least(t, pair.missed and detectable(pair.found.omega, size))),
             *(count(questions_needed(pair.found.omega, wanted)) for wanted in _WANTED),
         ]
         for pair in found.pairs
-        if pair.invisible is not None
+        if pair.detectable is not None and pair.finding != "guessing"
     ]
     words = join(t("statistics.size"), " ", el("b", t("statistics.chosen", n=count(size))))
     return join(
@@ -106,7 +114,7 @@ def power_table(t: Text, found: Comparison, wish: str) -> Html:
 
 def power_chart(found: Comparison, wish: str, language: Language) -> go.Figure:
     """The smallest difference by number of questions, marked where the slider stands."""
-    able = [pair for pair in found.pairs if pair.invisible is not None]
+    able = [pair for pair in found.pairs if pair.missed is not None]
     closest = min(able, key=lambda pair: pair.found.omega, default=None)
     omega = closest.found.omega if closest else None
     return needed_chart(SIZES[_place(wish, found)], language, omega=omega)
@@ -115,7 +123,7 @@ def power_chart(found: Comparison, wish: str, language: Language) -> go.Figure:
 def bands_card(t: Text, shown: Shown, found: Comparison | None) -> Html:
     """Models in bands, with the ranks that each may have, and those that have none."""
     head = el("h2", t("statistics.bands"))
-    if found is None or not (found.places or found.unranked):
+    if found is None or not (found.places or set(found.unranked.values()) - {"baseline"}):
         return join(head, el("p", t("statistics.no_rank"), cls="dim gap-s"))
     places = model_places(list(shown.asked.values()), shown.baselines)
 
@@ -148,24 +156,15 @@ def _pair(t: Text, pair: Pair) -> list[Child]:
         " ",
         span("" if found.identical else points_span(found), cls="meta nw"),
     )
-    hidden = pair.few or found.identical
     return [
         _names(t, pair),
         difference,
         count(pair.n),
         _alone(t, pair),
         "–" if pair.few else _mcnemar(t, pair),
-        "–" if hidden else p_value(pair.adjusted).removeprefix("= "),
-        t(f"statistics.{_finding(pair)}"),
+        p_column(pair.adjusted) if pair.finding in ("apart", "level") else "–",
+        t(f"statistics.{_FINDINGS.get(pair.finding, pair.finding)}"),
     ]
-
-
-def _finding(pair: Pair) -> str:
-    if pair.few:
-        return "few"
-    if pair.found.identical and not pair.found.difference:
-        return "same"
-    return "apart" if pair.apart else "level"
 
 
 def _alone(t: Text, pair: Pair) -> Child:

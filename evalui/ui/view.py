@@ -5,7 +5,7 @@ from functools import cached_property
 
 from evalui.report.answers import AnswerSummary
 from evalui.report.document import Report
-from evalui.report.notes import CHOICES_ONLY
+from evalui.report.guessing import asked
 from evalui.report.pairs import Comparison, comparisons
 from evalui.report.summary import Summary
 from evalui.runs.rows import CellRow, RunRow
@@ -47,25 +47,12 @@ class Shown:
     @cached_property
     def asked(self) -> Mapping[int, Summary]:
         """As `summaries`, of the cells that show their question; of all if none does."""
-        shown = {
-            cell_id: summary
-            for cell_id, summary in self.summaries.items()
-            if summary.cell.mode != CHOICES_ONLY
-        }
-        return shown or self.summaries
-
-    def ranking(self) -> tuple[Comparison, ...]:
-        """The comparisons that give ranks: scripted models take no part beside real ones."""
-        return comparisons(self.ranked(list(self.asked.values())))
+        shown = {summary.cell for summary in asked(list(self.summaries.values()))}
+        return {id_: found for id_, found in self.summaries.items() if found.cell in shown}
 
     def pairs(self) -> tuple[Comparison, ...]:
-        """Every two models of each dataset and mode."""
-        return comparisons(list(self.asked.values()))
-
-    def ranked(self, summaries: Sequence[Summary]) -> Sequence[Summary]:
-        """Those of real models; all if there are none."""
-        real = [summary for summary in summaries if summary.cell.model not in self.baselines]
-        return real or summaries
+        """Every two models of each dataset and mode; scripts have no rank beside real models."""
+        return comparisons(list(self.asked.values()), baselines=self.baselines)
 
     @property
     def answers(self) -> tuple[AnswerSummary, ...]:

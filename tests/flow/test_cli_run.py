@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -109,13 +110,35 @@ def test_a_run_repeated_asks_nothing_twice(desk: Path):
     assert (desk / "perfect.log").read_text().count("\n") == asked == 40 * 4
 
 
-def test_the_bar_is_on_stderr_and_stdout_stays_empty(
+def test_the_bar_is_on_stderr_and_stdout_has_the_first_sentence(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ):
     assert _run(desk) == 0
     said = capsys.readouterr()
-    assert said.out == ""
+    sentence = said.out.removesuffix("\n")
+    assert f"**{sentence}**" in (desk / "out" / "report.md").read_text().splitlines()
     assert "160/160" in said.err
+
+
+@pytest.mark.parametrize(
+    ("language", "verdict"),
+    [
+        ("en", "No model beats guessing on these questions."),
+        ("zh", "在这些题上，没有模型好于乱猜。"),
+    ],
+)
+def test_that_no_model_beats_guessing_is_said_first_everywhere(
+    desk: Path, language: str, verdict: str, capsys: pytest.CaptureFixture[str]
+):
+    rows = "".join(f"{n},Which is {n}?,a{n},b{n},c{n},d{n},{'ABCD'[n % 4]}\n" for n in range(40))
+    (desk / "even_val.csv").write_text(_HEADER + rows)
+    spec = _spec(desk, datasets=["even_val.csv"], models=["always"])
+    assert main([*_arguments(desk, spec), "--language", language]) == 0
+    assert capsys.readouterr().out == f"{verdict}\n"
+    _, first, *_ = (desk / "out" / "report.md").read_text().split("\n\n")
+    assert first == f"**{verdict}**"
+    page = (desk / "out" / "report.html").read_text()
+    assert re.sub("<[^>]*>", "", page.partition("</h1>")[2]).strip().startswith(verdict)
 
 
 def test_a_model_that_cannot_load_is_told_and_the_others_go_on(

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
@@ -117,11 +115,21 @@ def test_differences_are_drawn_in_points_with_their_ranges(pairs):
     assert mark.error_x.arrayminus[0] == pytest.approx(100 * (found.difference - found.low))
     assert tuple(mark.customdata[0]) == ("sure", "fond", "robust")
     assert mark.text[0] == "<b>+50</b> 41–59"
-    grey = next(s for s in chart.layout.shapes if s.type == "rect")
-    assert (grey.x0, grey.x1) == (
-        pytest.approx(-100 * pairs[0].invisible),
-        pytest.approx(100 * pairs[0].invisible),
-    )
+
+
+@pytest.fixture(scope="module")
+def level():
+    """A pair that the questions do not tell apart."""
+    made = [("one", halting(5)), ("other", halting(6))]
+    (found,) = comparisons([summarise(cell_result(pick, model=name)) for name, pick in made])
+    return found.pairs[0]
+
+
+def test_grey_is_what_may_be_missed_and_stands_in_no_row_of_a_win(pairs, level):
+    chart = difference_chart([pairs[0], level], ["won", "level"], "en")
+    (grey,) = (s for s in chart.layout.shapes if s.type == "rect")
+    half = pytest.approx(100 * level.detectable)
+    assert (-grey.x0, grey.x1, grey.y0) == (half, half, 0.5)
 
 
 def test_nought_is_always_on_the_axis_of_differences(pairs):
@@ -137,12 +145,15 @@ def test_what_cannot_be_told_apart_is_grey(pairs):
     assert colours["sure", "fond"] == "#0072B2"
 
 
-def test_the_grey_is_explained_where_there_is_any(pairs):
-    told = difference_subtitle(pairs, "en")
-    assert told.startswith("Grey: differences under about 13 points, invisible with 120 questions.")
-    same = [replace(pair, invisible=None) for pair in pairs]
+def test_the_grey_is_explained_where_there_is_any(pairs, level):
+    lines = "Lines: 95 % range, paired by question."
+    assert difference_subtitle([pairs[0]], "en") == lines
+    assert difference_subtitle([pairs[0], level], "en") == (
+        f"Grey: true differences that these questions would usually miss. {lines}"
+    )
+    same = [pair for pair in pairs if pair.found.identical]
     assert difference_subtitle(same, "en") == ""
-    assert [s.type for s in difference_chart(same, list("abc"), "en").layout.shapes] == ["line"]
+    assert [s.type for s in difference_chart(same, ["a"], "en").layout.shapes] == ["line"]
 
 
 def test_a_row_may_have_a_hostile_name(pairs):

@@ -46,12 +46,12 @@ def test_every_cell_has_its_light_and_its_rank_in_the_table(three):
 def test_who_has_no_rank_is_told_why(three):
     blind = summarise(cell_result(lambda *_: 0, model="always-A"))
     table = next(block for block in _blocks([*three, blind]) if isinstance(block, Table))
-    assert table.rows[3][7] == "Not ranked (no better than guessing)"
+    assert table.rows[3][7] == "– (no better than guessing)"
 
 
 def test_the_pairs_have_a_table_with_corrected_p_values(three):
     table = next(
-        block for block in _blocks(three) if isinstance(block, Table) and "Ahead" in block.head
+        block for block in _blocks(three) if isinstance(block, Table) and "Higher" in block.head
     )
     assert [row[:2] for row in table.rows] == [("sure", "less"), ("sure", "fond"), ("less", "fond")]
     assert {row[3] for row in table.rows} == {"< .001"}
@@ -64,7 +64,7 @@ def test_of_few_questions_the_table_of_pairs_has_no_p():
         for model, pick in (("a", right), ("b", fond))
     ]
     table = next(
-        block for block in _blocks(few) if isinstance(block, Table) and "Ahead" in block.head
+        block for block in _blocks(few) if isinstance(block, Table) and "Higher" in block.head
     )
     assert table.rows[0][3:5] == ("–", "–")
 

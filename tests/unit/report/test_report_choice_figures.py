@@ -48,7 +48,7 @@ def test_chinese_pictures_have_every_glyph(two):
     # A missing glyph is a warning of matplotlib's, and warnings are errors here.
     named = [replace(two[0], cell=replace(two[0].cell, model="通义千问")), two[1]]
     assert before_after_png(named, "zh").startswith(b"\x89PNG")
-    assert heat_png(two[1].main_positions, "zh", model="通义千问").startswith(b"\x89PNG")
+    assert heat_png(two[1].main_positions, "zh", title="通义千问").startswith(b"\x89PNG")
 
 
 def test_accuracy_and_robust_accuracy_are_printed(two, texts):
@@ -72,7 +72,7 @@ def test_cells_with_other_chances_are_told_of_the_lines(two, texts):
 
 
 def test_the_heat_map_prints_every_share(two, texts):
-    heat_png(two[1].main_positions, "en", model="fond")
+    heat_png(two[1].main_positions, "en", title="fond: Picks A 62 % of the time where 25 % is fair")
     shown = texts()
     assert shown[0] == "fond: Picks A 62 % of the time where 25 % is fair"
     assert shown.count("50 %") == 6

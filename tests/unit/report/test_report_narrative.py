@@ -67,8 +67,8 @@ def _table(counts: tuple[tuple[int, ...], ...], unreadable: tuple[int, ...] | No
         ([replace(_summary(), accuracy=None)], "No answers yet"),
         ([_summary(n=29)], "Too few questions (29) to read differences from this chart"),
         ([_summary(n=30)], "m answers 60 % of 30 questions right"),
-        ([_summary(accuracy=0.30)], "No model does clearly better than guessing here"),
-        ([_summary(accuracy=0.10)], "No model does clearly better than guessing here"),
+        ([_summary(accuracy=0.30)], "No plausible range lies above the guessing line"),
+        ([_summary(accuracy=0.10)], "No plausible range lies above the guessing line"),
         (
             [_summary(accuracy=0.30), _summary("perfect", 0.99)],
             "Only scripted baselines do clearly better than guessing here",

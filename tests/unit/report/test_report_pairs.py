@@ -61,15 +61,15 @@ def three():
         (
             _pair(0.02, -0.04, 0.08, 0.5),
             "late and early cannot be told apart with 240 questions; "
-            "differences under 8 points are invisible here",
-            "240 题分不出 late 与 early 的高下，低于 8 分的差别在这里看不出来",
+            "between these two, a true difference under 8 points would usually be missed",
+            "240 题分不出 late 与 early 的高下；两者的真实差别若低于 8 分，通常看不出来",
         ),
         (
             # Significant alone, but not among several: the corrected p decides.
             _pair(0.05, 0.001, 0.099, 0.06),
             "late and early cannot be told apart with 240 questions; "
-            "differences under 8 points are invisible here",
-            "240 题分不出 late 与 early 的高下，低于 8 分的差别在这里看不出来",
+            "between these two, a true difference under 8 points would usually be missed",
+            "240 题分不出 late 与 early 的高下；两者的真实差别若低于 8 分，通常看不出来",
         ),
         (
             _pair(n=29),
@@ -124,14 +124,14 @@ def test_p_values_are_corrected_for_the_pairs_shown_together():
     assert adjusted == pytest.approx([3 * raw[0], 2 * raw[1], 2 * raw[1]])
 
 
-def test_what_is_invisible_shrinks_with_the_questions():
+def test_what_may_be_missed_shrinks_with_the_questions():
     few, many = (
         comparisons(
             [summarise(cell_result(pick, n=n, model=str(pick))) for pick in (halting(5), fond)]
-        )[0]
+        )[0].pairs[0]
         for n in (60, 240)
     )
-    assert few.invisible == pytest.approx(2 * many.invisible, rel=0.05)
+    assert few.detectable == pytest.approx(2 * many.detectable, rel=0.05)
 
 
 def test_the_sentences_come_with_the_widest_difference_first(three):
@@ -145,7 +145,7 @@ def test_the_small_line_tells_correction_and_p(three):
     (found,) = comparisons(three)
     text = comparison_about(found, "en")
     assert text.startswith("Paired on the same questions, corrected for 3 comparisons, each p <")
-    assert "With 120 questions, differences under" in text
+    assert "missed" not in text
     assert comparison_about(comparisons(three[:2])[0], "zh").startswith("按题配对，p < .001。")
 
 
@@ -212,7 +212,7 @@ def test_one_that_cannot_be_compared_leaves_all_without_a_rank(three):
     other = summarise(cell_result(right, model="other", signature="e@1|mode:generation"))
     (found,) = comparisons([*three, other])
     assert (len(found.pairs), len(found.refused), found.places) == (3, 3, ())
-    assert rank_words(found, three[0].cell, "en") == ("Not ranked", "")
+    assert rank_words(found, three[0].cell, "en") == ("–", "")
 
 
 def test_a_tie_counts_in_part_but_is_not_right(make_result):
@@ -265,7 +265,7 @@ def test_who_is_not_ranked_and_why(change: dict[str, float], why: str | None):
 def test_guessers_are_compared_but_have_no_rank(three):
     blind = summarise(cell_result(lambda *_: 0, model="always-A"))
     (found,) = comparisons([*three, blind])
-    assert rank_words(found, blind.cell, "en") == ("Not ranked", "no better than guessing")
+    assert rank_words(found, blind.cell, "en") == ("–", "no better than guessing")
     assert len(found.pairs) == 6
     assert [place.name for place in found.places] == ["sure", "less", "fond"]
 

@@ -36,6 +36,22 @@ def test_the_light_of_the_position_bias(
     assert light(n=n, p=p, furthest=furthest, rstd=rstd, floor95=floor95) == colour
 
 
+@pytest.mark.parametrize(
+    ("mass", "n", "p", "colour"),
+    [
+        (0.099, 500, 0.001, "mass"),
+        (0.099, 20, 0.001, "mass"),
+        (0.1, 500, 0.001, "red"),
+        (None, 500, 0.001, "red"),
+        (0.01, 500, None, "na"),
+    ],
+)
+def test_no_light_where_the_labels_hold_under_a_tenth_of_the_probability(
+    mass: float | None, n: int, p: float | None, colour: Light
+):
+    assert light(n=n, p=p, furthest=0.5, rstd=50, floor95=5, mass=mass) == colour
+
+
 def part(value: float, n: int = 200, half: float = 0.05) -> Interval:
     return Interval(value, max(0, value - half), min(1, value + half), n)
 
@@ -47,6 +63,7 @@ FIRES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("exploratory", {"n": 99}, {"n": 100}),
     ("exploratory", {"n": 30}, {"n": 29}),
     ("guessing", {"origin": part(0.29), "chance": 0.25}, {"origin": part(0.31), "chance": 0.25}),
+    ("guessing", {"origin": part(0.5), "chance": 0.45}, {"origin": part(0.5), "chance": 0.44}),
     ("unreadable", {"unreadable": part(0.021)}, {"unreadable": part(0.02)}),
     (
         "unreadable",

@@ -38,6 +38,10 @@ options = { rule = "position-biased" }
 backend = "scripted"
 baseline = true
 options = { rule = "always-A" }
+
+[other-A]
+backend = "scripted"
+options = { rule = "always-A", seed = 1 }
 """
 QUESTIONS = 160  # of which always-A gets none in every order, so that its list has two pages
 
@@ -208,9 +212,20 @@ def test_the_sentence_comes_first_with_its_test(tab: Compare, ids: dict[str, str
     assert "Paired on the same questions, p &lt; .001." in said
 
 
-def test_the_table_has_difference_test_and_what_is_invisible(tab: Compare, ids: dict[str, str]):
+def test_who_is_no_better_than_guessing_is_said_and_wins_nothing(
+    tab: Compare, desk: Desk, ids: dict[str, str]
+):
+    told = page(tab, ids["biased"], ids["always-A"])
+    assert "; always-A is no better than guessing" in told
+    run_id = run(desk, csv(QUESTIONS), ["always-A", "other-A"])
+    told = page(tab, *cells(desk, run_id).values())
+    assert "always-A and other-A are not ranked: neither is better than guessing" in told
+    assert "beats" not in told
+
+
+def test_the_table_has_difference_test_and_what_may_be_missed(tab: Compare, ids: dict[str, str]):
     below = page(tab, *ids.values()).partition("Pair by pair")[2].partition("</table>")[0]
-    for head in ("Plausible range", "McNemar mid-p", "p, corrected", "Least visible"):
+    for head in ("Plausible range", "McNemar mid-p", "p, corrected", "Usually missed below"):
         assert head in below
     # The widest difference first: perfect against always-A, on which all questions differ.
     assert "160 : 0" in below.partition("<tbody>")[2].partition("</tr>")[0]

@@ -1,15 +1,23 @@
 """The Statistics view: clustered errors, the paired table, what could be seen, rank bands."""
 
+import re
 from collections.abc import Callable
 
 import gradio as gr
 import pytest
+from pair_examples import GUESSING, KNOWING, LEVEL, two
 from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS, laid_out, shown
 
+from evalui.report.charts import COLOURS, marks
+from evalui.report.pairs import comparisons
+from evalui.ui.breakdown import below
 from evalui.ui.desk import Desk
+from evalui.ui.standings import top
 from evalui.ui.statistics import Statistics
+from evalui.ui.statistics_pairs import pairs_table, power_chart, power_table
 from evalui.ui.text import text
+from evalui.ui.view import Shown
 
 MakeAct = Callable[..., gr.EventData]
 SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
@@ -43,6 +51,29 @@ def test_each_figure_has_its_clustered_error_and_design_effect(view: Statistics,
     for head in ("Error, clustered", "Design effect", "Worth"):
         assert head in top
     assert '<td class="r">480</td>' in top
+
+
+def test_a_model_has_one_marker_on_every_table_even_if_one_before_it_failed(
+    view: Statistics, room: Desk
+):
+    run_id = ran(room, ("many.csv", MANY), models=["gone", "biased", "second"])
+    t = text("en")
+    found = Shown(room, t, run_id)
+    summaries = list(found.summaries.values())
+    drawn = {name: mark.colour for name, mark in marks([s.cell.model for s in summaries]).items()}
+    assert (drawn["biased"], drawn["second"]) == (COLOURS[1], COLOURS[2])
+    parts = shown(view, run_id)
+    pages = [
+        top(t, found),
+        below(t, summaries, found.baselines, sort=""),
+        parts["statistics-top"],
+        parts["statistics-bands"],
+    ]
+    for page in pages:
+        for model, number in (("biased", 2), ("second", 3)):
+            assert re.search(rf'"var\(--d{number}\)">(?:(?!<svg).)*</svg>{model}<', page)
+    rows = [row.customdata[0][0] for row in view.show(run_id)[3].data]
+    assert set(rows) == {"second"}
 
 
 def test_every_pair_has_its_difference_tests_and_finding(view: Statistics, many: str):
@@ -85,6 +116,26 @@ def test_the_slider_tells_what_more_questions_would_show(view: Statistics, many:
     assert chart.data
     unchanged, _ = view.resized(many, act("set", {"size": "99"}))
     assert "With 200 questions" in unchanged
+
+
+@pytest.mark.parametrize(
+    ("counts", "finding", "missed"),
+    [
+        (KNOWING, "told apart", "–"),
+        (LEVEL, "cannot be told apart", "7 points"),
+        (GUESSING, "no better than guessing", None),
+    ],
+)
+def test_what_may_have_been_missed_is_told_only_of_a_pair_not_told_apart(
+    counts: tuple[int, int, int, int], finding: str, missed: str | None
+):
+    (found,) = comparisons(two(*counts))
+    t = text("en")
+    assert f"<td>{finding}</td>" in pairs_table(t, found)
+    planned = power_table(t, found, "")
+    cells = re.findall('<td class="r">(.*?)</td>', planned)
+    assert cells[:1] == ([missed] if missed else [])
+    assert len(power_chart(found, "", "en").data) == (4 if missed == "7 points" else 3)
 
 
 def test_one_model_alone_has_errors_and_no_pair(view: Statistics, room: Desk):
