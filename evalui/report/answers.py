@@ -56,7 +56,9 @@ class AnswerSummary:
     `asked` are the ids of their questions.
     `empty` and `cut` count blank replies and those that ran into the length limit. `means` has the
     mean of each text figure in 0..1 with its range over questions, `length` the median length in
-    characters (of all turns together; 0 without answers).
+    characters (of all turns together; 0 without answers). `compared_length` and
+    `reference_length` are the median lengths, in characters, of the texts that were compared and
+    of their references (turn by turn where each has its own; 0 without any).
     """
 
     cell: Cell
@@ -72,6 +74,8 @@ class AnswerSummary:
     corpus: Corpus | None = None
     rated: tuple[Rated, ...] = ()
     asked: frozenset[str] = frozenset()
+    compared_length: float = 0.0
+    reference_length: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +137,13 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         compared=len(compared),
         empty=sum(trial.choice is None for trial in trials),
         cut=sum(trial.reading.rule == "cut" for trial in trials),
-        length=float(median(map(_length, trials))) if trials else 0.0,
+        length=_median(list(map(_length, trials))),
         means=_means(compared),
         corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
         rated=tuple(one for one in rated if one),
         asked=frozenset(trial.sample_id for trial in compared),
+        compared_length=_median([len(reply) for reply, own in segments if own]),
+        reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
     )
 
 
@@ -197,6 +203,10 @@ def _segments(trial: Trial, samples: Mapping[str, Sample]) -> Iterator[tuple[str
         return
     for turn, reference in zip(trial.turns, references, strict=True):
         yield turn, (reference,)
+
+
+def _median(lengths: Sequence[float]) -> float:
+    return float(median(lengths)) if lengths else 0.0
 
 
 def _length(trial: Trial) -> int:

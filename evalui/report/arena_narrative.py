@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from evalui.report.answers import AnswerSummary
+from evalui.report.answers import AnswerPair, AnswerSummary
 from evalui.report.arena import PEOPLE, Arena
 from evalui.report.arena_panels import FEW, Grouping, Panel
+from evalui.report.leading import RECALL, lead
 from evalui.report.notes import Note
 from evalui.report.numbers import count, fixed
 from evalui.report.sentences import SENTENCES, say
@@ -12,8 +13,7 @@ from evalui.scoring.bradley_terry import Connection
 from evalui.scoring.judging import PANEL
 from evalui.types import Interval, Language
 
-MAIN_FIGURE = "rouge-l-f"
-_MAIN_NAME = "ROUGE-L"  # as people read it; tables keep the name under which SWIFT prints it
+_LEVEL = 0.05  # of the test of a pair of written answers, corrected for the number of pairs
 _FEW_QUESTIONS = 10  # below, resampling them gives ranges that are too short
 _NAMED = 3  # models in a title, before they are counted
 _HALF = 0.5
@@ -158,24 +158,57 @@ def dimension_name(name: str, language: Language) -> str:
 # ---------------------------------------------------------------- written answers
 
 
-def text_title(summaries: Sequence[AnswerSummary], language: Language) -> str:
-    """Whose answers are closest to the references, if all were compared on the same questions."""
-    found = [(s.means[MAIN_FIGURE], s) for s in summaries if MAIN_FIGURE in s.means]
+def text_title(
+    summaries: Sequence[AnswerSummary], language: Language, *, pairs: Sequence[AnswerPair] = ()
+) -> str:
+    """Whose answers are closest to the references, if all were compared on the same questions.
+
+    `pairs` compare the models of the dataset in the figure that leads: who is not behind the best
+    by its test is named beside it.
+    """
+    figure = lead(summaries).figure
+    found = [(s.means[figure], s) for s in summaries if figure in s.means]
     if not found:
         return say("closest-none", language)
     if len({summary.asked for _, summary in found}) > 1:
         return say("closest-apart", language)
-    best = max(mean.value for mean, _ in found)
-    first = [(mean, summary) for mean, summary in found if mean.value == best]
-    mean, summary = first[0]
-    told = {"metric": _MAIN_NAME, "value": share_of_one(best)}
+    mean, summary = max(found, key=lambda one: one[0].value)
+    best, model = mean.value, summary.cell.model
+    told = {"metric": metric_name(figure, language), "value": share_of_one(best)}
     if len(found) == 1:
         n, ends = count(summary.compared), between(mean)
-        return say("reaches", language, model=summary.cell.model, n=n, span=ends, **told)
-    if len(first) > 1:
-        names = listed([summary.cell.model for _, summary in first], language)
-        return say("closest-equal", language, names=names, **told)
-    return say("closest", language, model=summary.cell.model, span=between(mean), **told)
+        return say("reaches", language, model=model, n=n, span=ends, **told)
+    equal = {s.cell.model: m.value for m, s in found if m.value == best}
+    level = {s.cell.model: m.value for m, s in found} if pairs else {}
+    level = {name: level[name] for name in level if name not in _behind(model, figure, pairs)}
+    if len(equal) > 1 and len(level) <= len(equal):
+        return say("closest-equal", language, names=listed(list(equal), language), **told)
+    if len(level) > 1:
+        ends = {"low": share_of_one(min(level.values())), "high": share_of_one(best)}
+        names = listed(sorted(level, key=lambda name: -level[name]), language)
+        return say("closest-level", language, names=names, **ends, **told)
+    key = "closest-recall" if figure == RECALL else "closest"
+    return say(key, language, model=model, span=between(mean), **told)
+
+
+def metric_name(figure: str, language: Language) -> str:
+    """A figure that leads, as people read it; tables keep the name under which SWIFT prints it."""
+    return say(f"metric-{figure}", language)
+
+
+def told_apart(pair: AnswerPair) -> bool:
+    """Whether the test of a pair says that one is ahead; the one place that decides it."""
+    return pair.p < _LEVEL
+
+
+def _behind(best: str, figure: str, pairs: Sequence[AnswerPair]) -> frozenset[str]:
+    """The models that the test says are behind the best."""
+    assert all(pair.figure == figure for pair in pairs), "pairs compare the figure that leads"
+    return frozenset(
+        pair.second if pair.first == best else pair.first
+        for pair in pairs
+        if best in (pair.first, pair.second) and told_apart(pair)
+    )
 
 
 def text_subtitle(summaries: Sequence[AnswerSummary], language: Language) -> str:

@@ -125,32 +125,6 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "(for example Noto Sans CJK).",
         "zh": "没有图片：这里没有安装中文字体（例如 Noto Sans CJK）。",
     },
-    # Text figures
-    "closest": {
-        "en": "{model} is closest to the references: {metric} {value} ({span})",
-        "zh": "{model} 与参考答案最接近：{metric} {value}（{span}）",
-    },
-    "reaches": {
-        "en": "{model} reaches {metric} {value} ({span}) on {n} questions",
-        "zh": "{model} 在 {n} 题上的 {metric} 为 {value}（{span}）",
-    },
-    "closest-none": {
-        "en": "No answer has a reference to compare with",
-        "zh": "没有可与回答对照的参考答案",
-    },
-    "closest-equal": {
-        "en": "{names} are equally close to the references: {metric} {value}",
-        "zh": "{names} 与参考答案同样接近：{metric} {value}",
-    },
-    "closest-apart": {
-        "en": "The models were compared on different questions, so their means do not rank them",
-        "zh": "各模型对照的题目不同，平均值不能用来排名",
-    },
-    "text-axis": {"en": "mean over questions", "zh": "各题平均"},
-    "text-about": {
-        "en": "Mean over questions with a reference, 0 to 1. Whiskers: 95 % plausible range. {n}",
-        "zh": "有参考答案的题目的平均值，0 到 1。须线：95 % 合理范围。{n}",
-    },
     # What to know of a judge
     "steady": {"en": "The judge is steady.", "zh": "评委稳定。"},
     "fair": {"en": "The judge is only fairly steady.", "zh": "评委只算较稳定。"},
@@ -228,31 +202,6 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "Prefers the answer shown second: the first wins only {value} % ({span}) of "
         "decided verdicts.",
         "zh": "偏爱后展示的回答：分出胜负的评判中，先展示者只胜 {value} %（{span}）。",
-    },
-    # What to know of answers
-    "answers-partial": {
-        "en": "Only {done} of {total} answers are in; figures may still change.",
-        "zh": "{total} 条回答中只完成 {done} 条，数字还可能变化。",
-    },
-    "answers-some": {
-        "en": "{done} of {total} questions were answered; the figures rest on these alone.",
-        "zh": "{total} 题中回答了 {done} 题，数字仅依据这些题。",
-    },
-    "answers-empty": {
-        "en": "Empty replies, counted as 0: {k} of {n}.",
-        "zh": "{n} 条回答中 {k} 条为空，按 0 计。",
-    },
-    "answers-cut": {
-        "en": "Answers cut off at the length limit: {k} of {n}.",
-        "zh": "{n} 条回答中 {k} 条因长度上限被截断。",
-    },
-    "answers-bare": {
-        "en": "Questions without a reference: {k} of {n}. They enter no text figure.",
-        "zh": "{n} 题中 {k} 题没有参考答案，不计入文本指标。",
-    },
-    "answers-unscored": {
-        "en": "Answers without a readable rating from {judge}: {k} of {n}.",
-        "zh": "{judge} 对 {n} 条回答中的 {k} 条没有给出可读的评分。",
     },
     # The written report
     "answers-part": {"en": "Written answers · {dataset}", "zh": "书面回答 · {dataset}"},

@@ -6,8 +6,8 @@ from itertools import combinations
 from urllib.parse import urlencode
 
 from evalui.report.answers import AnswerPair, AnswerSummary, paired, summarise_answers
-from evalui.report.arena_narrative import MAIN_FIGURE
 from evalui.report.compare import MEASURES, corrected, shared_measures
+from evalui.report.leading import MAIN
 from evalui.report.pair_narrative import pair_sentence
 from evalui.report.pairs import Measure, Pair, pair
 from evalui.report.summary import Summary, outcomes
@@ -153,14 +153,10 @@ def _under_each(main: Pair, summaries: Sequence[Summary]) -> list[Pair]:
 
 def _of_answers(chosen: Sequence[Contender], results: Sequence[CellResult]) -> Compared:
     of = {each.name: each for each in chosen}
-    found = [_ahead_first(each) for each in paired(results, MAIN_FIGURE)]
+    found = [_ahead_first(each) for each in paired(results, MAIN)]
     pairs = [Versus(of[each.first], of[each.second], each) for each in found]
     values = [
-        {
-            trial.sample_id: trial.scores[MAIN_FIGURE][0]
-            for trial in result.trials
-            if MAIN_FIGURE in trial.scores
-        }
+        {trial.sample_id: trial.scores[MAIN][0] for trial in result.trials if MAIN in trial.scores}
         for result in results
     ]
     whole = _compared(chosen, results, (ROUGE, ROUGE), pairs, values)

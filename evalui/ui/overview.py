@@ -7,8 +7,6 @@ from typing import Any
 
 import gradio as gr
 
-from evalui.report.answers import paired
-from evalui.report.arena_narrative import MAIN_FIGURE
 from evalui.report.charts import before_after
 from evalui.report.panel_charts import text_figures_chart
 from evalui.ui.breakdown import below
@@ -81,11 +79,10 @@ class Overview:
             return Html(""), gr.Column(visible=False), Html(""), None, Html("")
         judged = any(arena.done for arena in shown.report.arenas)
         drawn = len(by_dataset(answers)) == 1 and any(summary.means for summary in answers)
-        compared = paired(shown.report.results, MAIN_FIGURE)
         return (
             join(
                 div(arena_link(t, shown.run.id), cls="first") if judged else None,
-                open_top(t, answers, compared, baselines=baselines),
+                open_top(t, answers, shown.report.results, baselines=baselines),
             ),
             gr.Column(visible=drawn),
             open_chart_title(t, answers),

@@ -1,0 +1,123 @@
+"""A judged run whose references are far shorter than its answers, on the page and in the report."""
+
+from pathlib import Path
+
+import gradio as gr
+import pytest
+from ui_examples import built
+from ui_open_examples import answers, finish, given, lines, open_desk, open_form
+
+from evalui.report.document import compile_report, markdown
+from evalui.ui.arena import Arena
+from evalui.ui.desk import Desk
+from evalui.ui.results import Results
+from evalui.ui.text import text
+
+_CAPITALS = (
+    ("中国", "北京"),
+    ("日本", "东京"),
+    ("法国", "巴黎"),
+    ("英国", "伦敦"),
+    ("德国", "柏林"),
+    ("俄国", "莫斯科"),
+    ("印度", "新德里"),
+    ("埃及", "开罗"),
+    ("泰国", "曼谷"),
+    ("古巴", "哈瓦那"),
+    ("希腊", "雅典"),
+    ("挪威", "奥斯陆"),
+)
+_BARE = 4  # questions without a reference
+_WORDS = "这个问题很有意思，下面我来仔细说明一下：经过长期的历史发展，"
+
+
+def _questions() -> bytes:
+    asked = [
+        {"index": f"cn-{number}", "question": f"{land}的首都是哪里？", "reference_answer": city}
+        for number, (land, city) in enumerate(_CAPITALS)
+    ]
+    bare = [
+        {"index": f"cn-b{number}", "question": f"写第 {number} 首诗。", "reference_answer": ""}
+        for number in range(_BARE)
+    ]
+    return lines([*asked, *bare])
+
+
+def _answers(*, padding: str, right: int) -> bytes:
+    """Answers of which the first `right` hold the reference, the words around it as padding."""
+    told = {
+        f"cn-{number}": f"{padding}首都是{city if number < right else '某座城市'}。"
+        for number, (_, city) in enumerate(_CAPITALS)
+    }
+    return answers(told | {f"cn-b{number}": f"{padding}诗。" for number in range(_BARE)})
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return open_desk(tmp_path)
+
+
+@pytest.fixture
+def run_id(desk: Desk) -> str:
+    """`brief` is right on 6 of 12 in few words, `long` on all of them in many."""
+    brief = given(desk, _answers(padding="我觉得，答案应该是这样的：", right=6), "brief")
+    long = given(desk, _answers(padding=_WORDS * 3, right=12), "long")
+    both = brief | long | {"answers": [*brief["answers"], *long["answers"]]}
+    return finish(desk, open_form(desk, _questions(), models=[], **both))
+
+
+def _results(desk: Desk, language: str) -> Results:
+    tab = Results(desk, text(language))
+
+    def build() -> None:
+        with gr.Blocks(analytics_enabled=False):
+            tab.build()
+
+    built(build)
+    return tab
+
+
+def _arena(desk: Desk, language: str) -> Arena:
+    tab = Arena(desk, text(language))
+
+    def build() -> None:
+        with gr.Blocks(analytics_enabled=False):
+            tab.build()
+
+    built(build)
+    return tab
+
+
+def _report(desk: Desk, run_id: str, language: str) -> str:
+    return markdown(compile_report("Capitals", desk.store.results(run_id)), language)
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "metrics", "reason"),
+    [
+        (
+            "en",
+            "long leads brief",
+            "long covers the references best: recall (ROUGE-L)",
+            "References are 2 characters, answers",
+        ),
+        (
+            "zh",
+            "long 比 brief 高",
+            "long 对参考答案的覆盖最好：召回率（ROUGE-L）",
+            "参考答案 2 字，回答",
+        ),
+    ],
+)
+def test_the_judge_speaks_first_and_recall_leads(
+    desk: Desk, run_id: str, language: str, first: str, metrics: str, reason: str
+):
+    page = _results(desk, language).overview.show(run_id)[4]
+    told = _report(desk, run_id, language)
+    for whole in (page, told):
+        places = [whole.index(part) for part in (first, metrics, reason)]
+        assert places == sorted(places)
+        assert "closest to the references" not in whole
+    # The first sentence after the title of the report.
+    opening = [line for line in told.splitlines() if line and not line.startswith("#")]
+    assert opening[0].startswith(f"**{first}")
