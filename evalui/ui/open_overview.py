@@ -87,12 +87,6 @@ def open_below(
     )
 
 
-def arena_link(t: Text, run_id: str) -> Html:
-    """The way from the answers to what a judge said of them."""
-    link = el("a", t("open.arena"), href=f"?run={run_id}&tab=arena", cls="btn")
-    return div(inline(t("open.judged"), cls="dim"), " ", link, cls="arena-link")
-
-
 def by_dataset(answers: Sequence[AnswerSummary]) -> dict[str, list[AnswerSummary]]:
     """The cells that could run, by dataset."""
     found: dict[str, list[AnswerSummary]] = {}

@@ -116,7 +116,7 @@ def test_the_head_counts_models_without_the_judge(tab: Results, desk: Desk):
 
 def test_the_arena_is_linked_if_answers_were_compared(tab: Results, desk: Desk):
     run_id = finish(desk, open_form(desk))
-    assert f'href="?run={run_id}&amp;tab=arena"' in written(tab, run_id)
+    assert f'href="?run={run_id}&amp;tab=arena&amp;arena=0"' in written(tab, run_id)
     alone = finish(desk, open_form(desk, judging=[]))
     assert "tab=arena" not in written(tab, alone)
 
