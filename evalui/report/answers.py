@@ -11,7 +11,7 @@ from evalui.report.corpus import Corpus, corpus
 from evalui.scoring.bootstrap import mean_intervals
 from evalui.scoring.bootstrap import paired as compare
 from evalui.scoring.pairing import holm
-from evalui.types import Cell, CellResult, CellState, Interval, Sample, Trial
+from evalui.types import NO_REFERENCE, Cell, CellResult, CellState, Interval, Sample, Trial
 
 ANSWERS = "question_answer"  # the mode whose cells hold written answers
 JUDGE = "judge"  # the mode whose cells hold what a judge said of them
@@ -36,7 +36,8 @@ class Rated:
     """What one judge gave single answers: the mean on its own scale, and what it left unscored.
 
     `scale` is "rating" (1..10) or "correct" (0..1). `n` answers were rated; `unscored` more have
-    a judgement without a readable mark. `state` and `error` are those of the judge's cell.
+    a judgement without a readable mark, and `unreferenced` were not judged for lack of a
+    reference. `state` and `error` are those of the judge's cell.
     """
 
     by: str
@@ -46,6 +47,7 @@ class Rated:
     unscored: int
     state: CellState = "done"
     error: str = ""
+    unreferenced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +224,16 @@ def _rated(model: str, judged: CellResult) -> Rated | None:
     # A judge that has given no mark yet is taken to be asked for the usual one.
     scale = next((name for one in trials for name in _SCALES if name in one.scores), "rating")
     marks = [trial.scores[scale][0] for trial in trials if scale in trial.scores]
+    unreferenced = sum(trial.reading.rule == NO_REFERENCE for trial in trials)
     return Rated(
         by=judged.cell.model,
         scale=scale,
         mean=_mean_mark(marks, scale),
         n=len(marks),
-        unscored=len(trials) - len(marks),
+        unscored=len(trials) - len(marks) - unreferenced,
         state=judged.state,
         error=judged.error,
+        unreferenced=unreferenced,
     )
 
 

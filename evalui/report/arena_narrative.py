@@ -26,7 +26,8 @@ _NOBODY: frozenset[str] = frozenset()
 def standings_title(arena: Arena, language: Language) -> str:
     """Who leads by how much, or why that cannot be said."""
     if not arena.standings or not arena.battles:
-        return say("arena-empty", language)
+        nothing = 0 < len(arena.verdicts) == arena.reliability.unreferenced
+        return say("arena-unreferenced" if nothing else "arena-empty", language)
     if arena.questions < _FEW_QUESTIONS:
         return say("arena-few", language, n=arena.questions)
     if arena.connection is None or not arena.connection.finite:
@@ -245,8 +246,13 @@ def answer_notes(
             text = say(f"answers-{rule}", language, k=count(k), n=count(summary.n))
             found.append(Note("info" if rule == "bare" else "warn", rule, text))
     for rated in summary.rated:
+        judge = judge_name(rated.by, language, rule_based=rule_based)
+        if rated.unreferenced:
+            k = count(rated.unreferenced)
+            told = {"k": k, "n": count(rated.n + rated.unscored + rated.unreferenced)}
+            text = say("answers-unreferenced", language, judge=judge, **told)
+            found.append(Note("info", "unreferenced", text))
         if rated.unscored:
-            judge = judge_name(rated.by, language, rule_based=rule_based)
             told = {"k": count(rated.unscored), "n": count(rated.n + rated.unscored)}
             text = say("answers-unscored", language, judge=judge, **told)
             found.append(Note("warn", "unscored", text))

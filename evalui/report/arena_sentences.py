@@ -7,6 +7,10 @@ from evalui.types import Language
 ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     # Titles above the standings
     "arena-empty": {"en": "No verdicts yet", "zh": "还没有评判"},
+    "arena-unreferenced": {
+        "en": "Nothing was judged: no question has the reference that this judge needs",
+        "zh": "没有可评判的题目：评委需要参考答案，而题目都没有",
+    },
     "arena-few": {
         "en": "Too few questions ({n}) to read a ranking from",
         "zh": "题目太少（{n} 题），排不出名次",
@@ -166,6 +170,12 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "Verdicts that cannot be read: {value} % ({span}) of {n}. They count for nobody.",
         "zh": "{n} 条评判中 {value} %（{span}）无法判读，不计入任何一方。",
     },
+    "no-reference": {
+        "en": "No reference: not judged. {k} of {n} showings are on questions that lack the "
+        "reference this judge needs. They count for nobody.",
+        "zh": "没有参考答案，未评判：{n} 次展示中有 {k} 次的题目缺少评委所需的参考答案，"
+        "不计入任何一方。",
+    },
     "no-majority": {
         "en": "Showings without a majority of the judges: {value} % ({span}) of {n}. "
         "They count for nobody.",
@@ -253,6 +263,10 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "{none} had no majority.",
         "zh": "共 {total} 次比较：{read} 次（{rate} %）形成多数，{none} 次没有。",
     },
+    "compared-not": {
+        "en": "{k} more were not judged: their questions lack the reference that this judge needs.",
+        "zh": "另有 {k} 次未评判：题目缺少评委所需的参考答案。",
+    },
     "consistent": {
         "en": "Of these, {k} ({rate} %) are not contradicted by the other order.",
         "zh": "其中 {k} 次（{rate} %）没有被另一种顺序推翻。",
@@ -304,6 +318,10 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "row-longer": {"en": "Longer answer wins", "zh": "较长者胜"},
     "row-lists": {"en": "Answer with more list items wins", "zh": "列表项较多者胜"},
     "row-unreadable": {"en": "Unreadable verdicts", "zh": "无法判读的评判"},
+    "row-no-reference": {
+        "en": "No reference: not judged",
+        "zh": "没有参考答案，未评判",
+    },
     "row-injected": {
         "en": "Verdicts on an answer that speaks to the judge",
         "zh": "涉及对评委喊话的回答的评判",

@@ -84,8 +84,12 @@ def _compared(arena: Arena, language: Language) -> Iterator[Block]:
     if arena.by == PANEL:
         none = count(counted.total - counted.extracted)
         yield Paragraph(say("compared-panel", language, none=none, **told))
+    else:
+        yield Paragraph(say("compared", language, **told))
+    if k := arena.reliability.unreferenced:
+        yield Paragraph(say("compared-not", language, k=count(k)))
+    if arena.by == PANEL:
         return
-    yield Paragraph(say("compared", language, **told))
     if arena.orders == "double" and counted.consistent_rate is not None:
         told = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
         yield Paragraph(say("consistent", language, **told))
@@ -210,6 +214,8 @@ def _reliability(arena: Arena, language: Language) -> Table:
         for key, share in shares.items()
         if share
     ]
+    if kept.unreferenced:
+        rows.append((say("row-no-reference", language), count(kept.unreferenced)))
     rows.append((say("row-injected", language), count(kept.injected)))
     if panel and (agreed := arena.agreement):
         rows.append((say("row-agree", language), _of_n(agreed.raw, language)))

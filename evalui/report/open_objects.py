@@ -189,6 +189,7 @@ def _rated(rated: Rated) -> JsonObject:
         "range": [mean.low, mean.high] if mean else None,
         "n": rated.n,
         "unscored": rated.unscored,
+        "unreferenced": rated.unreferenced,
         "state": rated.state,
         "error": rated.error,
     }
@@ -298,4 +299,5 @@ def _reliability(found: Reliability) -> JsonObject:
         "ranges": {name: percent_range(share) for name, share in shares.items() if share},
         "counts": {name: share.n for name, share in shares.items() if share},
         "injected": found.injected,
+        "unreferenced": found.unreferenced,
     }

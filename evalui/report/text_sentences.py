@@ -74,6 +74,10 @@ TEXT_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "Questions without a reference: {k} of {n}. They enter no text figure.",
         "zh": "{n} 题中 {k} 题没有参考答案，不计入文本指标。",
     },
+    "answers-unreferenced": {
+        "en": "Not judged by {judge}, for lack of a reference: {k} of {n} answers.",
+        "zh": "{n} 条回答中 {k} 条的题目没有参考答案，{judge} 未评判。",
+    },
     "answers-unscored": {
         "en": "Answers without a readable rating from {judge}: {k} of {n}.",
         "zh": "{judge} 对 {n} 条回答中的 {k} 条没有给出可读的评分。",

@@ -202,15 +202,21 @@ def _pairs_card(t: Text, pairs: Sequence[AnswerPair]) -> Html:
 def _ratings_card(
     t: Text, answers: Sequence[AnswerSummary], names: Mapping[Cell, Html]
 ) -> Html | None:
+    bare = any(rated.unreferenced for s in answers for rated in s.rated)
+    counts = ("rated", "unscored", "unreferenced") if bare else ("rated", "unscored")
     rows: list[list[Child]] = [
-        [names[s.cell], rated.by, _rating(t, rated), count(rated.n), count(rated.unscored)]
+        [names[s.cell], rated.by, _rating(t, rated), *_counted(rated)[: len(counts)]]
         for s in answers
         for rated in s.rated
     ]
     if not rows:
         return None
-    heads = [t(f"open.{name}") for name in ("model", "judge", "rating", "rated", "unscored")]
-    return titled(t("open.ratings"), table(heads, rows, right=(3, 4)))
+    heads = [t(f"open.{name}") for name in ("model", "judge", "rating", *counts)]
+    return titled(t("open.ratings"), table(heads, rows, right=(3, 4, 5)[: len(counts)]))
+
+
+def _counted(rated: Rated) -> list[str]:
+    return [count(n) for n in (rated.n, rated.unscored, rated.unreferenced)]
 
 
 def _rating(t: Text, rated: Rated) -> Html:

@@ -1,5 +1,6 @@
 """A judged run whose references are far shorter than its answers, on the page and in the report."""
 
+import json
 from pathlib import Path
 
 import gradio as gr
@@ -8,6 +9,7 @@ from ui_examples import built
 from ui_open_examples import answers, finish, given, lines, open_desk, open_form
 
 from evalui.report.document import compile_report, markdown
+from evalui.report.export import duel_lines, write
 from evalui.ui.arena import Arena
 from evalui.ui.desk import Desk
 from evalui.ui.results import Results
@@ -121,3 +123,47 @@ def test_the_judge_speaks_first_and_recall_leads(
     # The first sentence after the title of the report.
     opening = [line for line in told.splitlines() if line and not line.startswith("#")]
     assert opening[0].startswith(f"**{first}")
+
+
+_NOT_JUDGED = {"en": "no reference: not judged", "zh": "没有参考答案，未评判"}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_lacks_a_reference_was_not_judged_and_is_not_unreadable(
+    desk: Desk, run_id: str, language: str
+):
+    k = 2 * _BARE  # both orders of one pair
+    row = next(row for row in desk.store.cells(run_id) if row.cell.mode == "judge")
+    assert (row.unreadable, row.unreferenced) == (0, k)
+    told = _report(desk, run_id, language)
+    shown = _arena(desk, language)
+    page = "".join(map(str, shown.enter(run_id, {})))
+    for whole in (told, page):
+        assert _NOT_JUDGED[language] in whole.casefold()
+    # 12 questions with a reference in both orders, and all of these could be read.
+    assert (
+        "24 comparisons, of which 24" if language == "en" else "共 24 次比较，其中 24 次"
+    ) in told
+    assert ("8 of 32" if language == "en" else "32 次展示中有 8 次") in told
+
+
+def test_the_duels_have_a_filter_for_each_of_the_two(desk: Desk, run_id: str):
+    shown = _arena(desk, "en")
+    pages = {
+        name: "".join(map(str, shown.enter(run_id, {"sub": "duels", "duel_outcome": name})))
+        for name in ("unreferenced", "unreadable")
+    }
+    assert "4 duels" in pages["unreferenced"]
+    assert "写第 0 首诗" in pages["unreferenced"]
+    assert "No duel fits" in pages["unreadable"]
+
+
+def test_exports_count_and_name_what_was_not_judged(desk: Desk, run_id: str):
+    report = compile_report("Capitals", desk.store.results(run_id))
+    (arena,) = json.loads(write(report, "json", "en"))["arenas"]
+    kept = arena["reliability"]
+    assert (kept["n"], kept["unreferenced"], kept["unreadable"]) == (32, 8, 0.0)
+    duels = [json.loads(line) for line in duel_lines(report)]
+    bare = [duel for duel in duels if duel["rule"] == "no-reference"]
+    assert len(bare) == 8
+    assert {duel["winner"] for duel in bare} == {None}
