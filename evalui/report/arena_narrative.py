@@ -50,9 +50,37 @@ def standings_subtitle(
     if not arena.standings:
         return ""
     said = [say("elo-about", language, runs=count(arena.elo_orders), n=count(arena.questions))]
-    if sum(standing.with_leader for standing in arena.standings) > 1:
-        said.append(say("elo-grey", language))
+    said.append(say(f"ordered-{arena.headline}", language))
     return joined([*said, battles_by(arena, language, rule_based=rule_based)], language)
+
+
+def order_note(arena: Arena, language: Language) -> str:
+    """By what the standings are ordered, and a sentence more if score or ELO order otherwise."""
+    if not arena.standings:
+        return ""
+    said = [say(f"ordered-{arena.headline}", language)]
+    columns: dict[str, list[float]] = {
+        "score": [standing.tally.score for standing in arena.standings],
+        "elo": [round(standing.elo) for standing in arena.standings],
+    }
+    if arena.headline == "elo":
+        del columns["elo"]
+    # The models that each column puts first, of the columns that do not fall from row to row.
+    firsts = {
+        key: arena.standings[values.index(max(values))].model
+        for key, values in columns.items()
+        if values != sorted(values, reverse=True)
+    }
+    what = say("otherwise-both", language)
+    if len(firsts) == 1:
+        (key,) = firsts
+        what = say(f"otherwise-{key}", language)
+    if len(set(firsts.values())) == 1 and arena.standings[0].model not in firsts.values():
+        (first,) = set(firsts.values())
+        said.append(say("otherwise-first", language, what=what, model=first))
+    elif firsts:
+        said.append(say("otherwise", language, what=what))
+    return joined(said, language)
 
 
 def battles_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NOBODY) -> str:

@@ -50,10 +50,25 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "ELO, median of {runs} orders of play. Whiskers: 95 %, resampling the {n} questions.",
         "zh": "ELO，{runs} 种对战顺序的中位数。须线：对 {n} 题重抽样的 95 % 范围。",
     },
-    "elo-grey": {
-        "en": "Grey: cannot be told apart from the leader.",
-        "zh": "灰色：与领先者分不出高下。",
+    "ordered-bradley_terry": {
+        "en": "Ordered by Bradley-Terry rating.",
+        "zh": "按 Bradley-Terry 评分排序。",
     },
+    "ordered-elo": {
+        "en": "Ordered by ELO, since no Bradley-Terry rating is finite.",
+        "zh": "没有有限的 Bradley-Terry 评分，故按 ELO 排序。",
+    },
+    "otherwise": {
+        "en": "By {what} the order is another.",
+        "zh": "按{what}，名次有所不同。",
+    },
+    "otherwise-first": {
+        "en": "By {what}, {model} is first.",
+        "zh": "按{what}，{model} 居首。",
+    },
+    "otherwise-score": {"en": "score", "zh": "得分"},
+    "otherwise-elo": {"en": "ELO", "zh": " ELO "},
+    "otherwise-both": {"en": "score and ELO", "zh": "得分和 ELO"},
     "battles-by": {"en": "{battles} battles, {judge}.", "zh": "{battles} 场对战，{judge}。"},
     "by-judge": {"en": "judge: {name}", "zh": "评委：{name}"},
     "by-panel": {"en": "panel of {k} judges: {names}", "zh": "{k} 位评委合议：{names}"},

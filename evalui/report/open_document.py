@@ -10,7 +10,7 @@ from itertools import combinations
 
 from evalui.report import figures
 from evalui.report.arena import Arena
-from evalui.report.arena_narrative import judged_by, matrix_title, standings_title
+from evalui.report.arena_narrative import judged_by, matrix_title, order_note, standings_title
 from evalui.report.arena_panels import MOST, most_frequent
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, Table
 from evalui.report.judge_narrative import judge_notes
@@ -54,6 +54,7 @@ def _arena(
     yield from _compared(arena, language)
     if not arena.standings:
         return
+    yield Paragraph(order_note(arena, language))
     yield Heading(3, say("basic", language))
     dimensions = _printed(arena)
     yield _dimensions(arena, dimensions, say("head-stats", language), _shares)

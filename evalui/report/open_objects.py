@@ -78,6 +78,7 @@ def arena_object(arena: Arena) -> JsonObject:
         "planned": arena.planned,
         "battles": len(arena.battles),
         "comparisons": _comparisons(arena.comparisons) if arena.comparisons else None,
+        "ordered_by": arena.headline,
         "standings": [_standing(standing) for standing in arena.standings],
         "lead": list(arena.lead) if arena.lead else None,
         "win_matrix": matrix_object(arena.matrix) if arena.matrix else None,

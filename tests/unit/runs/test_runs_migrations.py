@@ -73,7 +73,8 @@ def test_old_judgements_without_a_reference_are_no_longer_unreadable(
 ) -> None:
     migrate(connection, MIGRATIONS[:5])
     connection.execute(
-        "INSERT INTO dataset (id, key, owner, name, kind, sha256, paths, n_samples, n_shots, faults, created)"
+        "INSERT INTO dataset (id, key, owner, name, kind, sha256, paths, n_samples, n_shots,"
+        " faults, created)"
         " VALUES (1, 'k', 'ann', 'd', 'subjective', '', '[]', 2, 0, 0, 0)"
     )
     connection.executemany(
