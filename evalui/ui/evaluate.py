@@ -32,6 +32,7 @@ from evalui.ui.choose import (
 )
 from evalui.ui.choose_judge import Referenced, can_judge, is_single, judge_card
 from evalui.ui.desk import Desk, Intent
+from evalui.ui.destinations import leaving, staying
 from evalui.ui.draft import (
     Draft,
     form_of,
@@ -235,7 +236,11 @@ class Evaluate:
         answers, judge = self._contest(form, states, datasets)
         return el(
             "section",
-            page_head(t("evaluate.title"), t("evaluate.step"), adder(t)),
+            page_head(
+                t("evaluate.title"),
+                join(t("evaluate.step"), staying(t, self._leaving(form))),
+                adder(t),
+            ),
             div(note("bad", problem), role="alert") if problem else div(),
             *(el("input", type="hidden", name="kinds", value=k, data_many=True) for k in kinds),
             div(*files, cls="stack"),
@@ -288,21 +293,24 @@ class Evaluate:
         return open_facts(t, checked), open_health_card(t, checked)
 
     def _cost(self, form: Form) -> Html:
-        t = self.t
+        t, away = self.t, self._leaving(form)
         try:
             draft = read_draft(form)
             if missing := self._missing(draft, form):
-                return cost_card(t, (), problems=[t(missing)])
+                return cost_card(t, (), problems=[t(missing)], warnings=away)
             intent = self.desk.plan(draft)
         except EvaluiError as error:
-            return cost_card(t, (), problems=[self.t.told(error.sentence)])
+            return cost_card(t, (), problems=[self.t.told(error.sentence)], warnings=away)
         questions = max(plan.questions for plan in intent.plans)
         return cost_card(
             t,
             cost_rows(t, intent.cost, ahead=self.desk.ahead(), questions=questions),
             problems=[] if _anything(intent) else [t("cost.nothing")],
-            warnings=self._warnings(intent),
+            warnings=[*away, *self._warnings(intent)],
         )
+
+    def _leaving(self, form: Form) -> list[str]:
+        return leaving(self.t, self.desk.catalog(), form, self.desk.settings)
 
     def _missing(self, draft: Draft, form: Form) -> str:
         """What a person has still to decide: the key of its sentence."""
