@@ -278,10 +278,6 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "{none} had no majority.",
         "zh": "共 {total} 次比较：{read} 次（{rate} %）形成多数，{none} 次没有。",
     },
-    "compared-not": {
-        "en": "{k} more were not judged: their questions lack the reference that this judge needs.",
-        "zh": "另有 {k} 次未评判：题目缺少评委所需的参考答案。",
-    },
     "consistent": {
         "en": "Of these, {k} ({rate} %) are not contradicted by the other order.",
         "zh": "其中 {k} 次（{rate} %）没有被另一种顺序推翻。",

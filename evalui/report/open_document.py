@@ -85,12 +85,8 @@ def _compared(arena: Arena, language: Language) -> Iterator[Block]:
     if arena.by == PANEL:
         none = count(counted.total - counted.extracted)
         yield Paragraph(say("compared-panel", language, none=none, **told))
-    else:
-        yield Paragraph(say("compared", language, **told))
-    if k := arena.reliability.unreferenced:
-        yield Paragraph(say("compared-not", language, k=count(k)))
-    if arena.by == PANEL:
         return
+    yield Paragraph(say("compared", language, **told))
     if arena.orders == "double" and counted.consistent_rate is not None:
         told = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
         yield Paragraph(say("consistent", language, **told))

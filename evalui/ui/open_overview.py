@@ -143,7 +143,10 @@ def _strip(
     heads += [] if columns else [t("open.length")]
     rows = [_kpi(t, summary, names[summary.cell], columns, heads) for summary in answers]
     head = div(*(div(word) for word in heads), cls="kpi h")
-    return card(head, *rows, cls="kpis open" if columns else "kpis open bare")
+    kind = "" if columns else "bare"
+    if RECALL in columns:  # then the two columns after it are not the ones to read
+        kind = "recall"
+    return card(head, *rows, cls=f"kpis open {kind}".strip())
 
 
 def _kpi(

@@ -11,6 +11,7 @@ from ui_open_examples import answers, finish, given, lines, open_desk, open_form
 from evalui.report.document import compile_report, markdown
 from evalui.report.export import duel_lines, write
 from evalui.ui.arena import Arena
+from evalui.ui.compare import Compare
 from evalui.ui.desk import Desk
 from evalui.ui.results import Results
 from evalui.ui.text import text
@@ -167,3 +168,17 @@ def test_exports_count_and_name_what_was_not_judged(desk: Desk, run_id: str):
     bare = [duel for duel in duels if duel["rule"] == "no-reference"]
     assert len(bare) == 8
     assert {duel["winner"] for duel in bare} == {None}
+
+
+def test_compare_goes_by_recall_too_and_offers_rouge(desk: Desk, run_id: str):
+    cells = [str(row.id) for row in desk.store.cells(run_id) if row.cell.mode != "judge"]
+
+    def compared(**wish: str) -> str:
+        form = {"tab": "compare", "cells": ",".join(cells), **wish}
+        outputs = Compare(desk, text("en")).enter("", form)
+        return "".join(part for part in outputs[2:] if isinstance(part, str))
+
+    assert "long beats brief by 0.50 of recall (ROUGE-L)" in compared()
+    assert "References are 2 characters" in compared()
+    assert "Number of questions by ROUGE-L" in compared(measure="rouge")
+    assert "of recall" not in compared(measure="rouge")
