@@ -13,6 +13,7 @@ from starlette.datastructures import QueryParams
 from evalui.data.base import Loaded
 from evalui.errors import EvaluiError
 from evalui.models.catalog import ModelState
+from evalui.models.destinations import hosts_elsewhere
 from evalui.modes import MODES
 from evalui.modes.rubrics import language_of
 from evalui.runs.cells import CellPlan
@@ -185,18 +186,21 @@ class Evaluate:
         return "kinds" in form and bool(set(kinds) - set(many(form, "kinds")))
 
     def _usual_models(self) -> list[str]:
+        """The first models that run here, own ones before baselines; others wait to be chosen."""
         ready = [
             state
             for state in self.desk.states()
             if not state.problem and not state.entry.judges_only
         ]
         own = [state.entry.name for state in ready if not state.entry.baseline]
-        names = own or [state.entry.name for state in ready]
+        here = [state.entry.name for state in ready if not hosts_elsewhere(state.entry)]
+        names = [name for name in own if name in here] if own else here
         return names[:_DEFAULT_MODELS]
 
     def _usual_judging(self, form: Form, datasets: Sequence[Dataset]) -> Form:
         """Judges compare answers to open questions that have references; else nobody judges."""
-        judges = [state.entry.name for state in self.desk.states() if can_judge(state)]
+        able = [state.entry for state in self.desk.states() if can_judge(state)]
+        judges = [entry.name for entry in able if not hosts_elsewhere(entry)]
         judge = _SAMPLE_JUDGE if _SAMPLE_JUDGE in judges else next(iter(judges), "")
         chosen: Form = {"judges": [judge] if judge else [], "judging": []}
         open_ = [each for each in datasets if each.kind == "subjective"]

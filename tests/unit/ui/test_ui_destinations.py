@@ -1,9 +1,11 @@
 """Where the questions go is said before the start, and nothing is promised that is not so."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ui_open_examples import MODELS, open_desk, open_form
+from ui_open_examples import MODELS, open_desk, open_form, subjective
 
 from evalui.ui.desk import Desk
 from evalui.ui.evaluate import Evaluate
@@ -98,3 +100,26 @@ def test_the_empty_page_promises_nothing_that_a_choice_could_break(desk: Desk, l
     page = _page(desk, {}, language)
     assert _STAYS[language] not in page
     assert ("unless you choose" if language == "en" else "除非选用") in page
+
+
+_ELSEWHERE = """
+[remote-chat]
+backend = "openai"
+path = "big"
+options = { base_url = "https://api.example.org/v1" }
+"""
+
+
+def test_nothing_is_sent_elsewhere_unless_a_person_chooses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    desk = open_desk(tmp_path, _ELSEWHERE)
+    (away,) = desk.states()
+    ready = replace(away, problem="", abilities=frozenset({"generate"}))
+    monkeypatch.setattr(desk, "states", lambda: [ready])
+    upload = desk.keep([("talk.jsonl", subjective())])
+    page = _page(desk, {"uploads": [upload]})
+    assert _STAYS["en"] in page
+    assert re.search(r'<input[^>]*value="remote-chat"[^>]* checked', page) is None
+    assert re.search(r'<input[^>]*value="remote-chat"[^>]*>', page)
+    assert "Choose a model." in page
