@@ -26,6 +26,7 @@ __all__ = [
     "Rated",
     "answers",
     "paired",
+    "rated",
     "rating_cells",
     "summarise_answers",
 ]
@@ -129,7 +130,7 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
     trials = result.trials
     compared = [trial for trial in trials if trial.scores]
     segments = [pair for trial in trials for pair in _segments(trial, result.samples)]
-    rated = (_rated(result.cell.model, one) for one in judged)
+    marks = (rated(result.cell.model, one) for one in judged)
     return AnswerSummary(
         cell=result.cell,
         state=result.state,
@@ -142,10 +143,32 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         length=_median(list(map(_length, trials))),
         means=_means(compared),
         corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
-        rated=tuple(one for one in rated if one),
+        rated=tuple(one for one in marks if one),
         asked=frozenset(trial.sample_id for trial in compared),
         compared_length=_median([len(reply) for reply, own in segments if own]),
         reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
+    )
+
+
+def rated(model: str, judged: CellResult) -> Rated | None:
+    """What a judge of single answers gave one model, None if it saw none of its answers."""
+    own = {place for place, one in enumerate(judged.contestants) if one.name == model}
+    trials = [trial for trial in judged.trials if trial.variant.permutation[0] in own]
+    if judged.trials and not own:
+        return None
+    # A judge that has given no mark yet is taken to be asked for the usual one.
+    scale = next((name for one in trials for name in _SCALES if name in one.scores), "rating")
+    marks = [trial.scores[scale][0] for trial in trials if scale in trial.scores]
+    unreferenced = sum(trial.reading.rule == NO_REFERENCE for trial in trials)
+    return Rated(
+        by=judged.cell.model,
+        scale=scale,
+        mean=_mean_mark(marks, scale),
+        n=len(marks),
+        unscored=len(trials) - len(marks) - unreferenced,
+        state=judged.state,
+        error=judged.error,
+        unreferenced=unreferenced,
     )
 
 
@@ -213,28 +236,6 @@ def _median(lengths: Sequence[float]) -> float:
 
 def _length(trial: Trial) -> int:
     return sum(map(len, trial.answers))
-
-
-def _rated(model: str, judged: CellResult) -> Rated | None:
-    """What a judge gave one model, None if it saw none of its answers."""
-    own = {place for place, one in enumerate(judged.contestants) if one.name == model}
-    trials = [trial for trial in judged.trials if trial.variant.permutation[0] in own]
-    if judged.trials and not own:
-        return None
-    # A judge that has given no mark yet is taken to be asked for the usual one.
-    scale = next((name for one in trials for name in _SCALES if name in one.scores), "rating")
-    marks = [trial.scores[scale][0] for trial in trials if scale in trial.scores]
-    unreferenced = sum(trial.reading.rule == NO_REFERENCE for trial in trials)
-    return Rated(
-        by=judged.cell.model,
-        scale=scale,
-        mean=_mean_mark(marks, scale),
-        n=len(marks),
-        unscored=len(trials) - len(marks) - unreferenced,
-        state=judged.state,
-        error=judged.error,
-        unreferenced=unreferenced,
-    )
 
 
 def _mean_mark(marks: Sequence[float], scale: str) -> Interval | None:

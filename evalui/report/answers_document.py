@@ -7,6 +7,7 @@ from evalui.report.arena_narrative import answer_notes, judge_name, listed, text
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table
 from evalui.report.leading import RECALL, lead, lead_reason
 from evalui.report.numbers import count, fixed, signed
+from evalui.report.rated import rated_titles
 from evalui.report.sentences import say
 from evalui.scoring.text import FIGURES
 from evalui.types import CellResult, Interval, Language
@@ -30,6 +31,8 @@ def answers_blocks(
         leading = lead(own)
         there = [result for result in results if result.cell.dataset == dataset]
         pairs = paired(there, leading.figure)
+        for title in rated_titles(there, language, rule_based=rule_based):
+            yield Paragraph(title, strong=True)
         yield Paragraph(text_title(own, language, pairs=pairs), strong=True)
         if reason := lead_reason(leading, language):
             yield Paragraph(reason)

@@ -48,6 +48,20 @@ TEXT_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "The models were compared on different questions, so their means do not rank them",
         "zh": "各模型对照的题目不同，平均值不能用来排名",
     },
+    "rated-best": {
+        "en": "{judge} marks {model} highest: {value} ({span})",
+        "zh": "{judge} 给 {model} 的评分最高：{value}（{span}）",
+    },
+    "rated-level": {
+        "en": "By the marks of {judge}, {names} cannot be told apart: {low} to {high}",
+        "zh": "按 {judge} 的评分，分不出 {names} 的高下：{low} 到 {high}",
+    },
+    "rated-one": {
+        "en": "{judge} marks {model} {value} ({span})",
+        "zh": "{judge} 给 {model} 的评分：{value}（{span}）",
+    },
+    "mark-rating": {"en": "{value} of 10", "zh": "{value} 分（满分 10）"},
+    "mark-correct": {"en": "{value} % right", "zh": "{value} % 正确"},
     "text-axis": {"en": "mean over questions", "zh": "各题平均"},
     "text-about": {
         "en": "Mean over questions with a reference, 0 to 1. Whiskers: 95 % plausible range. {n}",

@@ -5,10 +5,34 @@ from collections.abc import Sequence
 from evalui.report.arena import Arena
 from evalui.report.arena_narrative import battles_by, standings_title
 from evalui.report.judge_narrative import judge_notes, steadiness
+from evalui.report.rated import rated_titles
+from evalui.types import CellResult
 from evalui.ui.html import Child, Html, div, el, join
 from evalui.ui.html import span as inline
 from evalui.ui.text import Text
 from evalui.ui.widgets import card, note
+
+
+def marked_top(
+    t: Text, results: Sequence[CellResult], *, rule_based: frozenset[str]
+) -> Html | None:
+    """What each judge that marked single answers says, dataset by dataset; None without marks."""
+    datasets = dict.fromkeys(result.cell.dataset for result in results)
+    cards = [
+        card(
+            el("h2", dataset, cls="meta") if len(datasets) > 1 else None,
+            *(el("h2", title) for title in titles),
+        )
+        for dataset in datasets
+        if (
+            titles := rated_titles(
+                [result for result in results if result.cell.dataset == dataset],
+                t.language,
+                rule_based=rule_based,
+            )
+        )
+    ]
+    return div(*cards, cls="stack first") if cards else None
 
 
 def judged_top(

@@ -12,7 +12,7 @@ from evalui.report.panel_charts import text_figures_chart
 from evalui.ui.breakdown import below
 from evalui.ui.desk import Desk
 from evalui.ui.html import Html, join
-from evalui.ui.judged_top import judged_top
+from evalui.ui.judged_top import judged_top, marked_top
 from evalui.ui.open_overview import (
     by_dataset,
     open_below,
@@ -82,6 +82,7 @@ class Overview:
         return (
             join(
                 judged_top(t, shown.run.id, arenas, rule_based=rules),
+                marked_top(t, shown.report.results, rule_based=rules),
                 open_top(t, answers, shown.report.results, baselines=baselines),
             ),
             gr.Column(visible=drawn),
