@@ -60,13 +60,17 @@ def desk(tmp_path: Path) -> Desk:
     return open_desk(tmp_path)
 
 
-@pytest.fixture
-def run_id(desk: Desk) -> str:
+def _run(desk: Desk, **fields: str) -> str:
     """`brief` is right on 6 of 12 in few words, `long` on all of them in many."""
     brief = given(desk, _answers(padding="我觉得，答案应该是这样的：", right=6), "brief")
     long = given(desk, _answers(padding=_WORDS * 3, right=12), "long")
     both = brief | long | {"answers": [*brief["answers"], *long["answers"]]}
-    return finish(desk, open_form(desk, _questions(), models=[], **both))
+    return finish(desk, open_form(desk, _questions(), models=[], **(both | fields)))
+
+
+@pytest.fixture
+def run_id(desk: Desk) -> str:
+    return _run(desk)
 
 
 def _results(desk: Desk, language: str) -> Results:
@@ -182,3 +186,19 @@ def test_compare_goes_by_recall_too_and_offers_rouge(desk: Desk, run_id: str):
     assert "References are 2 characters" in compared()
     assert "Number of questions by ROUGE-L" in compared(measure="rouge")
     assert "of recall" not in compared(measure="rouge")
+
+
+def test_a_judge_that_marks_single_answers_speaks_first_and_marks_none_without_a_reference(
+    desk: Desk,
+):
+    run_id = _run(desk, rubric="score10-zh.1")
+    shown = _results(desk, "en").overview.show(run_id)
+    page, last = shown[4], shown[-3]
+    assert page.index("reference-judge (rule-based)") < page.index("long covers the references")
+    assert "No reference: not judged" in last
+    note = f"Not judged by reference-judge (rule-based), for lack of a reference: {_BARE} of 16"
+    assert note in last
+    assert "without a readable rating" not in last
+    (late, *_) = compile_report("Marks", desk.store.results(run_id)).answers
+    (mark,) = late.rated
+    assert (mark.n, mark.unscored, mark.unreferenced) == (12, 0, _BARE)
