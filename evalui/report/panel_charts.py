@@ -80,7 +80,9 @@ def text_figures_chart(
     found = [summary for summary in summaries if summary.means]
     bold = _RECALLS if lead(summaries).figure == RECALL else TEXT_FIGURES
     names = tuple(dict.fromkeys((*bold, *TEXT_FIGURES)))
-    drawn = marks([summary.cell.model for summary in summaries], baselines)
+    # As in the arena, who could not run takes no colour.
+    able = [summary.cell.model for summary in summaries if summary.state != "impossible"]
+    drawn = marks(able, baselines)
     chart = go.Figure()
     for place, summary in enumerate(found):
         offset = _SPREAD * ((place + 0.5) / len(found) - 0.5)

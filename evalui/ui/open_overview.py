@@ -287,7 +287,8 @@ def _notes_card(
 
 def _names(answers: Sequence[AnswerSummary], baselines: Collection[str]) -> dict[Cell, Html]:
     """Each cell by its model, with the marker that the model has in the whole run."""
-    own = list(dict.fromkeys(s.cell.model for s in answers if s.cell.model not in baselines))
+    able = (s.cell.model for s in answers if s.state != "impossible")
+    own = list(dict.fromkeys(model for model in able if model not in baselines))
     return {
         s.cell: model_name(
             s.cell.model,
