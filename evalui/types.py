@@ -282,6 +282,8 @@ class Trial:
 
 # The choices of a judgement, in the order of OpenCompass's letters A to D.
 OUTCOMES: tuple[Outcome, ...] = ("a", "b", "tie", "neither")
+# The rule of a judgement that was not made: the judge needs a reference, the question has none.
+NO_REFERENCE = "no-reference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,9 +305,10 @@ class Duel:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge or a person said of a duel; `outcome` is None if it cannot be read.
+    """What a judge or a person said of a duel.
 
-    `by` is the name of the judge model or of the person. `rule` tells how the reply was read,
+    `outcome` is None if it cannot be read, or if nothing was judged, see `unreferenced`.
+    `by` is the name of the judge model or of the person. `rule` says how the reply was read,
     `strength` is 3 for "much better". `injected`: an answer spoke to the judge.
     """
 
@@ -316,6 +319,11 @@ class Verdict:
     reply: str = ""
     strength: int | None = None
     injected: bool = False
+
+    @property
+    def unreferenced(self) -> bool:
+        """Whether the judge did not judge, since the question lacks the reference it needs."""
+        return self.rule == NO_REFERENCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def verdict(prefers: Preferring, shown: Shown, seed: int) -> str:
     else:
         label = _label(prefers(shown, seed), shown)
     if not label:
-        return _UNDECIDED[language]
+        return UNDECIDED[language]
     if label.startswith("{"):
         return label.replace("{reason}", _REASON[language])
     return f"{_REASON[language]}\n{label}"
@@ -209,7 +209,8 @@ _REASON = {
     "en": "Decided by rule, without a language model.",
     "zh": "按规则评判，不使用语言模型。",
 }
-_UNDECIDED = {
+# What a judge by rule says where it cannot decide. Stored runs hold these sentences.
+UNDECIDED = {
     "en": "This rule needs a reference answer and a form it knows; it cannot decide here.",
     "zh": "本规则需要参考答案和已知的作答格式，这里无法评判。",
 }

@@ -1,18 +1,21 @@
 """A model judges: which of two answers is better, or what one answer is worth.
 
 The judge is asked for each showing, is asked once more if its verdict cannot be read, and a
-verdict that still cannot be read stays unreadable: it is no tie and no zero.
+verdict that still cannot be read stays unreadable: it is no tie and no zero. A judge by rule that
+needs a reference and finds none does not judge, which is no unreadable verdict.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalui.models.judges import UNDECIDED
 from evalui.modes.base import MODES, Setting
 from evalui.modes.injection import injected
 from evalui.modes.ratings import HIGHEST, LOWEST, read_correctness, read_rating
 from evalui.modes.rubrics import Rubric, ask_judge, choose_rubric
 from evalui.scoring.verdict import read_verdict
 from evalui.types import (
+    NO_REFERENCE,
     OUTCOMES,
     Ability,
     Generate,
@@ -58,7 +61,8 @@ class Judge:
         """The same again with a reminder of the form, after one unreadable reply."""
         rubric = rubric_of(sample, variant, setting)
         (first, *again) = _texts(responses)
-        if again or _read(rubric, first.text).readable:
+        found = _read(rubric, sample, first.text)
+        if again or found.readable or found.unreferenced:
             return ()
         (asked,) = self.plan(sample, variant, setting)
         assert isinstance(asked, Generate), "a judge is asked to write"
@@ -72,7 +76,7 @@ class Judge:
         rubric = rubric_of(sample, variant, setting)
         texts = _texts(responses)
         replies = tuple(response.text for response in texts)
-        found = _read(rubric, replies[-1])
+        found = _read(rubric, sample, replies[-1])
         headline = "rating" if rubric.single else "verdict"
         spoken_to = tuple(
             float(any(map(injected, turns))) for turns in _answers(sample, variant, setting)
@@ -107,8 +111,14 @@ class _Found:
     def readable(self) -> bool:
         return self.reading.choice is not None
 
+    @property
+    def unreferenced(self) -> bool:
+        return self.reading.rule == NO_REFERENCE
 
-def _read(rubric: Rubric, reply: str) -> _Found:
+
+def _read(rubric: Rubric, sample: Sample, reply: str) -> _Found:
+    if not sample.references and reply in UNDECIDED.values():
+        return _Found(Reading(None, 0.0, NO_REFERENCE), {})
     match rubric.form:
         case "rating":
             mark = read_rating(reply)

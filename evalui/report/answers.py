@@ -11,7 +11,7 @@ from evalui.report.corpus import Corpus, corpus
 from evalui.scoring.bootstrap import mean_intervals
 from evalui.scoring.bootstrap import paired as compare
 from evalui.scoring.pairing import holm
-from evalui.types import Cell, CellResult, CellState, Interval, Sample, Trial
+from evalui.types import NO_REFERENCE, Cell, CellResult, CellState, Interval, Sample, Trial
 
 ANSWERS = "question_answer"  # the mode whose cells hold written answers
 JUDGE = "judge"  # the mode whose cells hold what a judge said of them
@@ -26,6 +26,7 @@ __all__ = [
     "Rated",
     "answers",
     "paired",
+    "rated",
     "rating_cells",
     "summarise_answers",
 ]
@@ -36,7 +37,8 @@ class Rated:
     """What one judge gave single answers: the mean on its own scale, and what it left unscored.
 
     `scale` is "rating" (1..10) or "correct" (0..1). `n` answers were rated; `unscored` more have
-    a judgement without a readable mark. `state` and `error` are those of the judge's cell.
+    a judgement without a readable mark, and `unreferenced` were not judged for lack of a
+    reference. `state` and `error` are those of the judge's cell.
     """
 
     by: str
@@ -46,6 +48,7 @@ class Rated:
     unscored: int
     state: CellState = "done"
     error: str = ""
+    unreferenced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,9 @@ class AnswerSummary:
     `asked` are the ids of their questions.
     `empty` and `cut` count blank replies and those that ran into the length limit. `means` has the
     mean of each text figure in 0..1 with its range over questions, `length` the median length in
-    characters (of all turns together; 0 without answers).
+    characters (of all turns together; 0 without answers). `compared_length` and
+    `reference_length` are the median lengths, in characters, of the texts that were compared and
+    of their references (turn by turn where each has its own; 0 without any).
     """
 
     cell: Cell
@@ -72,6 +77,8 @@ class AnswerSummary:
     corpus: Corpus | None = None
     rated: tuple[Rated, ...] = ()
     asked: frozenset[str] = frozenset()
+    compared_length: float = 0.0
+    reference_length: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +130,7 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
     trials = result.trials
     compared = [trial for trial in trials if trial.scores]
     segments = [pair for trial in trials for pair in _segments(trial, result.samples)]
-    rated = (_rated(result.cell.model, one) for one in judged)
+    marks = (rated(result.cell.model, one) for one in judged)
     return AnswerSummary(
         cell=result.cell,
         state=result.state,
@@ -133,11 +140,35 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         compared=len(compared),
         empty=sum(trial.choice is None for trial in trials),
         cut=sum(trial.reading.rule == "cut" for trial in trials),
-        length=float(median(map(_length, trials))) if trials else 0.0,
+        length=_median(list(map(_length, trials))),
         means=_means(compared),
         corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
-        rated=tuple(one for one in rated if one),
+        rated=tuple(one for one in marks if one),
         asked=frozenset(trial.sample_id for trial in compared),
+        compared_length=_median([len(reply) for reply, own in segments if own]),
+        reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
+    )
+
+
+def rated(model: str, judged: CellResult) -> Rated | None:
+    """What a judge of single answers gave one model, None if it saw none of its answers."""
+    own = {place for place, one in enumerate(judged.contestants) if one.name == model}
+    trials = [trial for trial in judged.trials if trial.variant.permutation[0] in own]
+    if judged.trials and not own:
+        return None
+    # A judge that has given no mark yet is taken to be asked for the usual one.
+    scale = next((name for one in trials for name in _SCALES if name in one.scores), "rating")
+    marks = [trial.scores[scale][0] for trial in trials if scale in trial.scores]
+    unreferenced = sum(trial.reading.rule == NO_REFERENCE for trial in trials)
+    return Rated(
+        by=judged.cell.model,
+        scale=scale,
+        mean=_mean_mark(marks, scale),
+        n=len(marks),
+        unscored=len(trials) - len(marks) - unreferenced,
+        state=judged.state,
+        error=judged.error,
+        unreferenced=unreferenced,
     )
 
 
@@ -199,28 +230,12 @@ def _segments(trial: Trial, samples: Mapping[str, Sample]) -> Iterator[tuple[str
         yield turn, (reference,)
 
 
+def _median(lengths: Sequence[float]) -> float:
+    return float(median(lengths)) if lengths else 0.0
+
+
 def _length(trial: Trial) -> int:
     return sum(map(len, trial.answers))
-
-
-def _rated(model: str, judged: CellResult) -> Rated | None:
-    """What a judge gave one model, None if it saw none of its answers."""
-    own = {place for place, one in enumerate(judged.contestants) if one.name == model}
-    trials = [trial for trial in judged.trials if trial.variant.permutation[0] in own]
-    if judged.trials and not own:
-        return None
-    # A judge that has given no mark yet is taken to be asked for the usual one.
-    scale = next((name for one in trials for name in _SCALES if name in one.scores), "rating")
-    marks = [trial.scores[scale][0] for trial in trials if scale in trial.scores]
-    return Rated(
-        by=judged.cell.model,
-        scale=scale,
-        mean=_mean_mark(marks, scale),
-        n=len(marks),
-        unscored=len(trials) - len(marks),
-        state=judged.state,
-        error=judged.error,
-    )
 
 
 def _mean_mark(marks: Sequence[float], scale: str) -> Interval | None:

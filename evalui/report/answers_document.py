@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from evalui.report.answers import AnswerSummary, Rated, paired
-from evalui.report.arena_narrative import MAIN_FIGURE, answer_notes, judge_name, listed, text_title
+from evalui.report.answers import AnswerPair, AnswerSummary, Rated, paired
+from evalui.report.arena_narrative import answer_notes, judge_name, listed, text_title
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table
+from evalui.report.leading import RECALL, lead, lead_reason
 from evalui.report.numbers import count, fixed, signed
+from evalui.report.rated import rated_titles
 from evalui.report.sentences import say
 from evalui.scoring.text import FIGURES
 from evalui.types import CellResult, Interval, Language
@@ -26,15 +28,21 @@ def answers_blocks(
     for dataset in dict.fromkeys(summary.cell.dataset for summary in summaries):
         own = [summary for summary in summaries if summary.cell.dataset == dataset]
         yield Heading(2, say("answers-part", language, dataset=dataset))
-        yield Paragraph(text_title(own, language), strong=True)
+        leading = lead(own)
+        there = [result for result in results if result.cell.dataset == dataset]
+        pairs = paired(there, leading.figure)
+        for title in rated_titles(there, language, rule_based=rule_based):
+            yield Paragraph(title, strong=True)
+        yield Paragraph(text_title(own, language, pairs=pairs), strong=True)
+        if reason := lead_reason(leading, language):
+            yield Paragraph(reason)
         yield _notes(own, language, rule_based)
         yield _counts(own, language, rule_based)
         if measured := [summary for summary in own if summary.means]:
-            yield _text_figures(measured, language)
+            yield _text_figures(measured, leading.figure, language)
             yield Paragraph(say("figures-are", language))
             yield from _corpus(measured, language)
-        there = [result for result in results if result.cell.dataset == dataset]
-        yield from _pairs(there, language)
+        yield from _pairs(pairs, leading.figure, language)
 
 
 def _notes(
@@ -88,8 +96,10 @@ def _mark(rated: Rated) -> str:
     return f"{fixed(mean.value, 2)} ({ends}), n = {count(rated.n)}"
 
 
-def _text_figures(summaries: Sequence[AnswerSummary], language: Language) -> Table:
-    names = [name for name in _PRINTED if any(name in summary.means for summary in summaries)]
+def _text_figures(summaries: Sequence[AnswerSummary], first: str, language: Language) -> Table:
+    """All figures in SWIFT's order, but recall on top where it leads."""
+    printed = dict.fromkeys((first, *_PRINTED)) if first == RECALL else _PRINTED
+    names = [name for name in printed if any(name in summary.means for summary in summaries)]
     rows = tuple(
         (name, *(_figure(summary.means.get(name)) for summary in summaries)) for name in names
     )
@@ -122,11 +132,10 @@ def _corpus(summaries: Sequence[AnswerSummary], language: Language) -> Iterator[
     yield Bullets(tuple(signs), signs=True)
 
 
-def _pairs(results: Sequence[CellResult], language: Language) -> Iterator[Block]:
-    pairs = paired(results, MAIN_FIGURE)
+def _pairs(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iterator[Block]:
     if not pairs:
         return
-    yield Paragraph(say("pairs-are", language, metric=MAIN_FIGURE))
+    yield Paragraph(say("pairs-are", language, metric=figure))
     heads = ("pair", "difference", "range", "p", "n")
     yield Table(
         tuple(say(f"head-{head}", language) for head in heads),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from evalui import __version__
 from evalui.report.answers import JUDGE, rating_cells
@@ -19,7 +20,7 @@ from evalui.scoring.bradley_terry import (
     rate,
 )
 from evalui.scoring.judging import PANEL, Reliability, battles, panel, reliability, verdicts
-from evalui.scoring.pairwise import Battle, Tally, WinMatrix, tallies, win_matrix
+from evalui.scoring.pairwise import Battle, Tally, WinMatrix, arranged, tallies, win_matrix
 from evalui.scoring.style import RESAMPLES as STYLE_RESAMPLES
 from evalui.scoring.style import Styled, rate_without_style
 from evalui.scoring.subjective import (
@@ -55,6 +56,9 @@ _STATES: tuple[CellState, ...] = (
 )
 
 
+Headline = Literal["bradley_terry", "elo"]
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One model's place in the arena.
@@ -84,8 +88,9 @@ class Arena:
     `by` names the judge, or is "panel" or "people". `verdicts` are all, readable or not;
     `battles` are the rows that count under the `conflict` rule. `done` of `planned` showings were
     judged. `questions` and `pairs` count those with at least one readable verdict. `standings`
-    come best first; `lead` is how far the first is ahead of the second with its range, in points,
-    None without finite ratings. `shares` holds the share of points that row won against column
+    come best first by `headline`, the one order of models wherever they are listed; `lead` is how
+    far the first is ahead of the second with its range, in points, None without finite ratings.
+    `shares` holds the share of points that row won against column
     (ties as halves), with its range over questions, for pairs that met. `comparisons` is the head
     of OpenCompass's report, `agreement` that between a panel's judges (Fleiss) or between people,
     `styled` tells how much length and Markdown weigh. `elo` is the median over `elo_orders` orders.
@@ -121,6 +126,11 @@ class Arena:
     styled: Styled | None = None
     elo_orders: int = elo.RUNS
     swayed: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
+
+    @property
+    def headline(self) -> Headline:
+        """What the standings are ordered by: Bradley-Terry's rating, ELO where none is finite."""
+        return "bradley_terry" if any(one.rating for one in self.standings) else "elo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +236,7 @@ def _measured(head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ..
     effort = _effort(len(fought))
     styled = _styled(fought, head, effort) if fought else None
     shares = _shares(fought)
+    ranked = _standings(head, fought, rated, styled, shares, effort) if rated and styled else ()
     return Arena(
         dataset=head.cell.dataset,
         by=head.cell.model,
@@ -238,9 +249,9 @@ def _measured(head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ..
         planned=head.total,
         verdicts=tuple(judged),
         battles=fought,
-        standings=_standings(fought, rated, styled, shares, effort) if rated and styled else (),
+        standings=ranked,
         lead=_lead(rated) if rated else None,
-        matrix=win_matrix(fought) if fought else None,
+        matrix=arranged(win_matrix(fought), [one.model for one in ranked]) if fought else None,
         shares=shares,
         connection=rated.connection if rated else None,
         dimensions=_dimensions(head, fought),
@@ -270,16 +281,18 @@ def _styled(fought: Sequence[Battle], head: CellResult, effort: _Effort) -> Styl
 
 
 def _standings(
+    head: CellResult,
     fought: Sequence[Battle],
     rated: BradleyTerry,
     styled: Styled,
     shares: Mapping[tuple[str, str], Interval],
     effort: _Effort,
 ) -> tuple[Standing, ...]:
-    """Every model that met another, the best first: by rating where there is one, else by Elo."""
+    """Every model that met another, in the order of `best_first`."""
     medians = elo.permuted(fought, runs=effort.orders).median
     ends, places = elo.interval(fought, resamples=effort.orders), ranks(rated)
-    order = sorted(medians, key=lambda model: _strength(rated, model, medians), reverse=True)
+    known = [one.name for one in head.contestants if one.name in medians]
+    order = best_first(tuple(dict.fromkeys((*known, *medians))), rated.ratings, medians)
     counted = tallies(fought)
     return tuple(
         Standing(
@@ -300,8 +313,15 @@ def _standings(
     )
 
 
-def _strength(rated: BradleyTerry, model: str, medians: Mapping[str, float]) -> tuple[float, float]:
-    return rated.ratings[model].value if rated.ratings else 0.0, medians[model]
+def best_first(
+    models: Sequence[str], ratings: Mapping[str, Rating], elos: Mapping[str, float]
+) -> list[str]:
+    """The models by Bradley-Terry rating, or by Elo if `ratings` is empty; equal ones as given.
+
+    What differs by less than a millionth of a point is equal: it is the last digit of a processor.
+    """
+    strengths = {name: one.value for name, one in ratings.items()} or elos
+    return sorted(models, key=lambda model: -round(strengths[model], 6))
 
 
 def _with_leader(rank: Ranks | None, against: Interval | None) -> bool:

@@ -4,7 +4,6 @@ As in `charts`, paper and plot are transparent and the page's style sheet gives 
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from html import escape
 from math import ceil, floor
 
@@ -48,14 +47,14 @@ _HEADED = 48  # characters of all names up to which columns are headed by names,
 
 
 def elo_chart(arena: Arena, language: Language, *, baselines: Collection[str] = ()) -> go.Figure:
-    """ELO with whiskers, best on top; grey where it cannot be told from the leader's."""
+    """ELO with whiskers, in the order of the standings; each model in its colour."""
     drawn = marks([contestant.name for contestant in arena.contestants], baselines)
     chart = go.Figure()
     start = say("start", language, value=count(round(START)))
     _upright(chart, START, len(arena.standings))
     for y, standing in enumerate(arena.standings):
         mark = drawn.get(standing.model, Mark(NEUTRAL, "circle"))
-        _rating(chart, y, standing, replace(mark, colour=NEUTRAL) if _level(y, standing) else mark)
+        _rating(chart, y, standing, mark)
     layout(chart, height=_HEAD + _ROW * max(1, len(arena.standings)))
     annotate(chart, start, x=START, y=-0.8, yanchor="bottom")
     _rating_axis(chart, arena.standings)
@@ -109,11 +108,6 @@ def deviation(standing: Standing) -> str:
         return ""
     up, down = standing.elo_high - standing.elo, standing.elo - standing.elo_low
     return f"+{fixed(up, 0)} {_MINUS}{fixed(down, 0)}"
-
-
-def _level(place: int, standing: Standing) -> bool:
-    """Whether a model that is not first cannot be told apart from the first."""
-    return place > 0 and standing.with_leader
 
 
 def _rating(chart: go.Figure, y: int, standing: Standing, mark: Mark) -> None:

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from evalui.report.answers import AnswerSummary
+from evalui.report.answers import AnswerPair, AnswerSummary
 from evalui.report.arena import PEOPLE, Arena
 from evalui.report.arena_panels import FEW, Grouping, Panel
+from evalui.report.leading import RECALL, lead
 from evalui.report.notes import Note
 from evalui.report.numbers import count, fixed
 from evalui.report.sentences import SENTENCES, say
@@ -12,8 +13,7 @@ from evalui.scoring.bradley_terry import Connection
 from evalui.scoring.judging import PANEL
 from evalui.types import Interval, Language
 
-MAIN_FIGURE = "rouge-l-f"
-_MAIN_NAME = "ROUGE-L"  # as people read it; tables keep the name under which SWIFT prints it
+_LEVEL = 0.05  # of the test of a pair of written answers, corrected for the number of pairs
 _FEW_QUESTIONS = 10  # below, resampling them gives ranges that are too short
 _NAMED = 3  # models in a title, before they are counted
 _HALF = 0.5
@@ -26,7 +26,8 @@ _NOBODY: frozenset[str] = frozenset()
 def standings_title(arena: Arena, language: Language) -> str:
     """Who leads by how much, or why that cannot be said."""
     if not arena.standings or not arena.battles:
-        return say("arena-empty", language)
+        nothing = 0 < len(arena.verdicts) == arena.reliability.unreferenced
+        return say("arena-unreferenced" if nothing else "arena-empty", language)
     if arena.questions < _FEW_QUESTIONS:
         return say("arena-few", language, n=arena.questions)
     if arena.connection is None or not arena.connection.finite:
@@ -49,9 +50,37 @@ def standings_subtitle(
     if not arena.standings:
         return ""
     said = [say("elo-about", language, runs=count(arena.elo_orders), n=count(arena.questions))]
-    if sum(standing.with_leader for standing in arena.standings) > 1:
-        said.append(say("elo-grey", language))
+    said.append(say(f"ordered-{arena.headline}", language))
     return joined([*said, battles_by(arena, language, rule_based=rule_based)], language)
+
+
+def order_note(arena: Arena, language: Language) -> str:
+    """By what the standings are ordered, and a sentence more if score or ELO order otherwise."""
+    if not arena.standings:
+        return ""
+    said = [say(f"ordered-{arena.headline}", language)]
+    columns: dict[str, list[float]] = {
+        "score": [standing.tally.score for standing in arena.standings],
+        "elo": [round(standing.elo) for standing in arena.standings],
+    }
+    if arena.headline == "elo":
+        del columns["elo"]
+    # The models that each column puts first, of the columns that do not fall from row to row.
+    firsts = {
+        key: arena.standings[values.index(max(values))].model
+        for key, values in columns.items()
+        if values != sorted(values, reverse=True)
+    }
+    what = say("otherwise-both", language)
+    if len(firsts) == 1:
+        (key,) = firsts
+        what = say(f"otherwise-{key}", language)
+    if len(set(firsts.values())) == 1 and arena.standings[0].model not in firsts.values():
+        (first,) = set(firsts.values())
+        said.append(say("otherwise-first", language, what=what, model=first))
+    elif firsts:
+        said.append(say("otherwise", language, what=what))
+    return joined(said, language)
 
 
 def battles_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NOBODY) -> str:
@@ -158,24 +187,57 @@ def dimension_name(name: str, language: Language) -> str:
 # ---------------------------------------------------------------- written answers
 
 
-def text_title(summaries: Sequence[AnswerSummary], language: Language) -> str:
-    """Whose answers are closest to the references, if all were compared on the same questions."""
-    found = [(s.means[MAIN_FIGURE], s) for s in summaries if MAIN_FIGURE in s.means]
+def text_title(
+    summaries: Sequence[AnswerSummary], language: Language, *, pairs: Sequence[AnswerPair] = ()
+) -> str:
+    """Whose answers are closest to the references, if all were compared on the same questions.
+
+    `pairs` compare the models of the dataset in the figure that leads: who is not behind the best
+    by its test is named beside it.
+    """
+    figure = lead(summaries).figure
+    found = [(s.means[figure], s) for s in summaries if figure in s.means]
     if not found:
         return say("closest-none", language)
     if len({summary.asked for _, summary in found}) > 1:
         return say("closest-apart", language)
-    best = max(mean.value for mean, _ in found)
-    first = [(mean, summary) for mean, summary in found if mean.value == best]
-    mean, summary = first[0]
-    told = {"metric": _MAIN_NAME, "value": share_of_one(best)}
+    mean, summary = max(found, key=lambda one: one[0].value)
+    best, model = mean.value, summary.cell.model
+    told = {"metric": metric_name(figure, language), "value": share_of_one(best)}
     if len(found) == 1:
         n, ends = count(summary.compared), between(mean)
-        return say("reaches", language, model=summary.cell.model, n=n, span=ends, **told)
-    if len(first) > 1:
-        names = listed([summary.cell.model for _, summary in first], language)
-        return say("closest-equal", language, names=names, **told)
-    return say("closest", language, model=summary.cell.model, span=between(mean), **told)
+        return say("reaches", language, model=model, n=n, span=ends, **told)
+    equal = {s.cell.model: m.value for m, s in found if m.value == best}
+    level = {s.cell.model: m.value for m, s in found} if pairs else {}
+    level = {name: level[name] for name in level if name not in _behind(model, figure, pairs)}
+    if len(equal) > 1 and len(level) <= len(equal):
+        return say("closest-equal", language, names=listed(list(equal), language), **told)
+    if len(level) > 1:
+        ends = {"low": share_of_one(min(level.values())), "high": share_of_one(best)}
+        names = listed(sorted(level, key=lambda name: -level[name]), language)
+        return say("closest-level", language, names=names, **ends, **told)
+    key = "closest-recall" if figure == RECALL else "closest"
+    return say(key, language, model=model, span=between(mean), **told)
+
+
+def metric_name(figure: str, language: Language) -> str:
+    """A figure that leads, as people read it; tables keep the name under which SWIFT prints it."""
+    return say(f"metric-{figure}", language)
+
+
+def told_apart(pair: AnswerPair) -> bool:
+    """Whether the test of a pair says that one is ahead; the one place that decides it."""
+    return pair.p < _LEVEL
+
+
+def _behind(best: str, figure: str, pairs: Sequence[AnswerPair]) -> frozenset[str]:
+    """The models that the test says are behind the best."""
+    assert all(pair.figure == figure for pair in pairs), "pairs compare the figure that leads"
+    return frozenset(
+        pair.second if pair.first == best else pair.first
+        for pair in pairs
+        if best in (pair.first, pair.second) and told_apart(pair)
+    )
 
 
 def text_subtitle(summaries: Sequence[AnswerSummary], language: Language) -> str:
@@ -212,8 +274,13 @@ def answer_notes(
             text = say(f"answers-{rule}", language, k=count(k), n=count(summary.n))
             found.append(Note("info" if rule == "bare" else "warn", rule, text))
     for rated in summary.rated:
+        judge = judge_name(rated.by, language, rule_based=rule_based)
+        if rated.unreferenced:
+            k = count(rated.unreferenced)
+            told = {"k": k, "n": count(rated.n + rated.unscored + rated.unreferenced)}
+            text = say("answers-unreferenced", language, judge=judge, **told)
+            found.append(Note("info", "unreferenced", text))
         if rated.unscored:
-            judge = judge_name(rated.by, language, rule_based=rule_based)
             told = {"k": count(rated.unscored), "n": count(rated.n + rated.unscored)}
             text = say("answers-unscored", language, judge=judge, **told)
             found.append(Note("warn", "unscored", text))

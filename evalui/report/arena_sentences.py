@@ -7,6 +7,10 @@ from evalui.types import Language
 ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     # Titles above the standings
     "arena-empty": {"en": "No verdicts yet", "zh": "还没有评判"},
+    "arena-unreferenced": {
+        "en": "Nothing was judged: no question has the reference that this judge needs",
+        "zh": "没有可评判的题目：评委需要参考答案，而题目都没有",
+    },
     "arena-few": {
         "en": "Too few questions ({n}) to read a ranking from",
         "zh": "题目太少（{n} 题），排不出名次",
@@ -46,10 +50,25 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "ELO, median of {runs} orders of play. Whiskers: 95 %, resampling the {n} questions.",
         "zh": "ELO，{runs} 种对战顺序的中位数。须线：对 {n} 题重抽样的 95 % 范围。",
     },
-    "elo-grey": {
-        "en": "Grey: cannot be told apart from the leader.",
-        "zh": "灰色：与领先者分不出高下。",
+    "ordered-bradley_terry": {
+        "en": "Ordered by Bradley-Terry rating.",
+        "zh": "按 Bradley-Terry 评分排序。",
     },
+    "ordered-elo": {
+        "en": "Ordered by ELO, since no Bradley-Terry rating is finite.",
+        "zh": "没有有限的 Bradley-Terry 评分，故按 ELO 排序。",
+    },
+    "otherwise": {
+        "en": "By {what} the order is another.",
+        "zh": "按{what}，名次有所不同。",
+    },
+    "otherwise-first": {
+        "en": "By {what}, {model} is first.",
+        "zh": "按{what}，{model} 居首。",
+    },
+    "otherwise-score": {"en": "score", "zh": "得分"},
+    "otherwise-elo": {"en": "ELO", "zh": " ELO "},
+    "otherwise-both": {"en": "score and ELO", "zh": "得分和 ELO"},
     "battles-by": {"en": "{battles} battles, {judge}.", "zh": "{battles} 场对战，{judge}。"},
     "by-judge": {"en": "judge: {name}", "zh": "评委：{name}"},
     "by-panel": {"en": "panel of {k} judges: {names}", "zh": "{k} 位评委合议：{names}"},
@@ -125,32 +144,6 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "(for example Noto Sans CJK).",
         "zh": "没有图片：这里没有安装中文字体（例如 Noto Sans CJK）。",
     },
-    # Text figures
-    "closest": {
-        "en": "{model} is closest to the references: {metric} {value} ({span})",
-        "zh": "{model} 与参考答案最接近：{metric} {value}（{span}）",
-    },
-    "reaches": {
-        "en": "{model} reaches {metric} {value} ({span}) on {n} questions",
-        "zh": "{model} 在 {n} 题上的 {metric} 为 {value}（{span}）",
-    },
-    "closest-none": {
-        "en": "No answer has a reference to compare with",
-        "zh": "没有可与回答对照的参考答案",
-    },
-    "closest-equal": {
-        "en": "{names} are equally close to the references: {metric} {value}",
-        "zh": "{names} 与参考答案同样接近：{metric} {value}",
-    },
-    "closest-apart": {
-        "en": "The models were compared on different questions, so their means do not rank them",
-        "zh": "各模型对照的题目不同，平均值不能用来排名",
-    },
-    "text-axis": {"en": "mean over questions", "zh": "各题平均"},
-    "text-about": {
-        "en": "Mean over questions with a reference, 0 to 1. Whiskers: 95 % plausible range. {n}",
-        "zh": "有参考答案的题目的平均值，0 到 1。须线：95 % 合理范围。{n}",
-    },
     # What to know of a judge
     "steady": {"en": "The judge is steady.", "zh": "评委稳定。"},
     "fair": {"en": "The judge is only fairly steady.", "zh": "评委只算较稳定。"},
@@ -192,6 +185,12 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "Verdicts that cannot be read: {value} % ({span}) of {n}. They count for nobody.",
         "zh": "{n} 条评判中 {value} %（{span}）无法判读，不计入任何一方。",
     },
+    "no-reference": {
+        "en": "No reference: not judged. {k} of {n} showings are on questions that lack the "
+        "reference this judge needs. They count for nobody.",
+        "zh": "没有参考答案，未评判：{n} 次展示中有 {k} 次的题目缺少评委所需的参考答案，"
+        "不计入任何一方。",
+    },
     "no-majority": {
         "en": "Showings without a majority of the judges: {value} % ({span}) of {n}. "
         "They count for nobody.",
@@ -228,31 +227,6 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "Prefers the answer shown second: the first wins only {value} % ({span}) of "
         "decided verdicts.",
         "zh": "偏爱后展示的回答：分出胜负的评判中，先展示者只胜 {value} %（{span}）。",
-    },
-    # What to know of answers
-    "answers-partial": {
-        "en": "Only {done} of {total} answers are in; figures may still change.",
-        "zh": "{total} 条回答中只完成 {done} 条，数字还可能变化。",
-    },
-    "answers-some": {
-        "en": "{done} of {total} questions were answered; the figures rest on these alone.",
-        "zh": "{total} 题中回答了 {done} 题，数字仅依据这些题。",
-    },
-    "answers-empty": {
-        "en": "Empty replies, counted as 0: {k} of {n}.",
-        "zh": "{n} 条回答中 {k} 条为空，按 0 计。",
-    },
-    "answers-cut": {
-        "en": "Answers cut off at the length limit: {k} of {n}.",
-        "zh": "{n} 条回答中 {k} 条因长度上限被截断。",
-    },
-    "answers-bare": {
-        "en": "Questions without a reference: {k} of {n}. They enter no text figure.",
-        "zh": "{n} 题中 {k} 题没有参考答案，不计入文本指标。",
-    },
-    "answers-unscored": {
-        "en": "Answers without a readable rating from {judge}: {k} of {n}.",
-        "zh": "{judge} 对 {n} 条回答中的 {k} 条没有给出可读的评分。",
     },
     # The written report
     "answers-part": {"en": "Written answers · {dataset}", "zh": "书面回答 · {dataset}"},
@@ -355,6 +329,10 @@ ARENA_SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "row-longer": {"en": "Longer answer wins", "zh": "较长者胜"},
     "row-lists": {"en": "Answer with more list items wins", "zh": "列表项较多者胜"},
     "row-unreadable": {"en": "Unreadable verdicts", "zh": "无法判读的评判"},
+    "row-no-reference": {
+        "en": "No reference: not judged",
+        "zh": "没有参考答案，未评判",
+    },
     "row-injected": {
         "en": "Verdicts on an answer that speaks to the judge",
         "zh": "涉及对评委喊话的回答的评判",

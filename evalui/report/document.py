@@ -112,14 +112,18 @@ def first_sentence(report: Report, language: Language) -> str:
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:
-    """The whole report: what the figures say, those of each kind, their cost, how all was made."""
+    """The whole report: figures of choices, of judges, of texts, their cost, how all was made."""
     yield Heading(1, report.name or say("report", language))
     if report.summaries or not (report.answers or report.arenas):
         yield from choice_blocks(report.summaries, language, baselines=report.baselines)
     # A scripted judge is a rule, as a scripted model is a baseline.
     rules = report.baselines
-    yield from answers_blocks(report.answers, report.results, language, rule_based=rules)
-    yield from arena_blocks(report.arenas, language, rule_based=rules)
+    answered = answers_blocks(report.answers, report.results, language, rule_based=rules)
+    judged = arena_blocks(report.arenas, language, rule_based=rules)
+    # What a judge says of the answers comes before how their words agree with the references.
+    said = any(arena.battles for arena in report.arenas)
+    for part in (judged, answered) if said else (answered, judged):
+        yield from part
     yield from people_blocks(report.people, language, rule_based=rules)
     yield from expense_blocks(report.expenses, language)
     yield Heading(2, say("made", language))

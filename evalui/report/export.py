@@ -41,7 +41,7 @@ from evalui.types import Language
 _DATE = (1980, 1, 1, 0, 0, 0)
 _WRITERS: Registry[Callable[[Report, Language], bytes]] = Registry("export format")
 # The text figures in which models are compared two by two.
-_COMPARED = ("rouge-1-f", "rouge-l-f", "bleu-4", "exact_match", "token_f1")
+_COMPARED = ("rouge-1-f", "rouge-l-f", "rouge-l-r", "bleu-4", "exact_match", "token_f1")
 
 
 # The media type of each kind of file.

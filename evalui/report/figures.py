@@ -81,12 +81,11 @@ def elo_png(
         y = top + 32 + _ROW * (place + 0.6)
         paper.text(_EDGE, y, shortened(standing.model), bold=True)
         mark = drawn.get(standing.model, Mark(NEUTRAL, "circle"))
-        grey = place > 0 and standing.with_leader
         ends = [across(x) for x in (standing.elo_low, standing.elo_high) if x is not None]
         _standing(
             paper,
             standing,
-            Mark(NEUTRAL, mark.symbol) if grey else mark,
+            mark,
             y,
             (across(standing.elo), ends),
         )

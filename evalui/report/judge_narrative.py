@@ -103,6 +103,9 @@ def _about_reading(arena: Arena, language: Language, rule_based: frozenset[str])
         found.append(Note("warn", steady.level, text))
     if arena.orders != "double" and arena.by != PEOPLE and arena.verdicts:
         found.append(Note("info", "one-order", say("one-order", language)))
+    if k := arena.reliability.unreferenced:
+        told = {"k": count(k), "n": count(len(arena.verdicts))}
+        found.append(Note("info", "no-reference", say("no-reference", language, **told)))
     lost = arena.reliability.unreadable
     if lost and lost.value > _UNREADABLE:
         rule = "no-majority" if arena.by == PANEL else "judge-unreadable"
@@ -122,8 +125,13 @@ def _about_reading(arena: Arena, language: Language, rule_based: frozenset[str])
 
 
 def bare_verdicts(arena: Arena) -> int:
-    """How many of the verdicts that count for nobody are on questions without a reference."""
-    lost = (one.duel.sample_id for one in arena.verdicts if one.outcome is None)
+    """How many of the judged verdicts that count for nobody are on questions without a reference.
+
+    These are a panel's: one of its judges may have judged.
+    """
+    lost = (
+        one.duel.sample_id for one in arena.verdicts if one.outcome is None and not one.unreferenced
+    )
     return sum(key in arena.samples and not arena.samples[key].references for key in lost)
 
 

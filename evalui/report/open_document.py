@@ -10,7 +10,7 @@ from itertools import combinations
 
 from evalui.report import figures
 from evalui.report.arena import Arena
-from evalui.report.arena_narrative import judged_by, matrix_title, standings_title
+from evalui.report.arena_narrative import judged_by, matrix_title, order_note, standings_title
 from evalui.report.arena_panels import MOST, most_frequent
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, Table
 from evalui.report.judge_narrative import judge_notes
@@ -54,6 +54,7 @@ def _arena(
     yield from _compared(arena, language)
     if not arena.standings:
         return
+    yield Paragraph(order_note(arena, language))
     yield Heading(3, say("basic", language))
     dimensions = _printed(arena)
     yield _dimensions(arena, dimensions, say("head-stats", language), _shares)
@@ -210,6 +211,8 @@ def _reliability(arena: Arena, language: Language) -> Table:
         for key, share in shares.items()
         if share
     ]
+    if kept.unreferenced:
+        rows.append((say("row-no-reference", language), count(kept.unreferenced)))
     rows.append((say("row-injected", language), count(kept.injected)))
     if panel and (agreed := arena.agreement):
         rows.append((say("row-agree", language), _of_n(agreed.raw, language)))

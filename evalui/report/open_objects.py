@@ -78,6 +78,7 @@ def arena_object(arena: Arena) -> JsonObject:
         "planned": arena.planned,
         "battles": len(arena.battles),
         "comparisons": _comparisons(arena.comparisons) if arena.comparisons else None,
+        "ordered_by": arena.headline,
         "standings": [_standing(standing) for standing in arena.standings],
         "lead": list(arena.lead) if arena.lead else None,
         "win_matrix": matrix_object(arena.matrix) if arena.matrix else None,
@@ -189,6 +190,7 @@ def _rated(rated: Rated) -> JsonObject:
         "range": [mean.low, mean.high] if mean else None,
         "n": rated.n,
         "unscored": rated.unscored,
+        "unreferenced": rated.unreferenced,
         "state": rated.state,
         "error": rated.error,
     }
@@ -298,4 +300,5 @@ def _reliability(found: Reliability) -> JsonObject:
         "ranges": {name: percent_range(share) for name, share in shares.items() if share},
         "counts": {name: share.n for name, share in shares.items() if share},
         "injected": found.injected,
+        "unreferenced": found.unreferenced,
     }

@@ -195,6 +195,7 @@ def _answers_row(summary: AnswerSummary) -> TableRow:
         row |= {name: mean and mean.value, f"{name}_n": rated.n}
         row |= {f"{name}_low": mean and mean.low, f"{name}_high": mean and mean.high}
         row |= {f"{name}_unscored": rated.unscored}
+        row |= {f"{name}_unreferenced": rated.unreferenced}
     return row | {"error": summary.error, "signature": summary.cell.signature}
 
 
@@ -287,6 +288,7 @@ def _reliability_row(arena: Arena) -> TableRow:
         "extracted": head and head.extracted,
         "consistent": head and head.consistent,
         "injected": found.injected,
+        "unreferenced": found.unreferenced,
     }
     for name, share in shares.items():
         row |= interval_columns(name, share) | {f"{name}_n": share.n if share else 0}

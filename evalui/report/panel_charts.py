@@ -14,12 +14,14 @@ from evalui.report.arena import Arena
 from evalui.report.arena_narrative import between, dimension_name, share_of_one
 from evalui.report.arena_panels import Grouping, Panel, most_frequent, panels
 from evalui.report.charts import GRID, NEUTRAL, Mark, annotate, layout, marks, shortened
+from evalui.report.leading import RECALL, lead
 from evalui.report.numbers import count, figure, fixed, span
 from evalui.report.sentences import say
 from evalui.scoring.text import BLEUS, ROUGES
 from evalui.types import Language
 
 TEXT_FIGURES = (*(f"{rouge}-f" for rouge in ROUGES), *BLEUS)
+_RECALLS = (RECALL, *(f"{rouge}-r" for rouge in ROUGES if f"{rouge}-r" != RECALL))
 _ACROSS = 3  # panels side by side: on a phone each is as wide as a thumb
 _PANEL_ROW, _SMALL_PANEL_ROW = 34, 20  # pixels of a model in a panel, with and without its value
 _PANEL_HEAD = 72  # pixels of a panel's title and axis
@@ -71,15 +73,22 @@ def capability_chart(
 def text_figures_chart(
     summaries: Sequence[AnswerSummary], language: Language, *, baselines: Collection[str] = ()
 ) -> go.Figure:
-    """ROUGE and BLEU of each model's answers with ranges, from 0 to 1."""
+    """ROUGE and BLEU of each model's answers with ranges, from 0 to 1.
+
+    Where recall leads, its rows come first, and the names of the others are not bold.
+    """
     found = [summary for summary in summaries if summary.means]
-    drawn = marks([summary.cell.model for summary in summaries], baselines)
+    bold = _RECALLS if lead(summaries).figure == RECALL else TEXT_FIGURES
+    names = tuple(dict.fromkeys((*bold, *TEXT_FIGURES)))
+    # As in the arena, who could not run takes no colour.
+    able = [summary.cell.model for summary in summaries if summary.state != "impossible"]
+    drawn = marks(able, baselines)
     chart = go.Figure()
     for place, summary in enumerate(found):
         offset = _SPREAD * ((place + 0.5) / len(found) - 0.5)
-        _text_means(chart, summary, drawn[summary.cell.model], offset)
+        _text_means(chart, summary, names, drawn[summary.cell.model], offset)
     row = max(44, 14 + _TEXT_ROW * len(found))
-    layout(chart, height=88 + row * len(TEXT_FIGURES))
+    layout(chart, height=88 + row * len(names))
     chart.update_layout(
         showlegend=True,
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "itemclick": False},
@@ -88,13 +97,13 @@ def text_figures_chart(
     chart.update_xaxes(title={"text": say("text-axis", language)})
     chart.update_xaxes(range=[0, 1], dtick=0.2, tickformat=".1f", gridcolor=GRID, showgrid=True)
     chart.update_yaxes(
-        range=[len(TEXT_FIGURES) - 0.5, -0.5],
-        tickvals=list(range(len(TEXT_FIGURES))),
-        ticktext=[f"<b>{name}</b>" for name in TEXT_FIGURES],
+        range=[len(names) - 0.5, -0.5],
+        tickvals=list(range(len(names))),
+        ticktext=[f"<b>{name}</b>" if name in bold else name for name in names],
         ticklabelstandoff=14,
         showgrid=False,
     )
-    for y in range(1, len(TEXT_FIGURES)):
+    for y in range(1, len(names)):
         chart.add_hline(y=y - 0.5, line={"color": GRID, "width": 1})
     return chart
 
@@ -229,13 +238,15 @@ def _axis(letter: str, place: int) -> str:
 # ---------------------------------------------------------------- written answers
 
 
-def _text_means(chart: go.Figure, summary: AnswerSummary, mark: Mark, offset: float) -> None:
-    means = [(y, summary.means[name]) for y, name in enumerate(TEXT_FIGURES)]
-    name = escape(summary.cell.model)
+def _text_means(
+    chart: go.Figure, summary: AnswerSummary, names: Sequence[str], mark: Mark, offset: float
+) -> None:
+    means = [(y, summary.means[name]) for y, name in enumerate(names)]
+    model = escape(summary.cell.model)
     chart.add_scatter(
         x=[mean.value for _, mean in means],
         y=[y + offset for y, _ in means],
-        name=name,
+        name=model,
         mode="markers",
         marker={"symbol": mark.symbol, "size": 9, "color": mark.colour, "line": {"width": 0}},
         error_x={
@@ -248,7 +259,7 @@ def _text_means(chart: go.Figure, summary: AnswerSummary, mark: Mark, offset: fl
             "width": 4,
         },
         hovertemplate=[
-            f"{name}, {TEXT_FIGURES[y]}: {share_of_one(mean.value)} ({between(mean)}), "
+            f"{model}, {names[y]}: {share_of_one(mean.value)} ({between(mean)}), "
             f"n = {mean.n}<extra></extra>"
             for y, mean in means
         ],

@@ -10,6 +10,7 @@ from evalui.report.bias_sentences import BIAS_SENTENCES
 from evalui.report.expense_sentences import EXPENSE_SENTENCES
 from evalui.report.pair_sentences import PAIR_SENTENCES
 from evalui.report.people_sentences import PEOPLE_SENTENCES
+from evalui.report.text_sentences import TEXT_SENTENCES
 from evalui.types import Language
 
 Sentence = Mapping[Language, str]
@@ -303,6 +304,7 @@ SENTENCES: Mapping[str, Sentence] = {
     **EXPENSE_SENTENCES,
     **PAIR_SENTENCES,
     **PEOPLE_SENTENCES,
+    **TEXT_SENTENCES,
 }
 
 

@@ -228,8 +228,47 @@ _FIFTH = (
     """,
 )
 
-# The size in tokens of the requests by which a speed was measured, and how long models load.
+# What a judge by rule could not judge for lack of a reference is counted apart from what cannot be
+# read. It said so in one of these sentences, and was asked once more for nothing.
+_UNDECIDED = """
+    SELECT t.cell, t.sample, t.variant
+    FROM trial t JOIN cell c ON c.id = t.cell AND c.mode = 'judge'
+    JOIN sample s ON s.dataset = c.dataset AND s.role = 'sample' AND s.id = t.sample
+    WHERE t.choice IS NULL AND json_extract(s.body, '$[3]') = '[]' AND t.reply IN (
+        'This rule needs a reference answer and a form it knows; it cannot decide here.',
+        '本规则需要参考答案和已知的作答格式，这里无法评判。'
+    )
+"""
 _SIXTH = (
+    "ALTER TABLE cell ADD COLUMN unreferenced INTEGER NOT NULL DEFAULT 0",
+    f"""
+    UPDATE trial SET body = replace(body, '"' || rule || '"', '"no-reference"'),
+        rule = 'no-reference'
+    WHERE (cell, sample, variant) IN ({_UNDECIDED})
+    """,  # noqa: S608 (a constant)
+    """
+    UPDATE cell SET unreferenced = found.n, unreadable = unreadable - found.n
+    FROM (SELECT cell, count(*) AS n FROM trial WHERE rule = 'no-reference' GROUP BY cell) AS found
+    WHERE cell.id = found.cell
+    """,
+    "DROP TRIGGER trial_counted",
+    """
+    CREATE TRIGGER trial_counted AFTER INSERT ON trial BEGIN
+        UPDATE cell SET
+            done = done + 1,
+            origin_n = origin_n + NEW.origin,
+            origin_credit = origin_credit + NEW.origin * NEW.credit,
+            unreadable = unreadable
+                + (NEW.choice IS NULL AND NOT NEW.tied AND NEW.rule != 'no-reference'),
+            unreferenced = unreferenced + (NEW.rule = 'no-reference'),
+            tied = tied + NEW.tied
+        WHERE id = NEW.cell;
+    END
+    """,
+)
+
+# The size in tokens of the requests by which a speed was measured, and how long models load.
+_SEVENTH = (
     "ALTER TABLE pace ADD COLUMN sent REAL NOT NULL DEFAULT 0",
     "ALTER TABLE pace ADD COLUMN distinct_ REAL NOT NULL DEFAULT 0",
     "ALTER TABLE pace ADD COLUMN written REAL NOT NULL DEFAULT 0",
@@ -244,7 +283,15 @@ _SIXTH = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _FIRST,
+    _SECOND,
+    _THIRD,
+    _FOURTH,
+    _FIFTH,
+    _SIXTH,
+    _SEVENTH,
+)
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:

@@ -59,7 +59,8 @@ class CellRow:
     `total` count trials, `requests` what they ask of the model. `rate` is in trials
     per second, lately; `seconds` is the time spent on the cell so far. Of the trials in the
     file's own order, `origin_n` are done and `origin_credit` is the sum of their credit.
-    `unreadable` and `tied` count trials in any order.
+    `unreadable` and `tied` count trials in any order; `unreferenced` those that a judge did not
+    judge for lack of a reference.
     """
 
     id: int
@@ -83,6 +84,7 @@ class CellRow:
     origin_credit: float
     unreadable: int
     tied: int
+    unreferenced: int
 
     @property
     def accuracy(self) -> float | None:

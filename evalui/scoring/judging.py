@@ -12,7 +12,7 @@ from typing import Literal
 from evalui.scoring.markup import Markup, markup
 from evalui.scoring.pairwise import Battle
 from evalui.scoring.stats import clustered_share
-from evalui.types import OUTCOMES, Contestant, Duel, Interval, Outcome, Trial, Verdict
+from evalui.types import NO_REFERENCE, OUTCOMES, Contestant, Duel, Interval, Outcome, Trial, Verdict
 
 Conflict = Literal["tie", "half", "drop"]
 PANEL = "panel"
@@ -22,7 +22,8 @@ PANEL = "panel"
 class Reliability:
     """How a judge behaved; each share is None where there is nothing to take a share of.
 
-    `n` counts the showings and `unreadable` is a share of them. `flips` is the share of the pairs
+    `n` counts the showings, `unreferenced` those that were not judged for lack of a reference;
+    `unreadable` is a share of the others. `flips` is the share of the pairs
     judged readably in both orders whose outcome changed with the order. `first`, `longer` and
     `lists` are shares of decided verdicts (no ties): those won by the answer shown first, by the
     longer one (in characters), and by the one with more list items, among answers that differ in
@@ -38,6 +39,7 @@ class Reliability:
     longer: Interval | None
     lists: Interval | None
     injected: int
+    unreferenced: int = 0
 
 
 def verdicts(trials: Iterable[Trial], names: Sequence[str], by: str) -> tuple[Verdict, ...]:
@@ -72,19 +74,21 @@ def reliability(judged: Sequence[Verdict], contestants: Iterable[Contestant]) ->
     return Reliability(
         by=judged[0].by if judged else "",
         n=len(judged),
-        unreadable=_share((one, one.outcome is None) for one in judged),
+        unreadable=_share((one, one.outcome is None) for one in judged if not one.unreferenced),
         flips=_share((pair[0], _differs(*pair)) for pair in pairs),
         first=_share((one, one.outcome == "a") for one in decided),
         longer=_share(_won_by_more(decided, {key: one.length for key, one in marks.items()})),
         lists=_share(_won_by_more(decided, {key: one.items for key, one in marks.items()})),
         injected=sum(one.injected for one in judged),
+        unreferenced=sum(one.unreferenced for one in judged),
     )
 
 
 def panel(per_judge: Sequence[Sequence[Verdict]]) -> tuple[Verdict, ...]:
     """One verdict per showing: the outcome that more than half of its judges gave, else None.
 
-    A judge that cannot be read is one of them but has no vote.
+    A judge that cannot be read is one of them but has no vote. Where all of them lack a reference,
+    so does the panel.
     """
     votes: dict[Duel, list[Verdict]] = {}
     for judged in per_judge:
@@ -187,4 +191,6 @@ def _majority(duel: Duel, cast: Sequence[Verdict]) -> Verdict:
     for outcome, count in votes.most_common(1):
         if 2 * count > len(cast):
             return Verdict(duel, outcome, PANEL, "majority", injected=injected)
+    if all(one.unreferenced for one in cast):
+        return Verdict(duel, None, PANEL, NO_REFERENCE, injected=injected)
     return Verdict(duel, None, PANEL, "no-majority", injected=injected)

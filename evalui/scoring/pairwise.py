@@ -166,5 +166,15 @@ def win_matrix(battles: Sequence[Battle]) -> WinMatrix:
     return WinMatrix(coded.models, _rows(wins + wins.T + ties), _rows(wins), _rows(ties))
 
 
+def arranged(matrix: WinMatrix, models: Sequence[str]) -> WinMatrix:
+    """The same matrix with its rows and columns in the order of `models`, which are all of them."""
+    places = [matrix.models.index(model) for model in models]
+    battles, wins, ties = (
+        tuple(tuple(rows[row][column] for column in places) for row in places)
+        for rows in (matrix.battles, matrix.wins, matrix.ties)
+    )
+    return WinMatrix(tuple(models), battles, wins, ties)
+
+
 def _rows(matrix: NDArray[np.intp]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())

@@ -41,7 +41,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """The head of the report, in showings.
+    """The head of the report, in showings that were judged.
 
     `extracted` could be read. `consistent` of those are not contradicted by the other order, be
     it that there is none.
@@ -65,7 +65,7 @@ class Comparisons:
 def comparisons(judged: Sequence[Verdict]) -> Comparisons:
     """How many comparisons were made, could be read, and stand in both orders."""
     return Comparisons(
-        total=len(judged),
+        total=sum(not one.unreferenced for one in judged),
         extracted=sum(one.outcome is not None for one in judged),
         consistent=len(battles(judged, "drop")),
     )

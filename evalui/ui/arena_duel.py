@@ -52,6 +52,8 @@ def short(sample_id: str) -> str:
 def outcome_words(t: Text, verdict: Verdict) -> Html:
     """Who won, as a state with its word."""
     duel = verdict.duel
+    if verdict.unreferenced:
+        return status("na", t(f"{_KEY}.unreferenced"))
     if verdict.outcome is None:
         return status("na", t(f"{_KEY}.{'no_majority' if verdict.by == PANEL else 'not_read'}"))
     if verdict.outcome == "tie":

@@ -175,6 +175,8 @@ def _result(shown: ShownArena, meeting: Meeting) -> str:
     if meeting.changed:
         return t(f"{_KEY}.disagreed" if shown.arena.by == PEOPLE else f"{_KEY}.changed")
     side = next((side for side in meeting.sides if side), None)
+    if side is None and meeting.unreferenced and not meeting.unreadable:
+        return t(f"{_KEY}.unreferenced")
     if side is None:
         return t(f"{_KEY}.undecided" if shown.arena.by == PANEL else f"{_KEY}.unreadable")
     winners = {"left": meeting.left, "right": meeting.right}

@@ -27,6 +27,7 @@ _DUELS = {
     "unsteady": "changed",
     "judge-unreadable": "unreadable",
     "no-majority": "unreadable",
+    "no-reference": "unreferenced",
     "injected": "injected",
 }
 _AT_TOP = 2  # notes above the standings; the others follow below
@@ -99,7 +100,9 @@ def nowhere(desk: Desk, t: Text, problem: str = "", *, run: RunRow | None = None
 def _verdicts(t: Text, arena: Arena) -> str:
     if arena.done < arena.planned:
         return t("arena.live", done=f"{arena.done:,}", total=f"{arena.planned:,}")
-    return t.count("arena.meta.verdicts", len(arena.verdicts))
+    k = arena.reliability.unreferenced
+    told = t.count("arena.meta.verdicts", len(arena.verdicts) - k)
+    return f"{told} · {t('arena.meta.unreferenced', k=f'{k:,}')}" if k else told
 
 
 def _pickers(shown: ShownArena) -> Html | None:

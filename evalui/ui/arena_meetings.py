@@ -10,7 +10,7 @@ from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.arena_view import contestants
 from evalui.ui.draft import Form, one
 
-OUTCOMES = ("left", "right", "tie", "neither", "changed", "unreadable", "injected")
+OUTCOMES = ("left", "right", "tie", "neither", "changed", "unreadable", "unreferenced", "injected")
 _SIDES: Mapping[Outcome, str] = {"a": "left", "b": "right", "tie": "tie", "neither": "neither"}
 _TURNED: Mapping[Outcome, str] = {"a": "right", "b": "left", "tie": "tie", "neither": "neither"}
 _PAGE = re.compile(r"[0-9]{1,9}")
@@ -22,7 +22,7 @@ class Meeting:
     """Two models' answers to one question: `left` comes before `right` in the run.
 
     `sides` says for each verdict who won, whatever the order they were shown in: "left", "right",
-    "tie", "neither", or None where it cannot be read.
+    "tie", "neither", or None where it cannot be read or was not judged.
     """
 
     sample_id: str
@@ -46,14 +46,26 @@ class Meeting:
         """Whether one of the answers speaks to the judge."""
         return any(verdict.injected for verdict in self.verdicts)
 
+    @property
+    def unreferenced(self) -> bool:
+        """Whether one of the showings was not judged for lack of a reference."""
+        return any(verdict.unreferenced for verdict in self.verdicts)
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether one of the judgements cannot be read."""
+        return any(one.outcome is None and not one.unreferenced for one in self.verdicts)
+
     def came_out(self, outcome: str) -> bool:
         """Whether a filter of that name lets it pass."""
-        if outcome == "changed":
-            return self.changed
-        if outcome == "injected":
-            return self.injected
-        if outcome == "unreadable":
-            return None in self.sides
+        states = {
+            "changed": self.changed,
+            "injected": self.injected,
+            "unreadable": self.unreadable,
+            "unreferenced": self.unreferenced,
+        }
+        if outcome in states:
+            return states[outcome]
         return {side for side in self.sides if side} == {outcome}
 
 

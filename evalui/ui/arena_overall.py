@@ -85,6 +85,9 @@ def _top(shown: ShownArena) -> Html:
 
 def _waiting(shown: ShownArena) -> Html:
     t = shown.t
-    key = "arena.unread" if shown.arena.verdicts else waiting(shown)
+    verdicts = shown.arena.verdicts
+    unjudged = bool(verdicts) and all(verdict.unreferenced for verdict in verdicts)
+    key = "arena.unread" if verdicts else waiting(shown)
+    key = "arena.unreferenced" if unjudged else key
     words = div(el("h2", t(key)), el("p", t(f"{key}_about"), cls="dim"), cls="empty")
     return div(*warnings(shown), card(words), cls="stack")

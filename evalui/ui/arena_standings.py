@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from evalui.report.arena import Arena, Standing
+from evalui.report.arena_narrative import order_note
 from evalui.report.numbers import figure, fixed
 from evalui.report.numbers import span as spread
 from evalui.scoring.bradley_terry import Rating
@@ -23,6 +24,7 @@ def standings(shown: ShownArena) -> Html:
     return titled(
         t("arena.standings.title"),
         table(heads, rows, right=range(1, len(heads)), cls="standings"),
+        el("p", order_note(arena, t.language), cls="gap-s"),
         el("p", _formula(t, arena), cls="meta gap-s"),
         styled(shown),
         aside=_each(t, arena.standings),

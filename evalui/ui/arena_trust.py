@@ -56,6 +56,7 @@ def _lines(shown: ShownArena) -> Sequence[tuple[Child, Child]]:
             t(f"arena.trust.{missing}"),
             _unreadable(t, arena, warn=bool(warned & {"judge-unreadable", "no-majority"})),
         ),
+        _unreferenced(t, arena),
         (t("arena.trust.injected"), _injected(t, arena)),
     ]
     return [line for line in lines if line]
@@ -128,6 +129,12 @@ def _unreadable(t: Text, arena: Arena, *, warn: bool) -> Child:
     k = counted(found)
     told = t("arena.trust.of", k=f"{k:,}", n=f"{found.n:,}")
     return status("warn" if warn else "ok", told) if warn or not k else told
+
+
+def _unreferenced(t: Text, arena: Arena) -> tuple[Child, Child] | None:
+    k = arena.reliability.unreferenced
+    told = t("arena.trust.of", k=f"{k:,}", n=f"{arena.reliability.n:,}")
+    return (t("arena.trust.unreferenced"), told) if k else None
 
 
 def _injected(t: Text, arena: Arena) -> Html:

@@ -9,6 +9,7 @@ from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
 from evalui.runs.spec import JUDGE
 from evalui.types import Ability, Kind
+from evalui.ui.destinations import sent_to
 from evalui.ui.draft import OPEN_TOKENS, OWN, PATTERNS, SPELLINGS, TOKENS, many, one
 from evalui.ui.figures import big, duration
 from evalui.ui.html import Html, div, el, join
@@ -203,6 +204,7 @@ def _model(t: Text, state: ModelState, chosen: bool, modes: Sequence[str]) -> Ht
             el("h3", entry.name),
             div(" · ".join(part for part in (kind, size) if part), cls="meta"),
             div(str(about), cls="meta") if about else None,
+            sent_to(t, entry),
             chips(
                 (t(f"ability.{ability}"), "" if ability in state.abilities else "no")
                 for ability in ABILITIES

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evalui.models.catalog import ModelState
 from evalui.models.rules import REFERENCED
 from evalui.modes.rubrics import FORMS, RUBRICS, Rubric
+from evalui.ui.destinations import sent_to
 from evalui.ui.draft import CONFLICTS, JUDGE_TOKENS, ORDERS, OWN, PAIRS, many, one
 from evalui.ui.html import Html, div, el, join
 from evalui.ui.pane import Form
@@ -97,6 +98,7 @@ def _judge(t: Text, state: ModelState, on: bool) -> Html:
         div(
             el("h3", entry.name),
             div(str(about), cls="meta") if about else None,
+            sent_to(t, entry, "judged_to"),
             chips([(t("judge.ruled"), "")]) if ruled else None,
         ),
         cls="opt",

@@ -7,7 +7,7 @@ from evalui.report.arena_narrative import share_of_one
 from evalui.scoring.circular import label
 from evalui.types import LETTERS, Pattern, Sample, Trial, Variant
 from evalui.ui.compare_choose import Contender
-from evalui.ui.compare_view import Compared, Versus
+from evalui.ui.compare_view import FIGURES, Compared, Versus
 from evalui.ui.diff import closest, sides
 from evalui.ui.html import Child, Html, div, el, join, span
 from evalui.ui.icons import marker
@@ -160,7 +160,7 @@ def _written(t: Text, compared: Compared, versus: Versus, sample: Sample) -> Htm
     references = [div(el("b", t("answer.reference")), _text(text)) for text in sample.references]
     answers = [
         div(
-            div(each.marked, span(_closeness(compared, each, sample), cls="meta"), cls="who"),
+            div(each.marked, span(_closeness(t, compared, each, sample), cls="meta"), cls="who"),
             _marked_answer(t, sample.references, text),
             cls="side",
         )
@@ -178,9 +178,10 @@ def _answer(compared: Compared, contender: Contender, sample: Sample) -> str:
     return "\n\n".join(trials[0].turns or (trials[0].reply or "",)) if trials else ""
 
 
-def _closeness(compared: Compared, contender: Contender, sample: Sample) -> str:
+def _closeness(t: Text, compared: Compared, contender: Contender, sample: Sample) -> str:
     value = compared.values[contender.id].get(sample.id)
-    return f"ROUGE-L {share_of_one(value)}" if value is not None else ""
+    name = t(f"figure.{FIGURES[compared.measure]}")
+    return f"{name} {share_of_one(value)}" if value is not None else ""
 
 
 def _marked_answer(t: Text, references: Sequence[str], text: str) -> Html:

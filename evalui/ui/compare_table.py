@@ -8,6 +8,7 @@ from evalui.report.answers import AnswerPair
 from evalui.report.arena_narrative import share_of_one, text_subtitle
 from evalui.report.calibration_charts import difference_chart, difference_subtitle
 from evalui.report.charts import COLOURS, NEUTRAL
+from evalui.report.leading import lead, lead_reason
 from evalui.report.numbers import count
 from evalui.report.pair_narrative import (
     comparison_about,
@@ -65,7 +66,9 @@ def chart(t: Text, compared: Compared, baselines: Collection[str]) -> go.Figure:
 def chart_about(t: Text, compared: Compared) -> Html:
     """How to read the chart."""
     if compared.written:
-        return el("p", text_subtitle(compared.answers, t.language), cls="meta")
+        reason = lead_reason(lead(compared.answers), t.language)
+        about = el("p", text_subtitle(compared.answers, t.language), cls="meta")
+        return join(el("p", reason, cls="dim") if reason else None, about)
     found = compared.rows
     if len(compared.pairs) > 1:
         return el("p", difference_subtitle(found, t.language), cls="meta")
@@ -98,7 +101,7 @@ def parts(t: Text, compared: Compared, versus: Versus) -> Html:
 
 def pairs_table(t: Text, compared: Compared) -> Html:
     """Every pair with its figures; a press on one opens its questions."""
-    kind = "figure" if compared.written else "points"
+    kind = compared.measure if compared.written else "points"
     names = ["ahead", "behind", kind, "range"]
     names += [] if compared.written else ["only", "mid"]
     names += ["holm", "n"] + ([] if compared.written else ["least"])

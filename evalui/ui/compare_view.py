@@ -6,8 +6,8 @@ from itertools import combinations
 from urllib.parse import urlencode
 
 from evalui.report.answers import AnswerPair, AnswerSummary, paired, summarise_answers
-from evalui.report.arena_narrative import MAIN_FIGURE
 from evalui.report.compare import MEASURES, corrected, shared_measures
+from evalui.report.leading import MAIN, RECALL, lead
 from evalui.report.pair_narrative import pair_sentence
 from evalui.report.pairs import Measure, Pair, pair
 from evalui.report.summary import Summary, outline
@@ -18,7 +18,8 @@ from evalui.ui.desk import Desk
 from evalui.ui.open_overview import pair_sentence as answers_sentence
 from evalui.ui.text import Text
 
-ROUGE = "rouge"  # what written answers are compared by
+# What written answers are compared by, and the text figure that it is.
+FIGURES = {"rouge": MAIN, "recall": RECALL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class Compared:
     @property
     def written(self) -> bool:
         """Whether these are written answers, which are closer or less close, not right or wrong."""
-        return self.measure == ROUGE
+        return self.measure in FIGURES
 
     def pair(self, key: str) -> Versus | None:
         """The pair of a key in either order, else the widest."""
@@ -104,7 +105,7 @@ def compare(desk: Desk, chosen: Sequence[Contender], wish: str = "") -> Compared
     label = chosen[0].row.cell.label
     results = [_named(desk.result(each.row), each, label=label) for each in chosen]
     if chosen[0].row.cell.mode == OPEN:
-        return _of_answers(chosen, results)
+        return _of_answers(chosen, results, wish)
     return _of_choices(chosen, results, wish)
 
 
@@ -151,20 +152,25 @@ def _under_each(main: Pair, summaries: Sequence[Summary]) -> list[Pair]:
     return [main, *(_turned(each, main.first) for each in made if isinstance(each, Pair))]
 
 
-def _of_answers(chosen: Sequence[Contender], results: Sequence[CellResult]) -> Compared:
+def _of_answers(chosen: Sequence[Contender], results: Sequence[CellResult], wish: str) -> Compared:
+    """By the figure that leads; where that is recall, ROUGE-L can be chosen too."""
+    answers = tuple(summarise_answers(result) for result in results)
+    measures = ("recall", "rouge") if lead(answers).figure == RECALL else ("rouge",)
+    measure = wish if wish in measures else measures[0]
+    figure = FIGURES[measure]
     of = {each.name: each for each in chosen}
-    found = [_ahead_first(each) for each in paired(results, MAIN_FIGURE)]
+    found = [_ahead_first(each) for each in paired(results, figure)]
     pairs = [Versus(of[each.first], of[each.second], each) for each in found]
     values = [
         {
-            trial.sample_id: trial.scores[MAIN_FIGURE][0]
+            trial.sample_id: trial.scores[figure][0]
             for trial in result.trials
-            if MAIN_FIGURE in trial.scores
+            if figure in trial.scores
         }
         for result in results
     ]
-    whole = _compared(chosen, results, (ROUGE, ROUGE), pairs, values)
-    return replace(whole, answers=tuple(summarise_answers(result) for result in results))
+    whole = _compared(chosen, results, (measure, *measures), pairs, values)
+    return replace(whole, answers=answers)
 
 
 def _compared(

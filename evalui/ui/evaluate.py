@@ -13,6 +13,7 @@ from starlette.datastructures import QueryParams
 from evalui.data.base import Loaded
 from evalui.errors import EvaluiError
 from evalui.models.catalog import ModelState
+from evalui.models.destinations import hosts_elsewhere
 from evalui.modes import MODES
 from evalui.modes.rubrics import language_of
 from evalui.runs.cells import CellPlan
@@ -32,6 +33,7 @@ from evalui.ui.choose import (
 )
 from evalui.ui.choose_judge import Referenced, can_judge, is_single, judge_card
 from evalui.ui.desk import Desk, Intent
+from evalui.ui.destinations import leaving, staying
 from evalui.ui.draft import (
     Draft,
     form_of,
@@ -184,18 +186,21 @@ class Evaluate:
         return "kinds" in form and bool(set(kinds) - set(many(form, "kinds")))
 
     def _usual_models(self) -> list[str]:
+        """The first models that run here, own ones before baselines; others wait to be chosen."""
         ready = [
             state
             for state in self.desk.states()
             if not state.problem and not state.entry.judges_only
         ]
         own = [state.entry.name for state in ready if not state.entry.baseline]
-        names = own or [state.entry.name for state in ready]
+        here = [state.entry.name for state in ready if not hosts_elsewhere(state.entry)]
+        names = [name for name in own if name in here] if own else here
         return names[:_DEFAULT_MODELS]
 
     def _usual_judging(self, form: Form, datasets: Sequence[Dataset]) -> Form:
         """Judges compare answers to open questions that have references; else nobody judges."""
-        judges = [state.entry.name for state in self.desk.states() if can_judge(state)]
+        able = [state.entry for state in self.desk.states() if can_judge(state)]
+        judges = [entry.name for entry in able if not hosts_elsewhere(entry)]
         judge = _SAMPLE_JUDGE if _SAMPLE_JUDGE in judges else next(iter(judges), "")
         chosen: Form = {"judges": [judge] if judge else [], "judging": []}
         open_ = [each for each in datasets if each.kind == "subjective"]
@@ -235,7 +240,11 @@ class Evaluate:
         answers, judge = self._contest(form, states, datasets)
         return el(
             "section",
-            page_head(t("evaluate.title"), t("evaluate.step"), adder(t)),
+            page_head(
+                t("evaluate.title"),
+                join(t("evaluate.step"), staying(t, self._leaving(form))),
+                adder(t),
+            ),
             div(note("bad", problem), role="alert") if problem else div(),
             *(el("input", type="hidden", name="kinds", value=k, data_many=True) for k in kinds),
             div(*files, cls="stack"),
@@ -288,21 +297,24 @@ class Evaluate:
         return open_facts(t, checked), open_health_card(t, checked)
 
     def _cost(self, form: Form) -> Html:
-        t = self.t
+        t, away = self.t, self._leaving(form)
         try:
             draft = read_draft(form)
             if missing := self._missing(draft, form):
-                return cost_card(t, (), problems=[t(missing)])
+                return cost_card(t, (), problems=[t(missing)], warnings=away)
             intent = self.desk.plan(draft)
         except EvaluiError as error:
-            return cost_card(t, (), problems=[self.t.told(error.sentence)])
+            return cost_card(t, (), problems=[self.t.told(error.sentence)], warnings=away)
         questions = max(plan.questions for plan in intent.plans)
         return cost_card(
             t,
             cost_rows(t, intent.cost, ahead=self.desk.ahead(), questions=questions),
             problems=[] if _anything(intent) else [t("cost.nothing")],
-            warnings=self._warnings(intent),
+            warnings=[*away, *self._warnings(intent)],
         )
+
+    def _leaving(self, form: Form) -> list[str]:
+        return leaving(self.t, self.desk.catalog(), form, self.desk.settings)
 
     def _missing(self, draft: Draft, form: Form) -> str:
         """What a person has still to decide: the key of its sentence."""

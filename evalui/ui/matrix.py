@@ -146,6 +146,9 @@ def _cell(t: Text, cell: CellRow, word: Html, *, opening: bool) -> Html:
         ),
         _failure(t, cell) if cell.state == "failed" else None,
         div(_unreadable(t, cell), cls="meta") if cell.unreadable else None,
+        div(t.count("runs.unreferenced", cell.unreferenced), cls="meta")
+        if 0 < cell.unreferenced < cell.done
+        else None,
     )
 
 
@@ -154,7 +157,10 @@ def _so_far(t: Text, cell: CellRow) -> Html:
     if cell.cell.mode in (OPEN, JUDGE):
         if not cell.done:
             return span(t(f"runs.no_{cell.cell.mode}"), cls="meta")
-        told = percent((cell.done - cell.unreadable) / cell.done)
+        judged = cell.done - cell.unreferenced
+        if not judged:
+            return span(t.count("runs.unreferenced", cell.unreferenced), cls="meta")
+        told = percent((judged - cell.unreadable) / judged)
         return span(t(f"runs.good_{cell.cell.mode}", share=told))
     if not cell.origin_n:
         return span(t("runs.no_answers"), cls="meta")

@@ -1,6 +1,5 @@
 """The models of the server as the pages work with them: catalog, states, trials and devices."""
 
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from evalui.models.additions import (
 )
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, find, read_catalog
+from evalui.models.destinations import is_loopback
 from evalui.models.footprint import Footprint, footprint
 from evalui.runs import devices, model_trials
 from evalui.runs.access import may_see
@@ -128,7 +128,7 @@ class Shelf:
         told, host = self._settings.edit_models, self._settings.host
         if told is not None:
             return told
-        return _is_loopback(host) and not self._settings.allowed_hosts
+        return is_loopback(host) and not self._settings.allowed_hosts
 
     def add(self, wanted: Wanted) -> ModelEntry:
         """Add a model; raises `ModelError` if it is wrong or nobody may."""
@@ -206,12 +206,3 @@ class Shelf:
         # A worker tells that it is busy and its trial that it is taken at different moments: what
         # belongs to nobody may be somebody else's.
         return Seat(row, not row.busy or (trial is not None and may_see(trial.owner, owner)))
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name
-        return False

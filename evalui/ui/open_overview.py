@@ -2,20 +2,22 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from evalui.report.answers import AnswerPair, AnswerSummary, Rated
+from evalui.report.answers import AnswerPair, AnswerSummary, Rated, paired
 from evalui.report.arena_narrative import (
-    MAIN_FIGURE,
     answer_notes,
     between,
+    metric_name,
     share_of_one,
     text_subtitle,
     text_title,
+    told_apart,
 )
+from evalui.report.leading import MAIN, RECALL, lead, lead_reason
 from evalui.report.notes import Note
 from evalui.report.numbers import count, figure, fixed, span
 from evalui.scoring.stats import wilson
 from evalui.scoring.text import FIGURES
-from evalui.types import Cell, Interval
+from evalui.types import Cell, CellResult, Interval
 from evalui.ui.figures import tile
 from evalui.ui.html import Child, Html, div, el, join
 from evalui.ui.html import span as inline
@@ -24,28 +26,31 @@ from evalui.ui.standings import note_line
 from evalui.ui.text import Text
 from evalui.ui.widgets import card, signature_line, table, titled
 
-# The columns of the strip: the three that readers ask for first, then those a plain person reads.
-STRIP = (MAIN_FIGURE, "bleu-1", "token_f1", "exact_match")
+# The columns of the strip by the figure that leads: what readers ask for first, then those a
+# plain person reads.
+STRIPS = {
+    MAIN: (MAIN, "bleu-1", "token_f1", "exact_match"),
+    RECALL: (RECALL, MAIN, "bleu-1", "exact_match"),
+}
 _SHARES = frozenset({"exact_match"})  # of answers, so printed in per cent
 _ALL = (*FIGURES, "exact_match", "token_f1")
 _LEVELS = ("bad", "warn", "info")
-_LEVEL = 0.05  # of the test of a pair, corrected for the number of pairs
 
 
 def open_top(
     t: Text,
     answers: Sequence[AnswerSummary],
-    pairs: Sequence[AnswerPair],
+    results: Sequence[CellResult],
     *,
     baselines: Collection[str],
 ) -> Html:
-    """For each dataset the sentence, the strip of figures, and the pairs."""
+    """For each dataset the sentence, the strip of figures, and the pairs of `results`."""
     return div(
         *(
             _dataset(
                 t,
                 found,
-                [pair for pair in pairs if pair.dataset == dataset],
+                [result for result in results if result.cell.dataset == dataset],
                 _names(answers, baselines),
                 heading=dataset if len(by_dataset(answers)) > 1 else "",
             )
@@ -82,12 +87,6 @@ def open_below(
     )
 
 
-def arena_link(t: Text, run_id: str) -> Html:
-    """The way from the answers to what a judge said of them."""
-    link = el("a", t("open.arena"), href=f"?run={run_id}&tab=arena", cls="btn")
-    return div(inline(t("open.judged"), cls="dim"), " ", link, cls="arena-link")
-
-
 def by_dataset(answers: Sequence[AnswerSummary]) -> dict[str, list[AnswerSummary]]:
     """The cells that could run, by dataset."""
     found: dict[str, list[AnswerSummary]] = {}
@@ -99,8 +98,7 @@ def by_dataset(answers: Sequence[AnswerSummary]) -> dict[str, list[AnswerSummary
 
 def pair_sentence(t: Text, pair: AnswerPair) -> str:
     """Who is ahead and by how much, if the test says so; else that they cannot be told apart."""
-    name = t(f"figure.{pair.figure}")
-    if pair.p >= _LEVEL:
+    if not told_apart(pair):
         return t("open.level", first=pair.first, second=pair.second, n=count(pair.n))
     first, second = (pair.first, pair.second) if pair.value > 0 else (pair.second, pair.first)
     low, high = (pair.low, pair.high) if pair.value > 0 else (-pair.high, -pair.low)
@@ -109,7 +107,7 @@ def pair_sentence(t: Text, pair: AnswerPair) -> str:
         first=first,
         second=second,
         points=share_of_one(abs(pair.value)),
-        figure=name,
+        figure=metric_name(pair.figure, t.language),
         span=f"{share_of_one(low)}–{share_of_one(high)}",
     )
 
@@ -117,31 +115,38 @@ def pair_sentence(t: Text, pair: AnswerPair) -> str:
 def _dataset(
     t: Text,
     answers: Sequence[AnswerSummary],
-    pairs: Sequence[AnswerPair],
+    results: Sequence[CellResult],
     names: Mapping[Cell, Html],
     *,
     heading: str,
 ) -> Html:
     compared = any(summary.means for summary in answers)
-    title = text_title(answers, t.language) if compared else t("open.no_references")
+    leading = lead(answers)
+    pairs = paired(results, leading.figure)
+    title = text_title(answers, t.language, pairs=pairs) if compared else t("open.no_references")
+    reason = lead_reason(leading, t.language)
+    said = card(el("h2", title), el("p", reason, cls="dim gap-s") if reason else None)
     return div(
         el("h2", heading) if heading else None,
-        card(el("h2", title)) if any(summary.n for summary in answers) else None,
-        _strip(t, answers, names, compared=compared),
+        said if any(summary.n for summary in answers) else None,
+        _strip(t, answers, names, STRIPS[leading.figure] if compared else ()),
         _pairs_card(t, pairs) if pairs else None,
         cls="stack",
     )
 
 
 def _strip(
-    t: Text, answers: Sequence[AnswerSummary], names: Mapping[Cell, Html], *, compared: bool
+    t: Text, answers: Sequence[AnswerSummary], names: Mapping[Cell, Html], columns: Sequence[str]
 ) -> Html:
-    columns = STRIP if compared else ()
+    """The figures `columns` of each model, the one that leads first; its length without any."""
     heads = [t("kpi.model"), *(t(f"figure.{name}") for name in columns), t("open.answered")]
-    heads += [] if compared else [t("open.length")]
+    heads += [] if columns else [t("open.length")]
     rows = [_kpi(t, summary, names[summary.cell], columns, heads) for summary in answers]
     head = div(*(div(word) for word in heads), cls="kpi h")
-    return card(head, *rows, cls="kpis open" if compared else "kpis open bare")
+    kind = "" if columns else "bare"
+    if RECALL in columns:  # then the two columns after it are not the ones to read
+        kind = "recall"
+    return card(head, *rows, cls=f"kpis open {kind}".strip())
 
 
 def _kpi(
@@ -155,7 +160,10 @@ def _kpi(
     )
     if not s.n:
         return div(who, div(s.error or t("results.no_answers"), cls="meta wide"), cls="kpi")
-    shown = [_figure(t, name, s.means.get(name), s.compared) for name in columns]
+    shown = [
+        _figure(t, name, s.means.get(name), s.compared if name == columns[0] else None)
+        for name in columns
+    ]
     shown.append(_answered(t, s))
     if not columns:
         shown.append(tile(f"{s.length:,.0f}", t("open.characters"), t("open.median")))
@@ -165,10 +173,11 @@ def _kpi(
     return div(who, *labelled, cls="kpi")
 
 
-def _figure(t: Text, name: str, mean: Interval | None, n: int) -> Html:
+def _figure(t: Text, name: str, mean: Interval | None, n: int | None) -> Html:
+    """A figure with its range; `n` stands below the one that leads, None below the others."""
     if mean is None:
         return inline("–", cls="meta")
-    below = t("kpi.n", n=count(n)) if name == MAIN_FIGURE else ""
+    below = t("kpi.n", n=count(n)) if n is not None else ""
     if name in _SHARES:
         return tile(figure(mean), "%", t("open.range", span=span(mean)), below)
     return tile(share_of_one(mean.value), "", t("open.range", span=between(mean)), below)
@@ -196,15 +205,21 @@ def _pairs_card(t: Text, pairs: Sequence[AnswerPair]) -> Html:
 def _ratings_card(
     t: Text, answers: Sequence[AnswerSummary], names: Mapping[Cell, Html]
 ) -> Html | None:
+    bare = any(rated.unreferenced for s in answers for rated in s.rated)
+    counts = ("rated", "unscored", "unreferenced") if bare else ("rated", "unscored")
     rows: list[list[Child]] = [
-        [names[s.cell], rated.by, _rating(t, rated), count(rated.n), count(rated.unscored)]
+        [names[s.cell], rated.by, _rating(t, rated), *_counted(rated)[: len(counts)]]
         for s in answers
         for rated in s.rated
     ]
     if not rows:
         return None
-    heads = [t(f"open.{name}") for name in ("model", "judge", "rating", "rated", "unscored")]
-    return titled(t("open.ratings"), table(heads, rows, right=(3, 4)))
+    heads = [t(f"open.{name}") for name in ("model", "judge", "rating", *counts)]
+    return titled(t("open.ratings"), table(heads, rows, right=(3, 4, 5)[: len(counts)]))
+
+
+def _counted(rated: Rated) -> list[str]:
+    return [count(n) for n in (rated.n, rated.unscored, rated.unreferenced)]
 
 
 def _rating(t: Text, rated: Rated) -> Html:
@@ -272,7 +287,8 @@ def _notes_card(
 
 def _names(answers: Sequence[AnswerSummary], baselines: Collection[str]) -> dict[Cell, Html]:
     """Each cell by its model, with the marker that the model has in the whole run."""
-    own = list(dict.fromkeys(s.cell.model for s in answers if s.cell.model not in baselines))
+    able = (s.cell.model for s in answers if s.state != "impossible")
+    own = list(dict.fromkeys(model for model in able if model not in baselines))
     return {
         s.cell: model_name(
             s.cell.model,

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.report.answers import ANSWERS
-from evalui.report.arena_narrative import MAIN_FIGURE, share_of_one
+from evalui.report.arena_narrative import share_of_one
+from evalui.report.leading import MAIN
 from evalui.runs.replay import Asked
 from evalui.runs.rows import CellRow
 from evalui.runs.spec import ModeSpec
@@ -47,7 +48,7 @@ class Line:
     @property
     def closeness(self) -> float | None:
         """ROUGE-L's f, None without a reference."""
-        found = self.trial.scores.get(MAIN_FIGURE)
+        found = self.trial.scores.get(MAIN)
         return found[0] if found else None
 
 

@@ -7,15 +7,13 @@ from typing import Any
 
 import gradio as gr
 
-from evalui.report.answers import paired
-from evalui.report.arena_narrative import MAIN_FIGURE
 from evalui.report.charts import before_after
 from evalui.report.panel_charts import text_figures_chart
 from evalui.ui.breakdown import below
 from evalui.ui.desk import Desk
-from evalui.ui.html import Html, div, join
+from evalui.ui.html import Html, join
+from evalui.ui.judged_top import judged_top, marked_top
 from evalui.ui.open_overview import (
-    arena_link,
     by_dataset,
     open_below,
     open_chart_title,
@@ -79,18 +77,18 @@ class Overview:
         t, answers, baselines = self.t, shown.answers, shown.baselines
         if not answers:
             return Html(""), gr.Column(visible=False), Html(""), None, Html("")
-        judged = any(arena.done for arena in shown.report.arenas)
+        rules, arenas = self.desk.scripted(), shown.report.arenas
         drawn = len(by_dataset(answers)) == 1 and any(summary.means for summary in answers)
-        compared = paired(shown.report.results, MAIN_FIGURE)
         return (
             join(
-                div(arena_link(t, shown.run.id), cls="first") if judged else None,
-                open_top(t, answers, compared, baselines=baselines),
+                judged_top(t, shown.run.id, arenas, rule_based=rules),
+                marked_top(t, shown.report.results, rule_based=rules),
+                open_top(t, answers, shown.report.results, baselines=baselines),
             ),
             gr.Column(visible=drawn),
             open_chart_title(t, answers),
             text_figures_chart(answers, t.language, baselines=baselines) if drawn else None,
-            open_below(t, answers, baselines=baselines, rule_based=self.desk.scripted()),
+            open_below(t, answers, baselines=baselines, rule_based=rules),
         )
 
     def sorted(self, run_id: str, event: gr.EventData) -> Any:

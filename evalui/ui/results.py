@@ -129,12 +129,10 @@ class Results:
         t, run = self.t, shown.run
         models = len({cell.cell.model for cell in shown.questioned})
         modes = dict.fromkeys(mode_words(t, cell) for cell in shown.questioned)
-        judges = dict.fromkeys(c.cell.model for c in shown.cells if c not in shown.questioned)
         facts = [
             t.count("results.models", models),
             " · ".join(dict.fromkeys(cell.cell.dataset for cell in shown.cells)),
             t("list.semicolon").join(modes),
-            *([t("results.judges", names=t("list.comma").join(judges))] if judges else []),
             *settings_words(t, run),
             t(f"results.{run.state}", moment=moment(t, run.finished or run.started or run.created)),
         ]

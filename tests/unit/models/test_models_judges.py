@@ -116,11 +116,11 @@ def test_blanks_around_an_answer_are_no_length():
 
 
 @pytest.mark.parametrize("rubric", list(RUBRICS))
-def test_without_a_reference_a_rule_cannot_decide_and_says_so_unreadably(rubric: str):
+def test_without_a_reference_a_rule_does_not_judge_and_is_not_asked_again(rubric: str):
     second = None if RUBRICS[rubric].single else "Because."
     trial = judged("reference-judge", "Why not?", second, rubric, MUTE)
-    assert trial.unreadable
-    assert len(trial.turns) == 2  # it was asked once more
+    assert (trial.choice, trial.reading.rule) == (None, "no-reference")
+    assert trial.turns == ()
 
 
 def test_much_better_is_told_from_better():

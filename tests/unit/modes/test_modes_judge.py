@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from evalui.models.judges import UNDECIDED
 from evalui.modes import MODES, Conversing, Setting
 from evalui.modes.judge import Judge
 from evalui.modes.rubrics import RUBRICS, ask_judge
@@ -181,3 +182,22 @@ def test_a_setting_for_other_modes_needs_no_contestants():
     plain = Setting(shots={})
     assert (plain.contestants, plain.rubric, plain.seed) == ((), None, 0)
     assert replace(plain, seed=1) != plain
+
+
+def test_a_judge_that_lacks_a_reference_is_not_asked_again_and_is_no_unreadable_one():
+    bare, told = replace(CITY, target=()), setting("compass-en.1")
+    for said in UNDECIDED.values():
+        replies = [Text(said)]
+        assert MODE.follow_up(bare, FIRST, replies, told) == ()
+        trial = MODE.grade(bare, FIRST, replies, told)
+        assert (trial.choice, trial.reading.rule) == (None, "no-reference")
+        # With a reference the same words are a reply that cannot be read.
+        assert MODE.follow_up(CITY, FIRST, replies, told)
+        assert MODE.grade(CITY, FIRST, replies, told).reading.rule == "unparsed"
+
+
+def test_another_judges_unreadable_words_are_unreadable_without_a_reference_too():
+    bare, told = replace(CITY, target=()), setting("compass-en.1")
+    replies = [Text("I cannot decide.")]
+    assert MODE.follow_up(bare, FIRST, replies, told)
+    assert MODE.grade(bare, FIRST, replies, told).reading.rule == "unparsed"

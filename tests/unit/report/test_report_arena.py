@@ -17,7 +17,11 @@ from open_examples import (
     votes,
 )
 
-from evalui.report.arena import Arena, arena, arenas, people
+from evalui.report.arena import Arena, arena, arenas, best_first, people
+from evalui.report.arena_charts import elo_chart, win_matrix
+from evalui.report.open_objects import arena_object
+from evalui.report.open_tables import standings
+from evalui.scoring.bradley_terry import Rating
 from evalui.scoring.pairwise import Tally
 from evalui.types import Cell, CellResult, Outcome, Sample
 
@@ -319,3 +323,26 @@ def _same_stats(found: Arena, told: dict[str, Any]) -> None:
             shown = " / ".join(f"{100 * share / tally.n:.1f}%" for share in shares)
             assert told["stats"][row][model] == shown
             assert told["scores"][row][model] == str(tally.score)
+
+
+def test_equal_models_stand_in_the_order_of_the_run():
+    elos = {"b": 1000.0, "c": 1010.0, "a": 1000.0}
+    assert best_first(("b", "c", "a"), {}, elos) == ["c", "b", "a"]
+    ratings = {
+        name: Rating(value, None, None) for name, value in zip("bca", (5, 4, 5 + 1e-9), strict=True)
+    }
+    assert best_first(("b", "c", "a"), ratings, elos) == ["b", "a", "c"]
+
+
+def test_every_list_of_models_has_the_order_of_the_standings():
+    found = arena(judge_result(models=("weak", "early", "late")))
+    order = [one.model for one in found.standings]
+    assert found.headline == "bradley_terry"
+    ratings = [one.rating.value for one in found.standings if one.rating]
+    assert ratings == sorted(ratings, reverse=True)
+    told = arena_object(found)
+    assert told["ordered_by"] == "bradley_terry"
+    assert told["win_matrix"]["models"] == order
+    assert [row[0] for row in standings([found])[["model"]].to_numpy()] == order
+    assert list(elo_chart(found, "en").layout.yaxis.ticktext) == [f"<b>{m}</b>" for m in order]
+    assert list(win_matrix(found, "en").layout.xaxis.ticktext) == [f"<b>{m}</b>" for m in order]

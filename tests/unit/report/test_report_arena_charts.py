@@ -55,10 +55,10 @@ def test_without_a_range_there_is_no_whisker_and_no_deviation(three):
     assert chart.data[0].text[0] == f"<b>{bare[0].elo:,.0f}</b>"
 
 
-def test_models_level_with_the_leader_are_grey_and_keep_their_shape(three):
+def test_models_level_with_the_leader_keep_their_colour_and_shape(three):
     two = leading(three, level=2)
     colours = [trace.marker.color for trace in elo_chart(two, "en").data]
-    assert colours == [COLOURS[0], NEUTRAL, COLOURS[2]]
+    assert colours == [COLOURS[0], COLOURS[1], COLOURS[2]]
     shapes = [trace.marker.symbol for trace in elo_chart(two, "en").data]
     assert shapes == ["circle", "square", "triangle-up"]
 

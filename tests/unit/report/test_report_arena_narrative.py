@@ -5,11 +5,12 @@ from arena_examples import judged, leading, swept
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
 from evalui.report.answers import answers
-from evalui.report.arena import arena
+from evalui.report.arena import Arena, arena
 from evalui.report.arena_narrative import (
     answer_notes,
     listed,
     matrix_title,
+    order_note,
     panels_subtitle,
     panels_title,
     standings_subtitle,
@@ -91,8 +92,40 @@ def test_the_subtitle_has_questions_battles_and_the_judge(three):
     said = standings_subtitle(three, "en", rule_based=frozenset({"judge-local"}))
     assert "resampling the 40 questions" in said
     assert said.endswith("240 battles, judge: judge-local (rule-based).")
-    assert "Grey" not in said
-    assert "Grey" in standings_subtitle(leading(three, level=2), "en")
+    assert "Ordered by Bradley-Terry rating." in said
+    assert "按 Bradley-Terry 评分排序。" in standings_subtitle(three, "zh")
+
+
+def _scored(found: Arena, *scores: int) -> Arena:
+    """The arena with other scores: so many wins more than losses, in threes."""
+    standings = tuple(
+        replace(one, tally=replace(one.tally, win=100 + score, lose=100, both=0, neither=0))
+        for one, score in zip(found.standings, scores, strict=True)
+    )
+    return replace(found, standings=standings)
+
+
+def test_the_order_is_said_and_that_the_score_gives_another(three):
+    assert order_note(_scored(three, 3, 2, 1), "en") == "Ordered by Bradley-Terry rating."
+    assert order_note(_scored(three, 2, 2, 1), "en") == "Ordered by Bradley-Terry rating."
+    told = order_note(_scored(three, 2, 3, 1), "en")
+    assert told == "Ordered by Bradley-Terry rating. By score, middle is first."
+    assert order_note(_scored(three, 2, 3, 1), "zh").endswith("按得分，middle 居首。")
+    later = order_note(_scored(three, 3, 1, 2), "en")
+    assert later == "Ordered by Bradley-Terry rating. By score the order is another."
+
+
+def test_elo_that_gives_another_order_is_named_beside_the_score(three):
+    swapped = [replace(one, elo=elo) for one, elo in zip(three.standings, (9, 11, 5), strict=True)]
+    both = _scored(replace(three, standings=tuple(swapped)), 2, 3, 1)
+    assert order_note(both, "en").endswith("By score and ELO, middle is first.")
+    level = [replace(one, elo=e) for one, e in zip(three.standings, (9.1, 9.3, 5), strict=True)]
+    told = order_note(_scored(replace(three, standings=tuple(level)), 3, 2, 1), "en")
+    assert told == "Ordered by Bradley-Terry rating."
+
+
+def test_without_a_finite_rating_the_order_is_that_of_elo():
+    assert order_note(swept(), "en").startswith("Ordered by ELO, since no Bradley-Terry rating")
 
 
 @pytest.mark.parametrize(

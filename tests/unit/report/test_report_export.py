@@ -220,7 +220,7 @@ def test_the_json_has_answers_arenas_and_pairs(open_report: Report):
     assert told["cells"] == []
     assert [one["model"] for one in told["answers"]] == ["late", "early", "weak"]
     assert [one["by"] for one in told["arenas"]] == ["panel", "one", "two"]
-    assert len(told["answer_pairs"]) == 3 * 5
+    assert len(told["answer_pairs"]) == 3 * 6
     assert told["spec"]["answers"] == [{"path": "a.jsonl"}]
 
 

@@ -145,7 +145,7 @@ def test_a_dark_picture_is_dark(three):
     assert _pixels(dark)[0, 0, 0] < 0.2
 
 
-def test_the_leader_is_drawn_in_its_colour_and_its_equals_in_grey(three):
+def test_the_leader_and_its_equals_are_drawn_in_their_colours(three):
     names = [contestant.name for contestant in three.contestants]
     first, second = (marks(names)[standing.model].colour for standing in three.standings[:2])
 
@@ -157,7 +157,7 @@ def test_the_leader_is_drawn_in_its_colour_and_its_equals_in_grey(three):
     assert has(apart, first)
     assert has(apart, second)
     assert has(level, first)
-    assert not has(level, second)
+    assert has(level, second)
 
 
 def test_arenas_without_a_finite_rating_or_without_battles_can_be_drawn():

@@ -117,3 +117,9 @@ def test_cells_without_references_are_left_out_of_the_text_figures():
     chart = text_figures_chart([replace(late, means={}), early], "zh")
     assert [(trace.name, trace.marker.color) for trace in chart.data] == [("early", COLOURS[1])]
     assert len(text_figures_chart([], "en").data) == 0
+
+
+def test_a_model_that_could_not_run_takes_no_colour_from_the_others():
+    late, early = answers([answers_result(model) for model in ("late", "early")])
+    chart = text_figures_chart([replace(late, means={}, state="impossible"), early], "en")
+    assert [trace.marker.color for trace in chart.data] == [COLOURS[0]]

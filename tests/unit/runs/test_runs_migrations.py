@@ -4,8 +4,9 @@ from collections.abc import Iterator
 import pytest
 
 from evalui.errors import StoreError
-from evalui.runs.codec import decode_sentence
+from evalui.runs.codec import decode_sentence, decode_trial, encode_trial
 from evalui.runs.migrations import MIGRATIONS, migrate
+from evalui.types import Reading, Trial, Variant
 
 FIRST = ("CREATE TABLE a (x INTEGER) STRICT", "INSERT INTO a VALUES (1)")
 SECOND = ("ALTER TABLE a ADD COLUMN y INTEGER NOT NULL DEFAULT 7",)
@@ -62,3 +63,51 @@ def test_errors_of_the_first_schema_keep_their_text(connection: sqlite3.Connecti
     migrate(connection, MIGRATIONS)
     kept = [row[0] for row in connection.execute("SELECT error FROM run ORDER BY id")]
     assert [decode_sentence(error) for error in kept] == ['It "broke".', ""]
+
+
+_EN = "This rule needs a reference answer and a form it knows; it cannot decide here."
+
+
+def test_old_judgements_without_a_reference_are_no_longer_unreadable(
+    connection: sqlite3.Connection,
+) -> None:
+    migrate(connection, MIGRATIONS[:5])
+    connection.execute(
+        "INSERT INTO dataset (id, key, owner, name, kind, sha256, paths, n_samples, n_shots,"
+        " faults, created)"
+        " VALUES (1, 'k', 'ann', 'd', 'subjective', '', '[]', 2, 0, 0, 0)"
+    )
+    connection.executemany(
+        "INSERT INTO sample VALUES (1, 'sample', ?, ?, 1, '', '', ?)",
+        [(0, "bare", '["bare","?",[],[],{},false]'), (1, "told", '["told","?",[],["x"],{},false]')],
+    )
+    connection.execute(
+        "INSERT INTO run (id, owner, name, spec, state, created, queued)"
+        " VALUES ('r', 'ann', '', '{}', 'done', 0, 0)"
+    )
+    connection.execute(
+        "INSERT INTO cell (id, run, place, dataset, source, dataset_name, model, mode, label,"
+        " pattern, signature, plan, questions, total, requests, state)"
+        " VALUES (1, 'r', 0, 1, '', 'd', 'j', 'judge', '', 'origin', '', '{}', 2, 4, 4, 'done')"
+    )
+    body = encode_trial(Trial("", Variant(()), 0, "v", {"v": Reading(None, 0.0, "unparsed")}))
+    connection.executemany(
+        "INSERT INTO trial VALUES (1, ?, ?, 0, 0, NULL, 0.0, 0, 'unparsed', ?, ?)",
+        [
+            ("bare", "0,1", _EN, body),
+            ("bare", "1,0", "Who knows?", body),
+            ("told", "0,1", _EN, body),
+            ("told", "1,0", "Who knows?", body),
+        ],
+    )
+    migrate(connection, MIGRATIONS)
+    rows = connection.execute("SELECT rule, variant, reply, body FROM trial WHERE sample = 'bare'")
+    rules = {reply: (rule, decode_trial("", v, reply, b)) for rule, v, reply, b in rows}
+    assert rules[_EN][0] == rules[_EN][1].reading.rule == "no-reference"
+    assert rules["Who knows?"][1].reading.rule == "unparsed"
+    counted = "SELECT done, unreadable, unreferenced FROM cell"
+    assert connection.execute(counted).fetchone() == (4, 3, 1)
+    connection.execute(
+        "INSERT INTO trial VALUES (1, 'bare', '', 0, 0, NULL, 0.0, 0, 'no-reference', '', '')"
+    )
+    assert connection.execute(counted).fetchone() == (5, 3, 2)

@@ -6,7 +6,7 @@ from judging_examples import contestant, said, showing
 from evalui.scoring.judging import Conflict, battles, panel, reliability, verdicts
 from evalui.scoring.pairwise import Battle, tallies
 from evalui.scoring.stats import wilson
-from evalui.types import Contestant, Duel, Reading, Trial, Variant, Verdict
+from evalui.types import NO_REFERENCE, Contestant, Duel, Reading, Trial, Variant, Verdict
 
 
 def test_a_trial_names_the_contestants_it_showed_and_keeps_what_was_said():
@@ -189,3 +189,24 @@ def test_a_panel_decides_by_more_than_half_of_its_judges(letters: str, outcome: 
 def test_a_panel_votes_on_each_showing_alone():
     decided = panel([[said("q", "xy", "A"), said("q", "yx", "A")], [said("q", "xy", "A")]])
     assert [(one.duel.model_a, one.outcome) for one in decided] == [("x", "a"), ("y", "a")]
+
+
+def test_what_was_not_judged_for_lack_of_a_reference_is_apart_from_what_cannot_be_read():
+    told = [
+        Verdict(Duel("1", "x", "y"), "a", "j", "announced"),
+        Verdict(Duel("2", "x", "y"), None, "j", "unparsed"),
+        Verdict(Duel("3", "x", "y"), None, "j", NO_REFERENCE),
+        Verdict(Duel("4", "x", "y"), None, "j", NO_REFERENCE),
+    ]
+    found = reliability(told, ())
+    assert (found.n, found.unreferenced) == (4, 2)
+    assert found.unreadable is not None
+    assert (found.unreadable.value, found.unreadable.n) == (0.5, 2)
+
+
+def test_a_panel_lacks_a_reference_where_all_of_its_judges_do():
+    duel, other = Duel("1", "x", "y"), Duel("2", "x", "y")
+    bare = [Verdict(duel, None, by, NO_REFERENCE) for by in "jk"]
+    mixed = [Verdict(other, None, "j", NO_REFERENCE), Verdict(other, None, "k", "unparsed")]
+    said = panel([[bare[0], mixed[0]], [bare[1], mixed[1]]])
+    assert [one.rule for one in said] == [NO_REFERENCE, "no-majority"]

@@ -2,7 +2,7 @@ import pytest
 from battle_examples import BATTLES, CASES, battles_of
 from hypothesis import given
 
-from evalui.scoring.pairwise import Battle, Tally, tallies, win_matrix
+from evalui.scoring.pairwise import Battle, Tally, arranged, tallies, win_matrix
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -87,3 +87,12 @@ def test_every_win_is_somebodys_loss(battles: list[Battle]):
 def test_a_model_does_not_meet_itself():
     with pytest.raises(AssertionError, match="itself"):
         Battle("m", "m", "a")
+
+
+def test_a_matrix_in_another_order_keeps_what_each_pair_did():
+    battles = [Battle("x", "y", "a"), Battle("x", "y", "a"), Battle("z", "x", "tie")]
+    found = arranged(win_matrix(battles), ("z", "x", "y"))
+    assert found.models == ("z", "x", "y")
+    assert found.wins == ((0, 0, 0), (0, 0, 2), (0, 0, 0))
+    assert found.ties == ((0, 1, 0), (1, 0, 0), (0, 0, 0))
+    assert found.battles == ((0, 1, 0), (1, 0, 2), (0, 2, 0))

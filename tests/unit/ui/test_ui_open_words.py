@@ -7,7 +7,7 @@ import pytest
 from evalui.modes.rubrics import FORMS, RUBRICS
 from evalui.types import Conflict, Kind, Orders
 from evalui.ui.draft import PAIRS
-from evalui.ui.open_overview import STRIP
+from evalui.ui.open_overview import STRIPS
 from evalui.ui.open_samples import SORTS, STATES
 from evalui.ui.text import text
 
@@ -24,7 +24,7 @@ from evalui.ui.text import text
         *(f"judge.{name}" for name in ("instruction", "closing")),
         *(f"answer.{name}" for name in STATES),
         *(f"sort.{name}" for name in SORTS),
-        *(f"figure.{name}" for name in STRIP),
+        *(f"figure.{name}" for strip in STRIPS.values() for name in strip),
         *(
             f"runs.{part}_{mode}"
             for part in ("no", "good")
