@@ -19,6 +19,7 @@ RULES = (
     "no-rows",  # a header and nothing below it
     "broken-quotes",  # a quoted cell that never ends, or goes on after its closing quote
     "cell-too-long",  # a cell over the limit, mostly a quote that was never closed
+    "picture",  # an image, which no model here is shown
     "invalid-json",  # a line that is no JSON object
     "shifted-row",  # more or fewer cells than the header, or the answer in a later column
     "empty-question",
@@ -35,6 +36,10 @@ NOTES: Mapping[str, str] = {
     "encoding": "{file} is not UTF-8; it was read as {encoding}.",
     "dev-scored": "{file} is scored although its name ends in dev: there is no val or test file.",
     "test-without-answers": "{file} has no answers and was left out.",
+    "pictures": (
+        "{file} was left out: every row has a picture (column {column}), "
+        "and images are not supported yet."
+    ),
     "no-scored-file": "{file} has worked examples only; nothing of {subject} is scored.",
     "few-dev-rows": "{file} has only {rows} usable rows to show as worked examples.",
     "no-dev-file": "{subject} has no dev file, so no worked examples can be shown.",

@@ -151,6 +151,18 @@ def _check_names(files: Sequence[File]) -> None:
 
 
 def _roles(files: Sequence[File]) -> _Roles:
+    """Which files are scored and which shown; a file of pictures alone is neither."""
+    pictured = {file.opened.path: file.pictured for file in files if file.pictured is not None}
+    roles = _by_split([file for file in files if file.opened.path not in pictured])
+    left = (
+        Note("pictures", {"file": file.source.name, "column": pictured[file.opened.path]})
+        for file in files
+        if file.opened.path in pictured
+    )
+    return replace(roles, notes=(*left, *roles.notes))
+
+
+def _by_split(files: Sequence[File]) -> _Roles:
     dev = tuple(file for file in files if file.source.split == "dev")
     rest = [file for file in files if file.source.split != "dev"]
     bare = [file for file in rest if file.source.split == "test" and file.part.unanswered]

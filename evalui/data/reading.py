@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import cast
 
+from evalui.data import pictures
 from evalui.data.base import READERS, Layout, Limits, Note, Part, Reader, Source
 from evalui.data.decoding import decode
 from evalui.data.files import Member, is_workbook
@@ -44,6 +45,14 @@ class File:
     def source(self) -> Source:
         """The file's text and what its name says."""
         return self.opened.source
+
+    @property
+    def pictured(self) -> str | None:
+        """The first column of pictures if every row has one, else None."""
+        columns = [fault.column for fault in self.part.faults if fault.rule == pictures.RULE]
+        if not columns or self.part.samples or len(columns) < len(self.part.faults):
+            return None
+        return columns[0]
 
 
 @dataclass(frozen=True, slots=True)
