@@ -44,6 +44,22 @@ NOTES: Mapping[str, str] = {
     "few-dev-rows": "{file} has only {rows} usable rows to show as worked examples.",
     "no-dev-file": "{subject} has no dev file, so no worked examples can be shown.",
     "ignored-files": "Ignored, since they are no tables of questions: {files}.",
+    "counts-from-0": (
+        "{file}: numbers under {column} are taken to count the options from 0, as is usual; "
+        "nothing in the file decides it. Choose the answer key index1 if they count from 1."
+    ),
+    "counts-from-1": (
+        "{file}: numbers under {column} count the options from 1: none is 0, and one is the "
+        "number of options. Choose the answer key index0 if they count from 0."
+    ),
+    "place-or-text": (
+        "{file}: {n} answers under {column} name one option by its place and another by its "
+        "text; the place was taken. Choose the answer key text for the other."
+    ),
+    "text-or-place": (
+        "{file}: {n} answers under {column} name one option by its text and another by its "
+        "place; the text was taken. Choose the answer key index0 for the other."
+    ),
     "other-kind": (
         "{file} was left out: its questions are of another kind ({kind}). "
         "Choose that kind to evaluate them."
@@ -112,7 +128,8 @@ class Source:
 
     Line breaks are "\\n" whatever the file had, so that a question means the same to a model
     on each system; the lines keep their numbers. `prefix` begins the ids of its samples. A sheet
-    of a workbook has a `table` instead of a text.
+    of a workbook has a `table` instead of a text. `own_subjects`: they are not C-Eval's, though
+    some may have the same names.
     """
 
     name: str
@@ -121,6 +138,7 @@ class Source:
     split: Split | None = None
     encoding: str = "utf-8"
     table: Table | None = None
+    own_subjects: bool = False
 
     @property
     def prefix(self) -> str:
@@ -133,12 +151,15 @@ class Part:
     """What one file yields: its usable rows, everything wrong with the others, all counted.
 
     `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
+    `answer_key` is what the reader found in the answers where the layout leaves it to the file.
     """
 
     samples: tuple[Sample, ...]
     faults: tuple[Fault, ...] = ()
     n_rows: int = 0
     unanswered: bool = False
+    answer_key: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +235,9 @@ def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
 
 @ANSWER_KEYS.register("text")
 def by_text(cell: str, options: Sequence[str]) -> int | None:
-    """The option whose text the cell repeats."""
+    """The option whose text the cell repeats; None if two options have it."""
     text = cell.strip()
-    return options.index(text) if text in options else None
+    return options.index(text) if options.count(text) == 1 else None
 
 
 def _number(cell: str) -> int | None:

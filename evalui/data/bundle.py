@@ -13,7 +13,7 @@ from pathlib import Path
 from evalui.data import config
 from evalui.data.base import Layout, Limits, Loaded, Note
 from evalui.data.files import Member, gather, is_json, is_workbook
-from evalui.data.reading import File, Opened, of_one_kind, open_file, read_file
+from evalui.data.reading import File, Opened, of_one_kind, open_file, read_files
 from evalui.errors import DataError, Sentence, sentence
 from evalui.types import Dataset, Fault, Kind, Sample
 
@@ -62,7 +62,7 @@ def load(
     _check_lines(gathered.members, limits)
     opened = [open_file(member, layout, limits) for member in gathered.members]
     found = of_one_kind([file for file in opened if isinstance(file, Opened)], layout)
-    files = [read_file(file, reader, layout) for file, reader in found.files]
+    files = read_files(found, layout)
     _check_names(files)
     roles = _roles(files)
     aside = [note for note in opened if isinstance(note, Note)]
@@ -246,6 +246,7 @@ def _bytes(text: str) -> bytes:
 def _notes(roles: _Roles, kind: Kind) -> Iterator[Note]:
     for file in (*roles.scored, *roles.shots):
         yield from file.opened.notes
+        yield from file.part.notes
         if not file.source.encoding.startswith("utf"):
             encoding = file.source.encoding.upper()
             yield Note("encoding", {"file": file.source.name, "encoding": encoding})

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import cast
 
@@ -106,9 +106,26 @@ def of_one_kind(files: Sequence[Opened], layout: Layout) -> OfAKind:
     return OfAKind(chosen, kind, kinds if kind in kinds else (*kinds, kind), notes)
 
 
-def read_file(file: Opened, reader: Reader, layout: Layout) -> File:
-    """The rows of an opened file."""
-    return File(file, reader.read(file.source, layout))
+def read_files(found: OfAKind, layout: Layout) -> list[File]:
+    """The rows of the opened files.
+
+    Where one of them tells whether numbers count options from 0 or from 1, those count alike that
+    do not tell: five worked examples may well lack the last option.
+    """
+    files = [File(file, reader.read(file.source, layout)) for file, reader in found.files]
+    told = {file.part.answer_key for file in files if not _assumed(file.part)}
+    told &= {"index0", "index1"}
+    if len(told) != 1:
+        return files
+    alike = replace(layout, answer_key=told.pop())
+    return [
+        File(opened, reader.read(opened.source, alike)) if _assumed(file.part) else file
+        for file, (opened, reader) in zip(files, found.files, strict=True)
+    ]
+
+
+def _assumed(part: Part) -> bool:
+    return any(note.rule == "counts-from-0" for note in part.notes)
 
 
 def _open_workbook(member: Member, digest: bytes, layout: Layout, limits: Limits) -> Opened:

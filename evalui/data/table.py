@@ -20,6 +20,12 @@ _TOO_DEEP = "JSON nested too deeply"
 _BROKEN = 20  # rows with broken quotes before the rest of a file is given up
 
 
+class Number(str):
+    """A number of a JSON line, as it is written there."""
+
+    __slots__ = ()
+
+
 def header(source: Source, known: Sequence[str]) -> tuple[str, ...]:
     """The column names of a file, without reading its rows."""
     if source.table:
@@ -200,7 +206,7 @@ def cell_text(value: Any) -> str:
 def _record(line: str) -> dict[str, Any] | str:
     # Numbers stay as they are written: 1.0 and 1e3 are texts to us.
     try:
-        value: Any = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
+        value: Any = json.loads(line, parse_int=Number, parse_float=Number, parse_constant=str)
         half = "\\u" in line and has_half_pair(value)
     except json.JSONDecodeError as error:
         return f"no JSON ({error.msg} at character {error.pos + 1})"
