@@ -1,6 +1,6 @@
 """Files become samples."""
 
-from evalui.data import ceval, choices, general_qa, subjective
+from evalui.data import ceval, choices, general_qa, mmlu, subjective
 from evalui.data.base import (
     ANSWER_KEYS,
     NOTES,
@@ -28,5 +28,6 @@ __all__ = [
     "choices",
     "general_qa",
     "load",
+    "mmlu",
     "subjective",
 ]

@@ -34,7 +34,10 @@ RULES = (
 # The English sentence of every note; its key is that of its translation.
 NOTES: Mapping[str, str] = {
     "encoding": "{file} is not UTF-8; it was read as {encoding}.",
-    "dev-scored": "{file} is scored although its name ends in dev: there is no val or test file.",
+    "dev-scored": (
+        "{file} is scored although it is a {split} file: there is no val or test file with answers."
+    ),
+    "train-unused": "{file} was left out: the worked examples come from the dev files.",
     "test-without-answers": "{file} has no answers and was left out.",
     "pictures": (
         "{file} was left out: every row has a picture (column {column}), "

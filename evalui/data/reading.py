@@ -1,22 +1,20 @@
 """One file finds its reader: decoded, its format recognised, and then read."""
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import cast
 
 from evalui.data import pictures
 from evalui.data.base import READERS, Layout, Limits, Note, Part, Reader, Source
 from evalui.data.decoding import decode
 from evalui.data.files import Member, is_workbook
+from evalui.data.roles import role_of
 from evalui.data.rows import Table
 from evalui.data.workbook import read_sheet
 from evalui.errors import DataError
-from evalui.types import Kind, Split
+from evalui.types import Kind
 
-_SPLIT = re.compile(r"(?P<subject>.+?)[_.-](?P<split>dev|val|test)", re.IGNORECASE)
 # The reader of a file that none recognises, so that its faults name the columns it lacks.
 _USUAL = {"multiple_choice": "ceval", "general_qa": "general_qa", "subjective": "subjective"}
 _OPEN: tuple[Kind, ...] = ("general_qa", "subjective")
@@ -79,8 +77,7 @@ def open_member(member: Member, layout: Layout, limits: Limits) -> Opened:
     if is_workbook(member):
         return _open_workbook(member, digest, layout, limits)
     decoded = decode(member.data, member.name)
-    subject, split = _meaning(member.path.stem)
-    source = Source(member.name, decoded.text, subject, split, decoded.encoding)
+    source = replace(_source(member), text=decoded.text, encoding=decoded.encoding)
     return Opened(member.path, source, _reader(source, layout), digest)
 
 
@@ -128,11 +125,16 @@ def _assumed(part: Part) -> bool:
     return any(note.rule == "counts-from-0" for note in part.notes)
 
 
-def _open_workbook(member: Member, digest: bytes, layout: Layout, limits: Limits) -> Opened:
-    subject, split = _meaning(member.path.stem)
+def _source(member: Member) -> Source:
+    """What is known of a file before it is opened."""
+    role = role_of(member.path)
+    # C-Eval's own files say their split in their names.
+    return Source(role.name, "", role.subject, role.split, own_subjects=role.name != member.name)
 
+
+def _open_workbook(member: Member, digest: bytes, layout: Layout, limits: Limits) -> Opened:
     def source(table: Table) -> Source:
-        return Source(member.name, "", subject, split, table=table)
+        return replace(_source(member), table=table)
 
     def fits(head: Table) -> bool:
         return _reader(source(head), layout) is not None
@@ -149,12 +151,6 @@ def _open_workbook(member: Member, digest: bytes, layout: Layout, limits: Limits
     found = source(sheet.table)
     reader = _reader(found, layout)
     return Opened(member.path, found, reader, digest, tuple(notes), sheet.visible)
-
-
-def _meaning(stem: str) -> tuple[str, Split | None]:
-    """The subject and the split that a file's name tells."""
-    found = _SPLIT.fullmatch(stem)
-    return (found["subject"], cast(Split, found["split"].lower())) if found else (stem, None)
 
 
 def _reader(source: Source, layout: Layout) -> Reader | None:
