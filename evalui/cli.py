@@ -165,6 +165,7 @@ def _serve(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace) -> int:
     settings = _settings()
+    from evalui.data.base import ASSUMPTIONS
     from evalui.models import read_catalog
     from evalui.models.additions import additions_beside, read_models
     from evalui.report.document import compile_report
@@ -184,6 +185,9 @@ def _run(given: argparse.Namespace) -> int:
     else:
         catalog = read_models(settings.models, additions_beside(settings.database))
     loaded = read_datasets(spec, base=given.spec.parent)
+    for note in (note for upload in loaded.values() for note in upload.notes):
+        if note.rule in ASSUMPTIONS:
+            print(f"evalui: {note}", file=sys.stderr)
     store = Store(_folder(given.out) / "evalui.sqlite")
     try:
         datasets = {key: upload.dataset for key, upload in loaded.items()}

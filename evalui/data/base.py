@@ -73,6 +73,9 @@ NOTES: Mapping[str, str] = {
     "hidden-sheets": "{file}: hidden sheets were left out: {sheets}.",
 }
 
+# The notes on what was assumed of a file: whoever reads figures made of it should know.
+ASSUMPTIONS = ("dev-scored", "counts-from-0", "counts-from-1", "place-or-text", "text-or-place")
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

@@ -12,7 +12,6 @@ from evalui.types import LETTERS
 
 _FEWEST = 4  # cells: a question, two options, an answer
 _LOOKED_AT = 20  # rows
-_DEFAULT = Layout()
 # Names of columns in other sets, which no first row of questions holds as a whole cell.
 _HEADER = {name.casefold() for name in NAMES if name not in LETTERS} | {
     *("query", "prompt", "input", "target", "label", "gold", "response", "output", "index"),
@@ -26,8 +25,10 @@ def recognises(source: Source, layout: Layout) -> bool:
     A header ends in the name of a column. One whose last name is a letter has the other letters
     too, or a name that everybody uses.
     """
-    if source.table or is_json_lines(source) or replace(layout, kind="") != _DEFAULT:
+    if source.table or is_json_lines(source) or layout.answer_key != "letter":
         return False
+    if layout.options or layout.question or layout.answer:
+        return False  # names stand in a header
     rows = read_bare(source, most=_LOOKED_AT).rows
     if not rows or _is_header(rows[0].cells):
         return False
