@@ -13,8 +13,7 @@ from pathlib import Path
 from evalui.data import config
 from evalui.data.base import Layout, Limits, Loaded, Note
 from evalui.data.files import Member, gather, is_json, is_workbook
-from evalui.data.reading import File, Opened, of_one_kind, open_file, read_files
-from evalui.data.roles import role_of
+from evalui.data.reading import File, Opened, of_one_kind, open_files, read_files
 from evalui.errors import DataError, Sentence, sentence
 from evalui.types import Dataset, Fault, Kind, Sample
 
@@ -61,7 +60,7 @@ def load(
     """
     gathered = _gathered(paths, limits)
     _check_lines(gathered.members, limits)
-    opened = [open_file(member, layout, limits) for member in gathered.members]
+    opened = list(open_files(gathered.members, layout, limits))
     found = of_one_kind([file for file in opened if isinstance(file, Opened)], layout)
     files = read_files(found, layout)
     _check_names(files)
@@ -172,7 +171,7 @@ def _by_split(files: Sequence[File]) -> _Roles:
     dev = tuple(file for file in files if file.source.split == "dev")
     train = tuple(file for file in files if file.source.split == "train")
     rest = tuple(file for file in files if file.source.split not in ("dev", "train"))
-    bare = tuple(file for file in rest if file.source.split == "test" and file.part.unanswered)
+    bare = tuple(file for file in rest if file.source.split != "val" and file.part.unanswered)
     scored = tuple(file for file in rest if file not in bare)
     notes = [Note("test-without-answers", {"file": file.source.name}) for file in bare]
     if not scored and (not rest or (dev and train)):
@@ -243,7 +242,7 @@ def _sha256(used: Sequence[File], layout: Layout) -> str:
     total = hashlib.sha256()
     for file in used:
         total.update(_bytes(file.source.name) + b"\0" + file.opened.digest)
-        if role_of(file.opened.path).news:
+        if file.opened.role.news:
             # Earlier versions gave the same file another subject or split.
             total.update(_bytes(f"role:{file.source.subject}:{file.source.split}"))
     # The kind decides which files are used, and is told by them.

@@ -6,6 +6,7 @@ text, and the objects in which data sets and conversations keep images.
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, cast
 
 from evalui.types import Fault
@@ -23,12 +24,10 @@ _IMAGE = {"bytes", "path", "url", "id"}  # the keys of an image object
 _PART = re.compile(rf'"type"\s*:\s*"(?:{"|".join(_PARTS)})"')  # the same in the cell of a table
 _FILE = re.compile(r"data:image/|\S+\.(?:png|jpe?g|gif|webp|bmp|tiff?|svg)(?:[?#]\S*)?$", re.I)
 _URI = re.compile(r"data:[\w.+-]+/[\w.+-]+(?:;[\w.=-]+)*;base64,[A-Za-z0-9+/]{16}")
-# How files of PNG, JPEG, GIF, WebP and SVG begin in base64.
-_MAGIC = re.compile(
-    r"(?<![A-Za-z0-9+/])(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR|PHN2Zy)[A-Za-z0-9+/\n]{80}"
-)
+# How files of PNG, JPEG, GIF, WebP and SVG begin in base64; looked for before any pattern is.
+_BEGINS = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "PHN2Zy")
+_MAGIC = re.compile(rf"(?<![A-Za-z0-9+/])(?:{'|'.join(_BEGINS)})[A-Za-z0-9+/\n]{{80}}")
 _RUN = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{60,}(?:\n[A-Za-z0-9+/]{60,})*")
-_SHORTEST = 80  # characters of a text that may have a picture in it
 _BLOB = 512  # characters of base64 that are no word, number or key
 # Sequences of bases, amino acids or hexadecimal digits have at most 22 characters of their own.
 _VARIED = 40
@@ -49,23 +48,28 @@ def fault(file: str, line: int, column: str) -> Fault:
 
 def has_picture(text: str) -> bool:
     """Whether a text has a picture in it, as a data URI, in base64 or as part of a message."""
-    if len(text) < len('{"type":"image"}'):
+    if '"type"' in text and text.lstrip()[:1] in ("{", "[") and _PART.search(text):
+        return True
+    if "base64," in text and _URI.search(text):
+        return True
+    if any(begin in text for begin in _BEGINS) and _MAGIC.search(text):
+        return True
+    if len(text) < _BLOB:
         return False
-    if text.lstrip()[:1] in ("{", "[") and _PART.search(text):
-        return True
-    if len(text) < _SHORTEST:
-        return "base64," in text and bool(_URI.search(text))
-    if ("base64," in text and _URI.search(text)) or _MAGIC.search(text):
-        return True
     return any(len(run[0]) >= _BLOB and len(set(run[0])) >= _VARIED for run in _RUN.finditer(text))
 
 
 def _is_pictured(name: str, value: Any) -> bool:
-    if _COLUMN.fullmatch(name.strip().casefold()) and _is_there(value):
+    if _is_column(name) and _is_there(value):
         return True
     if isinstance(value, str):
         return has_picture(value)
     return isinstance(value, list | dict) and any(map(_shows, _within(cast(Any, value))))
+
+
+@lru_cache(256)
+def _is_column(name: str) -> bool:
+    return bool(_COLUMN.fullmatch(name.strip().casefold()))
 
 
 def _is_there(value: Any) -> bool:

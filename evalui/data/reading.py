@@ -1,7 +1,7 @@
 """One file finds its reader: decoded, its format recognised, and then read."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -9,7 +9,7 @@ from evalui.data import pictures
 from evalui.data.base import READERS, Layout, Limits, Note, Part, Reader, Source
 from evalui.data.decoding import decode
 from evalui.data.files import Member, is_workbook
-from evalui.data.roles import role_of
+from evalui.data.roles import Role, roles_of
 from evalui.data.rows import Table
 from evalui.data.workbook import read_sheet
 from evalui.errors import DataError
@@ -25,6 +25,7 @@ class Opened:
     """A file before its rows are read; `reader` is None if none recognises it."""
 
     path: PurePosixPath
+    role: Role
     source: Source
     reader: Reader | None
     digest: bytes
@@ -63,22 +64,27 @@ class OfAKind:
     notes: tuple[Note, ...]
 
 
-def open_file(member: Member, layout: Layout, limits: Limits) -> Opened | Note:
-    """One file, or a note that says why it was left aside."""
-    opened = open_member(member, layout, limits)
-    if opened.reader is None and not member.explicit and member.path.suffix.lower() == ".txt":
-        return Note("ignored-files", {"files": member.name})
-    return opened
+def open_files(
+    members: Sequence[Member], layout: Layout, limits: Limits
+) -> Iterator[Opened | Note]:
+    """Each of the files that come together, or a note that says why it was left aside."""
+    roles = roles_of([member.path for member in members])
+    for member, role in zip(members, roles, strict=True):
+        opened = open_member(member, role, layout, limits)
+        if opened.reader is None and not member.explicit and member.path.suffix.lower() == ".txt":
+            yield Note("ignored-files", {"files": member.name})
+        else:
+            yield opened
 
 
-def open_member(member: Member, layout: Layout, limits: Limits) -> Opened:
+def open_member(member: Member, role: Role, layout: Layout, limits: Limits) -> Opened:
     """A file as text or as a sheet; raises `DataError` if it is neither."""
     digest = hashlib.sha256(member.data).digest()
     if is_workbook(member):
-        return _open_workbook(member, digest, layout, limits)
+        return _open_workbook(member, role, digest, layout, limits)
     decoded = decode(member.data, member.name)
-    source = replace(_source(member), text=decoded.text, encoding=decoded.encoding)
-    return Opened(member.path, source, _reader(source, layout), digest)
+    source = replace(_source(member, role), text=decoded.text, encoding=decoded.encoding)
+    return Opened(member.path, role, source, _reader(source, layout), digest)
 
 
 def of_one_kind(files: Sequence[Opened], layout: Layout) -> OfAKind:
@@ -125,16 +131,17 @@ def _assumed(part: Part) -> bool:
     return any(note.rule == "counts-from-0" for note in part.notes)
 
 
-def _source(member: Member) -> Source:
+def _source(member: Member, role: Role) -> Source:
     """What is known of a file before it is opened."""
-    role = role_of(member.path)
     # C-Eval's own files say their split in their names.
     return Source(role.name, "", role.subject, role.split, own_subjects=role.name != member.name)
 
 
-def _open_workbook(member: Member, digest: bytes, layout: Layout, limits: Limits) -> Opened:
+def _open_workbook(
+    member: Member, role: Role, digest: bytes, layout: Layout, limits: Limits
+) -> Opened:
     def source(table: Table) -> Source:
-        return replace(_source(member), table=table)
+        return replace(_source(member, role), table=table)
 
     def fits(head: Table) -> bool:
         return _reader(source(head), layout) is not None
@@ -150,7 +157,7 @@ def _open_workbook(member: Member, digest: bytes, layout: Layout, limits: Limits
         notes.append(Note("hidden-sheets", hidden))
     found = source(sheet.table)
     reader = _reader(found, layout)
-    return Opened(member.path, found, reader, digest, tuple(notes), sheet.visible)
+    return Opened(member.path, role, found, reader, digest, tuple(notes), sheet.visible)
 
 
 def _reader(source: Source, layout: Layout) -> Reader | None:

@@ -5,6 +5,7 @@ The name counts first (law_val.csv), then the nearest folder that is called like
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -37,8 +38,23 @@ class Role:
     news: bool = False
 
 
+def roles_of(paths: Sequence[PurePosixPath]) -> tuple[Role, ...]:
+    """The roles of files that come together.
+
+    What is news counts only where there are several splits to tell apart; else a file in test/
+    stays the one that it always was, with the ids that its questions always had.
+    """
+    roles = tuple(map(role_of, paths))
+    if len({role.split for role in roles if role.split}) > 1:
+        return roles
+    return tuple(
+        Role(path.stem, None, path.name) if role.news else role
+        for path, role in zip(paths, roles, strict=True)
+    )
+
+
 def role_of(path: PurePosixPath) -> Role:
-    """The role of a file by its path within a folder or an archive."""
+    """What the path of a file within a folder or an archive says by itself."""
     stem, name = path.stem, path.name
     if found := _NAME.fullmatch(stem):
         known = bool(_FIRST.fullmatch(stem))

@@ -1,6 +1,7 @@
 """The way in: what belongs together, what it is called, and what never breaks."""
 
 import codecs
+import hashlib
 import json
 import zipfile
 from collections import Counter
@@ -103,12 +104,12 @@ def test_a_folder_is_read_as_its_archive_is(tmp_path: Path) -> None:
     assert (one.sha256, one.samples, one.shots) == (other.sha256, other.samples, other.shots)
 
 
-@pytest.mark.parametrize(("split", "notes"), [("test", set[str]()), ("dev", {"dev-scored"})])
-def test_one_folder_alone_is_scored(tmp_path: Path, split: str, notes: set[str]) -> None:
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_one_folder_alone_is_scored_as_its_files_are(tmp_path: Path, split: str) -> None:
     loaded = load([cmmlu(tmp_path / "cmmlu.zip", splits=[split])])
     assert len(loaded.dataset.samples) == loaded.n_rows > 0
-    assert not loaded.dataset.shots
-    assert {note.rule for note in loaded.notes} == notes
+    assert (loaded.dataset.samples[0].id, loaded.files[0]) == ("anatomy/1", "anatomy.csv")
+    assert (loaded.dataset.shots, loaded.notes) == ((), ())
 
 
 def test_two_files_with_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
@@ -175,19 +176,43 @@ def test_a_train_file_beside_dev_is_left_out(tmp_path: Path) -> None:
     assert (len(loaded.dataset.samples), len(loaded.dataset.shots)) == (2, 5)
 
 
-def test_a_lone_train_file_is_scored_with_a_note(tmp_path: Path) -> None:
+def test_a_lone_train_file_is_scored_like_any_file(tmp_path: Path) -> None:
     loaded = load(write(tmp_path, law_train=ROWS))
-    assert [str(note) for note in loaded.notes] == [
-        "law_train.csv is scored although it is a train file: "
-        "there is no val or test file with answers."
+    assert ([sample.id for sample in loaded.dataset.samples], loaded.notes) == (
+        ["law_train/0", "law_train/1"],
+        (),
+    )
+
+
+def test_train_files_are_scored_where_nothing_else_has_questions(tmp_path: Path) -> None:
+    archive = tmp_path / "set.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("train/law.csv", ROWS)
+        packed.writestr("val/pictures.csv", "question,A,B,answer,image\nQ?,a,b,A,x.png\n")
+    loaded = load([archive])
+    assert sorted(map(str, loaded.notes)) == [
+        "train/law.csv is scored although it is a train file: "
+        "there is no val or test file with answers.",
+        "val/pictures.csv was left out: every row has a picture (column image), "
+        "and images are not supported yet.",
     ]
 
 
-def test_a_file_in_another_role_is_another_dataset(tmp_path: Path) -> None:
-    write(tmp_path / "set", law=ROWS)
-    write(tmp_path / "test", law=ROWS)
-    hashes = {load([tmp_path / name]).dataset.sha256 for name in ("set", "test")}
-    assert len(hashes) == 2
+@pytest.mark.parametrize(("name", "news"), [("law_val", False), ("law_validation", True)])
+def test_a_role_that_was_not_read_before_is_part_of_the_hash(
+    tmp_path: Path, name: str, news: bool
+) -> None:
+    before = hashlib.sha256()
+    for path in (paths := write(tmp_path, law_dev=DEV, **{name: ROWS})):
+        before.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    assert (load(paths).dataset.sha256 != before.hexdigest()) == news
+
+
+@pytest.mark.parametrize("name", ["csqa", "test_rand_split_no_answers"])
+def test_a_file_without_any_answer_says_so_in_one_sentence(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.jsonl").write_text(csqa("", "", ""))
+    with pytest.raises(DataError, match=rf"nothing to score\. {name}\.jsonl has no answers"):
+        load([tmp_path / f"{name}.jsonl"])
 
 
 def test_the_hash_is_that_of_the_files_however_they_come(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from evalui.data.roles import Role, role_of
+from evalui.data.roles import Role, role_of, roles_of
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,10 @@ def test_what_was_not_read_in_a_path_before_is_news(path: str):
 
 def test_subjects_may_have_any_name():
     assert role_of(PurePosixPath("_val.csv")) == Role("_val", None, "_val.csv")
+
+
+@pytest.mark.parametrize("path", ["test/law.csv", "test.csv", "law_train.csv", "a/dev.csv"])
+def test_what_is_news_counts_only_beside_another_split(path: str):
+    alone = PurePosixPath(path)
+    assert roles_of([alone, alone]) == (Role(alone.stem, None, alone.name),) * 2
+    assert roles_of([alone, PurePosixPath("law_val.csv")])[0] == role_of(alone)
