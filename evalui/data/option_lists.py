@@ -18,6 +18,12 @@ from evalui.types import LETTERS
 _TEXT = ("text", "content", "value", "option")
 _LABEL = ("label", "key", "id")
 _LONGEST = 100_000  # characters of a cell that is read as a list
+# What data frames of the hub's files write into a table: ['a' 'b'], which Python would take for
+# one text, and {'text': array(['a', 'b'], dtype=object), ...}. No part can be matched two ways.
+_QUOTED = r"(?:'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")"
+_BARE = re.compile(rf"\[\s*(?:{_QUOTED}\s*)++\]", re.DOTALL)
+_ARRAY = rf"('\w+': )array\((\[(?:{_QUOTED}|[,\s])*+\]), dtype=\w+\)"
+_ARRAYS = re.compile(rf"\{{{_ARRAY}, {_ARRAY}\}}", re.DOTALL)
 _NAMED = re.compile(r"[A-Ja-j]|[0-9]{1,2}")
 
 
@@ -53,7 +59,10 @@ def _parsed(cell: str) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        return ast.literal_eval(text)
+        if _BARE.fullmatch(text):
+            return [ast.literal_eval(each) for each in re.findall(_QUOTED, text, re.DOTALL)]
+        arrays = _ARRAYS.fullmatch(text)
+        return ast.literal_eval(arrays.expand(r"{\1\2, \3\4}") if arrays else text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
 

@@ -26,6 +26,12 @@ from evalui.data.option_lists import Options, read_options
         ({"A": "a", "B": "b"}, Options(("a", "b"), ("A", "B"))),
         ('["a", "b"]', Options(("a", "b"))),
         ("['a', \"b's\"]", Options(("a", "b's"))),
+        ("['a' 'b']", Options(("a", "b"))),
+        ("['it\\'s'\n \"b's\" '[x], y']", Options(("it's", "b's", "[x], y"))),
+        (
+            "{'label': array(['A', 'B'], dtype=object), 'text': array(['a]', 'b'], dtype=object)}",
+            Options(("a]", "b"), ("A", "B")),
+        ),
         ('{"text": ["a", "b"], "label": ["A", "B"]}', Options(("a", "b"), ("A", "B"))),
     ],
 )
