@@ -50,8 +50,8 @@ def has_picture(text: str) -> bool:
     """Whether a text has a picture in it, as a data URI, in base64 or as part of a message."""
     if '"type"' in text and text.lstrip()[:1] in ("{", "[") and _PART.search(text):
         return True
-    if "base64," in text and _URI.search(text):
-        return True
+    if "DISPIMG(" in text or ("base64," in text and _URI.search(text)):
+        return True  # the former is how WPS keeps a picture in a cell of a sheet
     if any(begin in text for begin in _BEGINS) and _MAGIC.search(text):
         return True
     if len(text) < _BLOB:

@@ -50,6 +50,7 @@ def rules(loaded: Loaded) -> list[tuple[int, str, str, str]]:
         ("question", f"What is this? {PNG}"),
         ("question", BLOB),
         ("choices", ["a", PNG]),
+        ("question", '=DISPIMG("ID_3F2A",1)'),
     ],
 )
 def test_a_picture_is_found(name: str, value: Any) -> None:
