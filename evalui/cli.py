@@ -171,7 +171,7 @@ def _serve(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace) -> int:
     settings = _settings()
-    from evalui.data.duplicates import KEPT, LEFT_OUT
+    from evalui.data.base import ASSUMPTIONS
     from evalui.models import read_catalog
     from evalui.models.additions import additions_beside, read_models
     from evalui.report.document import compile_report, first_sentence
@@ -194,7 +194,7 @@ def _run(given: argparse.Namespace) -> int:
         catalog = read_models(settings.models, additions_beside(settings.database))
     loaded = read_datasets(spec, base=given.spec.parent)
     for note in (note for upload in loaded.values() for note in upload.notes):
-        if note.rule in (KEPT, LEFT_OUT):
+        if note.rule in ASSUMPTIONS:
             print(f"evalui: {note}", file=sys.stderr)
     store = Store(_folder(given.out) / "evalui.sqlite")
     try:

@@ -17,7 +17,7 @@ Ability = Literal["next_token", "loglik", "generate"]
 Pattern = Literal["origin", "circular", "all_possible"]
 Spellings = Literal["common", "lm_eval"]
 Kind = Literal["multiple_choice", "general_qa", "subjective"]
-Split = Literal["dev", "val", "test"]
+Split = Literal["dev", "val", "test", "train"]
 Language = Literal["zh", "en"]
 # Why the options of a question are asked in the order as written only, "" if they may move:
 # they speak of each other, or several have the same text.

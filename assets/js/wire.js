@@ -32,8 +32,11 @@
     if (!entries.length) return Promise.resolve([...transfer.files]);
     const walk = (entry) =>
       new Promise((done) => {
-        if (entry.isFile) entry.file((file) => done([file]), () => done([]));
-        else {
+        if (entry.isFile) {
+          // Of two files with one name the folder tells which is which.
+          const placed = (file) => Object.assign(file, { place: entry.fullPath.slice(1) });
+          entry.file((file) => done([placed(file)]), () => done([]));
+        } else {
           // A reader hands out at most 100 entries a time.
           const reader = entry.createReader();
           const found = [];
@@ -52,7 +55,7 @@
     if (!chosen.length) return;
     const status = drop.querySelector("[data-status]");
     const body = new FormData();
-    for (const file of chosen) body.append("files", file, file.name);
+    for (const file of chosen) body.append("files", file, file.place ?? file.name);
     const request = new XMLHttpRequest();
     request.responseType = "json";
     request.open("POST", `${root}upload?lang=${language.slice(0, 2)}`);

@@ -1,6 +1,6 @@
 """Files become samples."""
 
-from evalui.data import arc, ceval, general_qa, subjective
+from evalui.data import ceval, choices, general_qa, mmlu, subjective
 from evalui.data.base import (
     ANSWER_KEYS,
     NOTES,
@@ -24,9 +24,10 @@ __all__ = [
     "Loaded",
     "Note",
     "Reader",
-    "arc",
     "ceval",
+    "choices",
     "general_qa",
     "load",
+    "mmlu",
     "subjective",
 ]

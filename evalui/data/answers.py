@@ -16,6 +16,7 @@ from evalui.data.files import gather, is_json
 from evalui.data.open_rows import index_text
 from evalui.data.reading import open_member
 from evalui.data.records import Record, Records, read_records
+from evalui.data.roles import role_of
 from evalui.data.table import cell_text
 from evalui.errors import DataError
 from evalui.types import Fault, Sample
@@ -80,7 +81,7 @@ def _source(path: Path, limits: Limits) -> Source:
             n=len(members),
             files=", ".join(member.name for member in members[:3]) or path.name,
         )
-    return open_member(members[0], Layout(), limits).source
+    return open_member(members[0], role_of(members[0].path), Layout(), limits).source
 
 
 def _check_columns(records: Records, file: str) -> None:

@@ -21,6 +21,7 @@ RULES = (
     "no-rows",  # a header and nothing below it
     "broken-quotes",  # a quoted cell that never ends, or goes on after its closing quote
     "cell-too-long",  # a cell over the limit, mostly a quote that was never closed
+    "picture",  # an image, which no model here is shown
     "invalid-json",  # a line that is no JSON object
     "shifted-row",  # more or fewer cells than the header, or the answer in a later column
     "empty-question",
@@ -35,12 +36,35 @@ RULES = (
 # The English sentence of every note; its key is that of its translation.
 NOTES: Mapping[str, str] = {
     "encoding": "{file} is not UTF-8; it was read as {encoding}.",
-    "dev-scored": "{file} is scored although its name ends in dev: there is no val or test file.",
+    "dev-scored": (
+        "{file} is scored although it is a {split} file: there is no val or test file with answers."
+    ),
+    "train-unused": "{file} was left out: the worked examples come from the dev files.",
     "test-without-answers": "{file} has no answers and was left out.",
+    "pictures": (
+        "{file} was left out: every row has a picture (column {column}), "
+        "and images are not supported yet."
+    ),
     "no-scored-file": "{file} has worked examples only; nothing of {subject} is scored.",
     "few-dev-rows": "{file} has only {rows} usable rows to show as worked examples.",
     "no-dev-file": "{subject} has no dev file, so no worked examples can be shown.",
     "ignored-files": "Ignored, since they are no tables of questions: {files}.",
+    "counts-from-0": (
+        "{file}: numbers under {column} are taken to count the options from 0, as is usual; "
+        "nothing in the file decides it. Choose the answer key index1 if they count from 1."
+    ),
+    "counts-from-1": (
+        "{file}: numbers under {column} count the options from 1: none is 0, and one is the "
+        "number of options. Choose the answer key index0 if they count from 0."
+    ),
+    "place-or-text": (
+        "{file}: {n} answers under {column} name one option by its place and another by its "
+        "text; the place was taken. Choose the answer key text for the other."
+    ),
+    "text-or-place": (
+        "{file}: {n} answers under {column} name one option by its text and another by its "
+        "place; the text was taken. Choose the answer key index0 for the other."
+    ),
     "other-kind": (
         "{file} was left out: its questions are of another kind ({kind}). "
         "Choose that kind to evaluate them."
@@ -58,6 +82,17 @@ NOTES: Mapping[str, str] = {
         "by line: {where}."
     ),
 }
+
+# The notes on what was assumed of a file: whoever reads figures made of it should know.
+ASSUMPTIONS = (
+    "dev-scored",
+    "counts-from-0",
+    "counts-from-1",
+    "place-or-text",
+    "text-or-place",
+    "duplicate-options",
+    "duplicate-options-left-out",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +154,8 @@ class Source:
 
     Line breaks are "\\n" whatever the file had, so that a question means the same to a model
     on each system; the lines keep their numbers. `prefix` begins the ids of its samples. A sheet
-    of a workbook has a `table` instead of a text.
+    of a workbook has a `table` instead of a text. `own_subjects`: they are not C-Eval's, though
+    some may have the same names.
     """
 
     name: str
@@ -128,6 +164,7 @@ class Source:
     split: Split | None = None
     encoding: str = "utf-8"
     table: Table | None = None
+    own_subjects: bool = False
 
     @property
     def prefix(self) -> str:
@@ -140,12 +177,15 @@ class Part:
     """What one file yields: its usable rows, everything wrong with the others, all counted.
 
     `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
+    `answer_key` is what the reader found in the answers where the layout leaves it to the file.
     """
 
     samples: tuple[Sample, ...]
     faults: tuple[Fault, ...] = ()
     n_rows: int = 0
     unanswered: bool = False
+    answer_key: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

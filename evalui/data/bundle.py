@@ -1,7 +1,7 @@
 """The one way in: files, folders, archives and SWIFT configurations become a dataset.
 
-Files belong together by name: <subject>_dev is shown as worked examples, <subject>_val and
-<subject>_test are scored, and so is a file whose name says nothing.
+Files belong together by name or folder: <subject>_dev and dev/<subject> are shown as worked
+examples, <subject>_val and <subject>_test are scored, and so is a file of which neither tells.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from evalui.data import config
 from evalui.data.base import Layout, Limits, Loaded, Note
 from evalui.data.duplicates import LEFT_OUT, settled
 from evalui.data.files import Member, gather, is_json, is_workbook
-from evalui.data.reading import File, Opened, of_one_kind, open_file, read_file
+from evalui.data.reading import File, Opened, of_one_kind, open_files, read_files
 from evalui.errors import DataError, Sentence, sentence
 from evalui.types import Dataset, Fault, Kind, Sample
 
@@ -61,11 +61,9 @@ def load(
     """
     gathered = _gathered(paths, limits)
     _check_lines(gathered.members, limits)
-    opened = [open_file(member, layout, limits) for member in gathered.members]
+    opened = list(open_files(gathered.members, layout, limits))
     found = of_one_kind([file for file in opened if isinstance(file, Opened)], layout)
-    files, repeated = settled(
-        [read_file(file, reader, layout) for file, reader in found.files], layout
-    )
+    files, repeated = settled(read_files(found, layout), layout)
     _check_names(files)
     roles = _roles(files)
     aside = [note for note in opened if isinstance(note, Note)]
@@ -154,21 +152,46 @@ def _check_names(files: Sequence[File]) -> None:
 
 
 def _roles(files: Sequence[File]) -> _Roles:
+    """Which files are scored and which shown; a file of pictures alone is neither."""
+    pictured = {file.opened.path: file.pictured for file in files if file.pictured is not None}
+    roles = _by_split([file for file in files if file.opened.path not in pictured])
+    left = (
+        Note("pictures", {"file": file.source.name, "column": pictured[file.opened.path]})
+        for file in files
+        if file.opened.path in pictured
+    )
+    return replace(roles, notes=(*left, *roles.notes))
+
+
+def _by_split(files: Sequence[File]) -> _Roles:
+    """The roles by the splits: test and val are scored, dev is shown, or train without a dev.
+
+    Where neither test nor val has answers, dev is scored beside a train split (that is how
+    CommonsenseQA calls its val), and so is what stands alone.
+    """
     dev = tuple(file for file in files if file.source.split == "dev")
-    rest = [file for file in files if file.source.split != "dev"]
-    bare = [file for file in rest if file.source.split == "test" and file.part.unanswered]
+    train = tuple(file for file in files if file.source.split == "train")
+    rest = tuple(file for file in files if file.source.split not in ("dev", "train"))
+    bare = tuple(file for file in rest if file.source.split != "val" and file.part.unanswered)
     scored = tuple(file for file in rest if file not in bare)
-    if dev and not rest:
-        notes = tuple(Note("dev-scored", {"file": file.source.name}) for file in dev)
-        return _Roles(dev, (), notes)
-    asked = _subjects(scored)
-    useless = [file for file in dev if _subjects([file]).isdisjoint(asked)]
     notes = [Note("test-without-answers", {"file": file.source.name}) for file in bare]
+    if not scored and (not rest or (dev and train)):
+        scored, dev, train = (dev, (), train) if dev else (train, (), ())
+        notes += (
+            Note("dev-scored", {"file": file.source.name, "split": str(file.source.split)})
+            for file in scored
+        )
+    shown = _subjects(dev)
+    unused = [file for file in train if _subjects([file]) <= shown]
+    notes += (Note("train-unused", {"file": file.source.name}) for file in unused)
+    asked = _subjects(scored)
+    shots = [file for file in (*dev, *train) if file not in unused]
+    useless = [file for file in shots if _subjects([file]).isdisjoint(asked)]
     notes += (
         Note("no-scored-file", {"file": file.source.name, "subject": file.source.subject})
         for file in useless
     )
-    return _Roles(scored, tuple(file for file in dev if file not in useless), tuple(notes))
+    return _Roles(scored, tuple(file for file in shots if file not in useless), tuple(notes))
 
 
 def _subjects(files: Sequence[File]) -> set[str]:
@@ -220,6 +243,9 @@ def _sha256(used: Sequence[File], layout: Layout, *, skipped: bool) -> str:
     total = hashlib.sha256()
     for file in used:
         total.update(_bytes(file.source.name) + b"\0" + file.opened.digest)
+        if file.opened.role.news:
+            # Earlier versions gave the same file another subject or split.
+            total.update(_bytes(f"role:{file.source.subject}:{file.source.split}"))
     # The kind decides which files are used, and is told by them.
     columns = replace(layout, sheet="", kind="", duplicate_options="keep")
     if columns != _DEFAULT:
@@ -239,6 +265,7 @@ def _bytes(text: str) -> bytes:
 def _notes(roles: _Roles, kind: Kind) -> Iterator[Note]:
     for file in (*roles.scored, *roles.shots):
         yield from file.opened.notes
+        yield from file.part.notes
         if not file.source.encoding.startswith("utf"):
             encoding = file.source.encoding.upper()
             yield Note("encoding", {"file": file.source.name, "encoding": encoding})

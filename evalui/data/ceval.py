@@ -120,7 +120,8 @@ def _wrong_count(cells: Sequence[str], row: Row, table: Table, columns: Columns)
     found = f"{len(row.cells)} cells"
     if len(cells) > columns.answer:
         found += f", and “{cells[columns.answer].strip()[:20]}” under {columns.answer_name}"
-    return _Shift("", found, f"{width} cells, as in the header; {_cause(table)}")
+    model = "header" if table.header_line else "first row"
+    return _Shift("", found, f"{width} cells, as in the {model}; {_cause(table)}")
 
 
 def _letter_elsewhere(cells: Sequence[str], table: Table, columns: Columns) -> _Shift | None:

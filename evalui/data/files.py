@@ -5,8 +5,9 @@ import os
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from evalui.data.base import Limits, Note
@@ -69,8 +70,11 @@ def gather(paths: Sequence[Path], limits: Limits) -> Gathered:
         raise DataError("No file was given.", "no-file")
     members: list[Member] = []
     ignored: list[str] = []
+    names = Counter(path.name for path in paths)
     for path in paths:
         found = list(_found(path, limits))
+        if names[path.name] > 1:
+            found = [_in_its_folder(member, path) for member in found]
         members += (member for member in found if _is_wanted(member.path))
         ignored += (member.name for member in found if not _is_wanted(member.path))
         if sum(len(member.data) for member in members) > limits.unpacked:
@@ -149,6 +153,15 @@ def _found(path: Path, limits: Limits) -> Iterator[Member]:
             file=path.name,
             reason=str(error.strerror),
         ) from error
+
+
+def _in_its_folder(member: Member, path: Path) -> Member:
+    """One of several files with the same name; their folders may be what tells them apart."""
+    above = _readable(path.resolve().parent.name)
+    # The store of uploads numbers those whose folder it does not know.
+    if not member.explicit or above.isdecimal():
+        return member
+    return replace(member, path=PurePosixPath(above, member.name))
 
 
 def _readable(name: str) -> str:

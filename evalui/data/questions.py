@@ -63,7 +63,8 @@ def _sample(question: Question, source: Source, layout: Layout) -> Sample | list
         faults.append(_fault_of_answer(question, texts, source.name, layout))
     if faults or target is None:
         return faults
-    own = about(question.subject or source.subject)
+    subject = question.subject or source.subject
+    own = {"subject": subject} if source.own_subjects else about(subject)
     own |= {"file": source.name, "line": str(question.line)}
     return Sample(
         id=f"{question.subject or source.prefix}/{question.id}",

@@ -1,21 +1,20 @@
 """One file finds its reader: decoded, its format recognised, and then read."""
 
 import hashlib
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import cast
 
+from evalui.data import pictures
 from evalui.data.base import READERS, Layout, Limits, Note, Part, Reader, Source
 from evalui.data.decoding import decode
 from evalui.data.files import Member, is_workbook
+from evalui.data.roles import Role, roles_of
 from evalui.data.rows import Table
 from evalui.data.workbook import read_sheet
 from evalui.errors import DataError
-from evalui.types import Kind, Split
+from evalui.types import Kind
 
-_SPLIT = re.compile(r"(?P<subject>.+?)[_.-](?P<split>dev|val|test)", re.IGNORECASE)
 # The reader of a file that none recognises, so that its faults name the columns it lacks.
 _USUAL = {"multiple_choice": "ceval", "general_qa": "general_qa", "subjective": "subjective"}
 _OPEN: tuple[Kind, ...] = ("general_qa", "subjective")
@@ -26,6 +25,7 @@ class Opened:
     """A file before its rows are read; `reader` is None if none recognises it."""
 
     path: PurePosixPath
+    role: Role
     source: Source
     reader: Reader | None
     digest: bytes
@@ -45,6 +45,14 @@ class File:
         """The file's text and what its name says."""
         return self.opened.source
 
+    @property
+    def pictured(self) -> str | None:
+        """The first column of pictures if every row has one, else None."""
+        columns = [fault.column for fault in self.part.faults if fault.rule == pictures.RULE]
+        if not columns or self.part.samples or len(columns) < len(self.part.faults):
+            return None
+        return columns[0]
+
 
 @dataclass(frozen=True, slots=True)
 class OfAKind:
@@ -56,23 +64,27 @@ class OfAKind:
     notes: tuple[Note, ...]
 
 
-def open_file(member: Member, layout: Layout, limits: Limits) -> Opened | Note:
-    """One file, or a note that says why it was left aside."""
-    opened = open_member(member, layout, limits)
-    if opened.reader is None and not member.explicit and member.path.suffix.lower() == ".txt":
-        return Note("ignored-files", {"files": member.name})
-    return opened
+def open_files(
+    members: Sequence[Member], layout: Layout, limits: Limits
+) -> Iterator[Opened | Note]:
+    """Each of the files that come together, or a note that says why it was left aside."""
+    roles = roles_of([member.path for member in members])
+    for member, role in zip(members, roles, strict=True):
+        opened = open_member(member, role, layout, limits)
+        if opened.reader is None and not member.explicit and member.path.suffix.lower() == ".txt":
+            yield Note("ignored-files", {"files": member.name})
+        else:
+            yield opened
 
 
-def open_member(member: Member, layout: Layout, limits: Limits) -> Opened:
+def open_member(member: Member, role: Role, layout: Layout, limits: Limits) -> Opened:
     """A file as text or as a sheet; raises `DataError` if it is neither."""
     digest = hashlib.sha256(member.data).digest()
     if is_workbook(member):
-        return _open_workbook(member, digest, layout, limits)
+        return _open_workbook(member, role, digest, layout, limits)
     decoded = decode(member.data, member.name)
-    subject, split = _meaning(member.path.stem)
-    source = Source(member.name, decoded.text, subject, split, decoded.encoding)
-    return Opened(member.path, source, _reader(source, layout), digest)
+    source = replace(_source(member, role), text=decoded.text, encoding=decoded.encoding)
+    return Opened(member.path, role, source, _reader(source, layout), digest)
 
 
 def of_one_kind(files: Sequence[Opened], layout: Layout) -> OfAKind:
@@ -97,16 +109,39 @@ def of_one_kind(files: Sequence[Opened], layout: Layout) -> OfAKind:
     return OfAKind(chosen, kind, kinds if kind in kinds else (*kinds, kind), notes)
 
 
-def read_file(file: Opened, reader: Reader, layout: Layout) -> File:
-    """The rows of an opened file."""
-    return File(file, reader.read(file.source, layout))
+def read_files(found: OfAKind, layout: Layout) -> list[File]:
+    """The rows of the opened files.
+
+    Where one of them tells whether numbers count options from 0 or from 1, those count alike that
+    do not tell: five worked examples may well lack the last option.
+    """
+    files = [File(file, reader.read(file.source, layout)) for file, reader in found.files]
+    told = {file.part.answer_key for file in files if not _assumed(file.part)}
+    told &= {"index0", "index1"}
+    if len(told) != 1:
+        return files
+    alike = replace(layout, answer_key=told.pop())
+    return [
+        File(opened, reader.read(opened.source, alike)) if _assumed(file.part) else file
+        for file, (opened, reader) in zip(files, found.files, strict=True)
+    ]
 
 
-def _open_workbook(member: Member, digest: bytes, layout: Layout, limits: Limits) -> Opened:
-    subject, split = _meaning(member.path.stem)
+def _assumed(part: Part) -> bool:
+    return any(note.rule == "counts-from-0" for note in part.notes)
 
+
+def _source(member: Member, role: Role) -> Source:
+    """What is known of a file before it is opened."""
+    # C-Eval's own files say their split in their names.
+    return Source(role.name, "", role.subject, role.split, own_subjects=role.name != member.name)
+
+
+def _open_workbook(
+    member: Member, role: Role, digest: bytes, layout: Layout, limits: Limits
+) -> Opened:
     def source(table: Table) -> Source:
-        return Source(member.name, "", subject, split, table=table)
+        return replace(_source(member, role), table=table)
 
     def fits(head: Table) -> bool:
         return _reader(source(head), layout) is not None
@@ -122,13 +157,7 @@ def _open_workbook(member: Member, digest: bytes, layout: Layout, limits: Limits
         notes.append(Note("hidden-sheets", hidden))
     found = source(sheet.table)
     reader = _reader(found, layout)
-    return Opened(member.path, found, reader, digest, tuple(notes), sheet.visible)
-
-
-def _meaning(stem: str) -> tuple[str, Split | None]:
-    """The subject and the split that a file's name tells."""
-    found = _SPLIT.fullmatch(stem)
-    return (found["subject"], cast(Split, found["split"].lower())) if found else (stem, None)
+    return Opened(member.path, role, found, reader, digest, tuple(notes), sheet.visible)
 
 
 def _reader(source: Source, layout: Layout) -> Reader | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalui.data import pictures
 from evalui.data.base import Source
 from evalui.data.columns import twice
 from evalui.data.rows import Row
@@ -62,8 +63,11 @@ def _of_json(source: Source) -> Records:
     faults: list[Fault] = []
     for number, (line, found) in enumerate(json_objects(source), start=1):
         record = _record(found, line, number) if isinstance(found, dict) else found
+        column = pictures.picture_column(found) if isinstance(found, dict) else None
         if isinstance(record, str):
             faults.append(Fault(source.name, line, "", "invalid-json", record, "a JSON object"))
+        elif column is not None:
+            faults.append(pictures.fault(source.name, line, column))
         elif again := twice(tuple(found), source.name, line):
             faults += again
         else:

@@ -4,18 +4,27 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any, cast
 
+from evalui.data import pictures
 from evalui.data.base import Source
+from evalui.data.long_cells import LIMIT, LongCell, long_cell
 from evalui.data.rows import Row, Table
 from evalui.errors import DataError
 from evalui.types import Fault
 
 DELIMITERS = ",;\t|"
-_CELL = 131_072  # characters; the csv module's own limit
 _COLUMNS = 1000  # JSON Lines with keys of their own would fill the memory with empty cells
 _TOO_DEEP = "JSON nested too deeply"
 _BROKEN = 20  # rows with broken quotes before the rest of a file is given up
+
+
+class Number(str):
+    """A number of a JSON line, as it is written there."""
+
+    __slots__ = ()
 
 
 def header(source: Source, known: Sequence[str]) -> tuple[str, ...]:
@@ -41,9 +50,32 @@ def read_table(source: Source, known: Sequence[str]) -> Table:
 
     Raises `DataError` for a file with more columns than any table of questions has.
     """
-    if source.table:
-        return source.table
-    return _json_lines(source) if is_json_lines(source) else _delimited(source, known)
+    if not source.table and is_json_lines(source):
+        return _json_lines(source)
+    return _without_pictures(source.table or _delimited(source, known), source.name)
+
+
+def _without_pictures(table: Table, file: str) -> Table:
+    """The table with each row that has a picture made a fault."""
+    rows: list[Row] = []
+    faults: list[Fault] = []
+    for row in table.rows:
+        # Cells beyond the header stand under no name.
+        column = pictures.picture_column(dict(zip(table.header, row.cells, strict=False)))
+        if column is None:
+            rows.append(row)
+        else:
+            faults.append(pictures.fault(file, row.line, column))
+    return replace(table, rows=tuple(rows), faults=(*table.faults, *faults)) if faults else table
+
+
+def read_bare(source: Source, *, most: int | None = None) -> Table:
+    """A file separated by commas that has no header: all its rows, or the first `most`."""
+    lines = io.StringIO(source.text.removeprefix("\ufeff")).readlines()
+    found = list(islice(_cut(lines, ",", 0, source.name), most))
+    rows = tuple(row for row in found if isinstance(row, Row))
+    faults = tuple(fault for fault in found if isinstance(fault, Fault))
+    return Table((), rows, ",", faults, header_line=0)
 
 
 def _delimited(source: Source, known: Sequence[str]) -> Table:
@@ -92,6 +124,7 @@ def _cut(lines: Sequence[str], delimiter: str, start: int, name: str) -> Iterato
     have swallowed good rows. Blank rows are passed over.
     """
     broken = 0
+    names: Sequence[str] = ()
     while start < len(lines):
         # Hand-written files have blanks after their commas, before quotes too.
         reader = csv.reader(lines[start:], delimiter=delimiter, strict=True, skipinitialspace=True)
@@ -99,28 +132,40 @@ def _cut(lines: Sequence[str], delimiter: str, start: int, name: str) -> Iterato
         try:
             for cells in reader:
                 if any(map(str.strip, cells)):
+                    names = names or cells
                     yield Row(begins + 1, tuple(cells))
                 begins = start + reader.line_num
         except csv.Error as error:
             broken += 1
-            yield _broken(name, begins + 1, str(error), gives_up=broken == _BROKEN)
+            long = "field limit" in str(error) and long_cell(lines[begins:], delimiter)
+            line = begins + 1
+            fault = _too_long(name, line, names, long) if long else _broken(name, line, str(error))
+            rest = "; too many such rows, the rest of the file was not read"
+            yield replace(fault, found=fault.found + rest) if broken == _BROKEN else fault
         else:
             return
         start = begins + 1 if broken < _BROKEN else len(lines)
 
 
-def _broken(name: str, line: int, error: str, *, gives_up: bool) -> Fault:
-    rest = "; too many such rows, the rest of the file was not read" if gives_up else ""
-    if "field limit" in error:
-        limit = f"at most {_CELL:,} characters; is a closing quote missing?"
-        return Fault(name, line, "", "cell-too-long", "a cell that is too long" + rest, limit)
+def _too_long(name: str, line: int, header: Sequence[str], cell: LongCell) -> Fault:
+    column = header[cell.at].strip() if cell.at < len(header) else ""
+    if pictures.has_picture(cell.text):
+        return pictures.fault(name, line, column)
+    expected = f"at most {LIMIT:,}"
+    expected += "; is a closing quote missing?" if "\n" in cell.text else ""
+    return Fault(
+        name, line, column, "cell-too-long", f"a cell of {len(cell.text):,} characters", expected
+    )
+
+
+def _broken(name: str, line: int, error: str) -> Fault:
     found = (
-        "a quoted cell that never ends"
-        if "end of data" in error
-        else "text after the closing quote of a cell"
+        "text after the closing quote of a cell"
+        if "expected after" in error
+        else "a quoted cell that never ends"
     )
     expected = 'a quote at both ends of the cell, and each quote inside it doubled ("")'
-    return Fault(name, line, "", "broken-quotes", found + rest, expected)
+    return Fault(name, line, "", "broken-quotes", found, expected)
 
 
 def _json_lines(source: Source) -> Table:
@@ -128,7 +173,10 @@ def _json_lines(source: Source) -> Table:
     faults: list[Fault] = []
     for line, record in json_objects(source):
         cells = _cells(record) if isinstance(record, dict) else record
-        if isinstance(cells, dict):
+        column = pictures.picture_column(record) if isinstance(record, dict) else None
+        if column is not None:
+            faults.append(pictures.fault(source.name, line, column))
+        elif isinstance(cells, dict):
             records.append((line, cells))
         else:
             faults.append(Fault(source.name, line, "", "invalid-json", cells, "a JSON object"))
@@ -168,7 +216,7 @@ def cell_text(value: Any) -> str:
 def _record(line: str) -> dict[str, Any] | str:
     # Numbers stay as they are written: 1.0 and 1e3 are texts to us.
     try:
-        value: Any = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
+        value: Any = json.loads(line, parse_int=Number, parse_float=Number, parse_constant=str)
         half = "\\u" in line and has_half_pair(value)
     except json.JSONDecodeError as error:
         return f"no JSON ({error.msg} at character {error.pos + 1})"

@@ -5,16 +5,16 @@ import re
 from evalui.types import Fault
 from evalui.ui.text import Text
 
-_QUOTED = re.compile(r"“[^”]*”")
+_KEPT = re.compile(r"“[^”]*”|\d{1,3}(?:,\d{3})+")
 
 
 def fault_words(t: Text, fault: Fault) -> tuple[str, str]:
     """What was found and what was expected.
 
-    Both are English phrases; a Chinese page keeps what they quote of the file.
+    Both are English phrases; a Chinese page keeps what they quote of the file and large numbers.
     """
     if t.language == "en":
         return fault.found, fault.expected
-    quoted = "、".join(_QUOTED.findall(fault.found))
-    found = "：".join(filter(None, (t(f"fault.{fault.rule}.what"), quoted)))
+    kept = "、".join(_KEPT.findall(fault.found))
+    found = "：".join(filter(None, (t(f"fault.{fault.rule}.what"), kept)))
     return found, t(f"fault.{fault.rule}.expected")

@@ -38,7 +38,7 @@ class Uploads:
                 "upload-too-large",
                 mb=self.limit // 2**20,
             )
-        named = _distinct([(_base_name(name), content) for name, content in files])
+        named = _distinct(files)
         upload = _digest(named)
         folder = self._folder(owner) / upload
         if not folder.exists():
@@ -72,7 +72,7 @@ class Uploads:
         try:
             for name, content in files:
                 path = unfinished / name
-                path.parent.mkdir(mode=0o700, exist_ok=True)
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 path.write_bytes(content)
         except OSError as error:
             shutil.rmtree(unfinished)
@@ -97,10 +97,18 @@ def _base_name(name: str) -> str:
 
 
 def _distinct(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """If names repeat (from different folders), each file gets a folder of its own."""
-    if len({name for name, _ in files}) == len(files):
-        return list(files)
-    return [(f"{place}/{name}", content) for place, (name, content) in enumerate(files)]
+    """The files by their own names; if these repeat, each in its folder and a number of its own."""
+    named = [(_base_name(name), content) for name, content in files]
+    if len({name for name, _ in named}) == len(named):
+        return named
+    # The folder may tell worked examples from questions: dev/law.csv, test/law.csv.
+    folders = (PurePosixPath(name.replace("\\", "/")).parent.name for name, _ in files)
+    places = [
+        f"{at}/{_base_name(folder)}" if folder else f"{at}" for at, folder in enumerate(folders)
+    ]
+    return [
+        (f"{place}/{name}", content) for place, (name, content) in zip(places, named, strict=True)
+    ]
 
 
 def _digest(files: Sequence[tuple[str, bytes]]) -> str:

@@ -58,7 +58,7 @@ def test_an_unknown_answer_key_lists_the_known_ones() -> None:
 
 
 def test_the_formats_are_registered() -> None:
-    assert set(READERS) >= {"ceval", "arc"}
+    assert set(READERS) >= {"ceval", "choices"}
 
 
 def test_a_note_is_a_sentence() -> None:

@@ -1,7 +1,11 @@
 """The way in: what belongs together, what it is called, and what never breaks."""
 
 import codecs
+import hashlib
+import json
 import zipfile
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,7 @@ from evalui.data import Layout, Limits, Loaded, load
 from evalui.errors import DataError
 from evalui.types import Kind, Sample
 
+GOLDEN = Path(__file__).parents[2] / "golden"
 HEADER = "id,question,A,B,C,D,answer\n"
 ROWS = HEADER + "0,P?,a,b,c,d,A\n1,Q?,a,b,c,d,B\n"
 DEV = HEADER + "".join(f"{n},D{n}?,a,b,c,d,C\n" for n in range(5))
@@ -58,6 +63,156 @@ def test_the_layout_of_the_benchmarks_archive_is_paired_across_folders(tmp_path:
         "logic/1",
     ]
     assert [note.rule for note in loaded.notes] == ["test-without-answers"] * 2
+
+
+# As CMMLU has it: the row number without a name, the split in the folder alone.
+OWN = ",Question,A,B,C,D,Answer\n"
+OWN_DEV = OWN + "".join(f"{n},例{n}？,甲,乙,丙,丁,C\n" for n in range(5))
+OWN_TEST = OWN + "0,问？,甲,乙,丙,丁,A\n1,答？,甲,乙,丙,丁,B\n"
+SUBJECTS = ("anatomy", "arts", "high_school_physics")
+
+
+def cmmlu(archive: Path, *, above: str = "", splits: Sequence[str] = ("dev", "test")) -> Path:
+    texts = {"dev": OWN_DEV, "test": OWN_TEST}
+    with zipfile.ZipFile(archive, "w") as packed:
+        for subject in SUBJECTS:
+            for split in splits:
+                packed.writestr(f"{above}{split}/{subject}.csv", texts[split])
+                packed.writestr(f"__MACOSX/{above}{split}/._{subject}.csv", b"\0\5\x16\7")
+    return archive
+
+
+@pytest.mark.parametrize("above", ["", "cmmlu_v1_0_1/", "data/test/"])
+def test_folders_say_the_split_where_names_do_not(tmp_path: Path, above: str) -> None:
+    loaded = load([cmmlu(tmp_path / "cmmlu.zip", above=above)])
+    assert (loaded.faults, loaded.notes, loaded.n_rows) == ((), (), 6)
+    assert [sample.id for sample in loaded.dataset.samples][:3] == [
+        "anatomy_test/1",
+        "anatomy_test/2",
+        "arts_test/1",
+    ]
+    shots = Counter(shot.subject for shot in loaded.dataset.shots)
+    assert shots == dict.fromkeys(SUBJECTS, 5)
+    assert loaded.files[:2] == ("dev/anatomy.csv", "dev/arts.csv")
+
+
+def test_a_folder_is_read_as_its_archive_is(tmp_path: Path) -> None:
+    archive = cmmlu(tmp_path / "cmmlu.zip")
+    with zipfile.ZipFile(archive) as packed:
+        packed.extractall(tmp_path / "set")
+    one, other = load([archive]).dataset, load([tmp_path / "set"]).dataset
+    assert (one.sha256, one.samples, one.shots) == (other.sha256, other.samples, other.shots)
+
+
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_one_folder_alone_is_scored_as_its_files_are(tmp_path: Path, split: str) -> None:
+    loaded = load([cmmlu(tmp_path / "cmmlu.zip", splits=[split])])
+    assert len(loaded.dataset.samples) == loaded.n_rows > 0
+    assert (loaded.dataset.samples[0].id, loaded.files[0]) == ("anatomy/1", "anatomy.csv")
+    assert (loaded.dataset.shots, loaded.notes) == ((), ())
+
+
+def test_two_files_with_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    with zipfile.ZipFile(cmmlu(tmp_path / "cmmlu.zip")) as packed:
+        packed.extractall(tmp_path)
+    loaded = load([tmp_path / "dev" / "arts.csv", tmp_path / "test" / "arts.csv"])
+    assert (len(loaded.dataset.shots), len(loaded.dataset.samples)) == (5, 2)
+
+
+def test_subjects_that_c_eval_has_too_are_not_taken_for_its_own(tmp_path: Path) -> None:
+    samples = load([cmmlu(tmp_path / "cmmlu.zip")]).dataset.samples
+    assert {sample.subject for sample in samples} == set(SUBJECTS)
+    assert not any("ceval_subject" in sample.metadata for sample in samples)
+
+
+def csqa(*answers: str) -> str:
+    choices = [{"label": label, "text": f"text {label}"} for label in "ABCDE"]
+    return "\n".join(
+        json.dumps(
+            {"id": f"{n}{answer}", "question": {"stem": "Why?", "choices": choices}}
+            | ({"answerKey": answer} if answer else {})
+        )
+        for n, answer in enumerate(answers)
+    )
+
+
+@pytest.mark.parametrize(
+    ("train", "dev", "test"),
+    [
+        ("train_rand_split", "dev_rand_split", "test_rand_split_no_answers"),
+        ("train", "validation", "test"),
+    ],
+)
+def test_a_set_whose_test_answers_are_held_back_is_scored_on_its_validation_rows(
+    tmp_path: Path, train: str, dev: str, test: str
+) -> None:
+    texts = {train: csqa(*"ABCDEA"), dev: csqa(*"EB"), test: csqa("", "", "")}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    loaded = load(sorted(tmp_path.iterdir()))
+    assert [sample.target for sample in loaded.dataset.samples] == [4, 1]
+    assert [shot.target for shot in loaded.dataset.shots] == [0, 1, 2, 3, 4, 0]
+    assert not loaded.faults
+    rules = {note.rule: note.params["file"] for note in loaded.notes}
+    assert rules.pop("test-without-answers") == f"{test}.jsonl"
+    assert rules == ({"dev-scored": f"{dev}.jsonl"} if dev.startswith("dev") else {})
+
+
+def test_the_published_questions_of_commonsense_have_five_options() -> None:
+    loaded = load([GOLDEN / "csqa" / "dev_rand_split.jsonl"])
+    assert [sample.target for sample in loaded.dataset.samples] == [0, 0, 1, 0]
+    assert loaded.dataset.samples[0].choices == (
+        "bank",
+        "library",
+        "department store",
+        "mall",
+        "new york",
+    )
+
+
+def test_a_train_file_beside_dev_is_left_out(tmp_path: Path) -> None:
+    loaded = load(write(tmp_path, law_val=ROWS, law_dev=DEV, law_train=ROWS))
+    assert [note.rule for note in loaded.notes] == ["train-unused"]
+    assert (len(loaded.dataset.samples), len(loaded.dataset.shots)) == (2, 5)
+
+
+def test_a_lone_train_file_is_scored_like_any_file(tmp_path: Path) -> None:
+    loaded = load(write(tmp_path, law_train=ROWS))
+    assert ([sample.id for sample in loaded.dataset.samples], loaded.notes) == (
+        ["law_train/0", "law_train/1"],
+        (),
+    )
+
+
+def test_train_files_are_scored_where_nothing_else_has_questions(tmp_path: Path) -> None:
+    archive = tmp_path / "set.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("train/law.csv", ROWS)
+        packed.writestr("val/pictures.csv", "question,A,B,answer,image\nQ?,a,b,A,x.png\n")
+    loaded = load([archive])
+    assert sorted(map(str, loaded.notes)) == [
+        "train/law.csv is scored although it is a train file: "
+        "there is no val or test file with answers.",
+        "val/pictures.csv was left out: every row has a picture (column image), "
+        "and images are not supported yet.",
+    ]
+
+
+@pytest.mark.parametrize(("name", "news"), [("law_val", False), ("law_validation", True)])
+def test_a_role_that_was_not_read_before_is_part_of_the_hash(
+    tmp_path: Path, name: str, news: bool
+) -> None:
+    before = hashlib.sha256()
+    for path in (paths := write(tmp_path, law_dev=DEV, **{name: ROWS})):
+        before.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    assert (load(paths).dataset.sha256 != before.hexdigest()) == news
+
+
+@pytest.mark.parametrize("name", ["csqa", "test_rand_split_no_answers"])
+def test_a_file_without_any_answer_says_so_in_one_sentence(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.jsonl").write_text(csqa("", "", ""))
+    with pytest.raises(DataError, match=rf"nothing to score\. {name}\.jsonl has no answers"):
+        load([tmp_path / f"{name}.jsonl"])
 
 
 def test_the_hash_is_that_of_the_files_however_they_come(tmp_path: Path) -> None:

@@ -53,6 +53,38 @@ def test_a_cell_beyond_the_limit_is_a_fault() -> None:
     assert [row.line for row in read.rows] == [3]
 
 
+@pytest.mark.parametrize(
+    ("cell", "column", "found", "expected"),
+    [
+        ("1," + "x" * 131_073, "A", "a cell of 131,073 characters", "at most 131,072"),
+        ('1,"' + "x" * 1_000_000 + '"', "A", "a cell of 1,000,000 characters", "at most 131,072"),
+        (
+            '"' + '5"" pipe, ' * 20_000 + '",b',
+            "question",
+            "a cell of 180,000 characters",
+            "at most 131,072",
+        ),
+        (
+            '1,"' + "x\n" * 100_000 + '"',
+            "A",
+            "a cell of 200,000 characters",
+            "at most 131,072; is a closing quote missing?",
+        ),
+    ],
+)
+def test_a_cell_beyond_the_limit_is_told_with_its_length(
+    cell: str, column: str, found: str, expected: str
+) -> None:
+    fault = table(f"question,A\n{cell}\n2,b\n").faults[0]
+    assert (fault.rule, fault.line, fault.column) == ("cell-too-long", 2, column)
+    assert (fault.found, fault.expected) == (found, expected)
+
+
+def test_a_long_cell_whose_quote_is_never_closed_is_told_as_such() -> None:
+    fault = table('question,A\n1,"' + "x\n" * 100_000).faults[0]
+    assert (fault.rule, fault.line) == ("broken-quotes", 2)
+
+
 def test_a_file_full_of_broken_quotes_is_given_up_aloud() -> None:
     read = table("question,A\n" + '"a" b,c\n' * 1000)
     assert len(read.faults) == 20

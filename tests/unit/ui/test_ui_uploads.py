@@ -44,6 +44,20 @@ def test_files_of_one_name_are_both_kept(uploads: Uploads):
     assert sorted(path.read_bytes() for path in uploads.paths("ann", upload)) == [b"1", b"2"]
 
 
+def test_files_of_one_name_keep_their_folder(uploads: Uploads):
+    files = [("set/dev/x.csv", b"1"), ("set\\test\\x.csv", b"2"), ("x.csv", b"3")]
+    paths = uploads.paths("ann", uploads.keep("ann", files))
+    assert [path.parent.name for path in paths] == ["dev", "test", "2"]
+
+
+@pytest.mark.parametrize("folder", ["..", "../..", "/etc", "."])
+def test_a_folder_never_leaves_that_of_its_upload(uploads: Uploads, folder: str):
+    upload = uploads.keep("ann", [(f"{folder}/x.csv", b"1"), ("x.csv", b"2")])
+    paths = uploads.paths("ann", upload)
+    assert len(paths) == 2
+    assert all(path.resolve().is_relative_to(uploads.root.resolve()) for path in paths)
+
+
 def test_another_owner_sees_nothing(uploads: Uploads):
     upload = uploads.keep("ann", [("a.csv", b"1")])
     with pytest.raises(DataError, match="no longer here"):

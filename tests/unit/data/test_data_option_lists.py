@@ -1,0 +1,65 @@
+from typing import Any
+
+import pytest
+
+from evalui.data.option_lists import Options, read_options
+
+
+@pytest.mark.parametrize(
+    ("value", "options"),
+    [
+        (["a", "b"], Options(("a", "b"))),
+        ([" a ", 2, None], Options(("a", "2", ""))),
+        (["A. a", "B. b"], Options(("a", "b"))),
+        (["(A) a", "(B) b"], Options(("a", "b"))),
+        (["A、甲", "B、乙"], Options(("甲", "乙"))),
+        # Only where each begins with its own letter.
+        (["A. a", "C. b"], Options(("A. a", "C. b"))),
+        (
+            [{"label": "A", "text": "a"}, {"label": "B", "text": "b"}],
+            Options(("a", "b"), ("A", "B")),
+        ),
+        ([{"key": "1", "content": "a"}], Options(("a",), ("1",))),
+        ([{"text": "a"}, {"text": "b"}], Options(("a", "b"))),
+        ({"text": ["a", "b"], "label": ["A", "B"]}, Options(("a", "b"), ("A", "B"))),
+        ({"text": ["a", "b"]}, Options(("a", "b"))),
+        ({"A": "a", "B": "b"}, Options(("a", "b"), ("A", "B"))),
+        ('["a", "b"]', Options(("a", "b"))),
+        ("['a', \"b's\"]", Options(("a", "b's"))),
+        ("['a' 'b']", Options(("a", "b"))),
+        ("['it\\'s'\n \"b's\" '[x], y']", Options(("it's", "b's", "[x], y"))),
+        (
+            "{'label': array(['A', 'B'], dtype=object), 'text': array(['a]', 'b'], dtype=object)}",
+            Options(("a]", "b"), ("A", "B")),
+        ),
+        ('{"text": ["a", "b"], "label": ["A", "B"]}', Options(("a", "b"), ("A", "B"))),
+    ],
+)
+def test_each_shape_is_read(value: Any, options: Options):
+    assert read_options(value) == options
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "",
+        "A. a; B. b",
+        "[broken",
+        "[" * 5000,
+        {"text": ["a", "b"], "label": ["A"]},
+        {"text": "a"},
+        {"author": "a", "year": "b"},
+        [{"index": 0, "turns": ["a"]}],
+        [["a"], ["b"]],
+        {},
+    ],
+)
+def test_what_is_no_list_of_options_is_none(value: Any):
+    assert read_options(value) is None
+
+
+def test_options_without_labels_are_named_by_letters():
+    assert read_options(["x"] * 11) is not None
+    named = Options(("x",) * 11).named
+    assert [name for name, _ in named][-2:] == ["J", "11"]
