@@ -10,6 +10,7 @@ from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.runs.access import LOCAL, may_see
 from evalui.runs.contest import AnswersSpec, Collected
+from evalui.runs.limits import limit_all
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
 from evalui.runs.store import Store
@@ -69,11 +70,11 @@ def submit(
     Raises:
         SpecError, UnknownName: see `plan_run`; nothing is kept then.
     """
-    datasets = {key: upload.dataset for key, upload in loaded.items()}
+    datasets = limit_all({key: upload.dataset for key, upload in loaded.items()}, spec)
     plans = plan_run(spec, datasets, catalog, collected)
     paths = {source.key: source.paths for source in spec.datasets}
-    for key, upload in loaded.items():
-        store.add_dataset(upload.dataset, owner, paths[key], len(upload.faults))
+    for key, dataset in datasets.items():
+        store.add_dataset(dataset, owner, paths[key], len(loaded[key].faults))
     return store.create_run(spec, plans, owner)
 
 

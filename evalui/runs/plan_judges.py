@@ -62,10 +62,10 @@ def _plan(
             needed=needed,
         )
     _refuse_twins(dataset, able)
-    _refuse_too_many(dataset, judging, [plan.cell.model for plan in able], spec.limit)
+    _refuse_too_many(dataset, judging, [plan.cell.model for plan in able], spec.head)
     chat = entry.chat if judging.chat is None else judging.chat
     mode = ModeSpec(mode=JUDGE, max_tokens=judging.max_tokens, chat=chat, judging=judging)
-    samples = dataset.samples[: spec.limit]
+    samples = dataset.samples[: spec.head]
     contestants = tuple(_expected(plan, dataset) for plan in able)
     setting = setting_of(mode, (), contestants)
     total = sum(1 for _ in work(mode, "origin", samples, setting))
@@ -76,6 +76,7 @@ def _plan(
         model=entry.name,
         seed=judging.seed or 0,
         limit=spec.limit,
+        limit_per=spec.counts_per,
         contestants=[contestant.name for contestant in contestants],
     )
     impossible = why_not(dataset, entry, MODES[JUDGE]) or (

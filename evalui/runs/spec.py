@@ -18,6 +18,9 @@ from evalui.runs.contest import AnswersSpec, Judging
 from evalui.scoring import reply
 from evalui.types import Dataset, Kind, Pattern, Sample
 
+VERSION = 2  # what the screen and the examples write
+LimitPer = Literal["subject", "dataset"]
+
 OPEN = "question_answer"  # the mode in which models write answers
 JUDGE = "judge"
 _OPEN_TOKENS = 512
@@ -94,16 +97,20 @@ class ModeSpec(BaseModel):
 
 
 class RunSpec(BaseModel):
-    """A whole run: every dataset by every model in every mode, then the judges' part.
+    """A whole run: every dataset by every model in the modes that fit, then the judges' part.
 
     `answers` take part beside the models, or in their place. `limit` takes the first questions of
-    each dataset. For short, the fields of one mode may stand at the top ({"mode": "cloze",
-    "shots": 5}), "mode" may be a list of names, a dataset may be a path alone, and where there
-    are answers or judges and no mode, questions are answered in writing.
+    each subject, or of each dataset: `limit_per` says which. By default this depends on the
+    `version`: in 1 (a specification without a version, as 0.1.0 wrote it) the dataset, in 2 the
+    subject. From version 2 on each entry of a SWIFT configuration is a dataset. For short, the
+    fields of one mode may stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of
+    names, a dataset may be a path alone, and where there are answers or judges and no mode,
+    questions are answered in writing.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    version: Literal[1, 2] = 1
     name: str = ""
     datasets: list[DatasetSpec] = Field(min_length=1)
     models: list[str] = []
@@ -112,6 +119,17 @@ class RunSpec(BaseModel):
     judging: Judging | None = None
     seed: int = 0
     limit: int | None = Field(default=None, gt=0)
+    limit_per: LimitPer | None = None
+
+    @property
+    def counts_per(self) -> LimitPer:
+        """What `limit` counts the questions of."""
+        return self.limit_per or ("dataset" if self.version == 1 else "subject")
+
+    @property
+    def head(self) -> int | None:
+        """The questions from the head of each dataset; None where `limits` chooses them."""
+        return self.limit if self.counts_per == "dataset" else None
 
     @model_validator(mode="before")
     @classmethod
@@ -171,6 +189,7 @@ def read_spec(text: str) -> RunSpec:
         ) from error
     if has_half_pair(values):
         raise SpecError("The run specification has half a Unicode character.", "half-character")
+    _check_version(values)
     try:
         return RunSpec.model_validate(values)
     except ValidationError as error:
@@ -182,6 +201,19 @@ def read_spec(text: str) -> RunSpec:
             place=place,
             reason=_told(first["type"], first["msg"], first["loc"]),
         ) from error
+
+
+def _check_version(values: Any) -> None:
+    if not isinstance(values, dict):
+        return
+    version: Any = cast("dict[str, Any]", values).get("version", 1)
+    if type(version) is not int or version not in (1, VERSION):
+        raise SpecError(
+            "The run specification has version {version}. This evalui reads versions 1 and 2; "
+            "a specification without a version is of version 1.",
+            "spec-version",
+            version=json.dumps(version),
+        )
 
 
 def write_spec(spec: RunSpec) -> str:
@@ -197,6 +229,7 @@ def signature(
     model: str,
     seed: int,
     limit: int | None,
+    limit_per: LimitPer = "dataset",
     contestants: Sequence[str] = (),
     answers: Mapping[str, tuple[str, ...]] | None = None,
 ) -> str:
@@ -212,7 +245,7 @@ def signature(
     parts = [
         f"{dataset.name}@{dataset.sha256[:8]}",
         f"n:{len(samples)}",
-        f"limit:{limit}" if limit is not None else "",
+        f"limit:{limit}{'/subject' * (limit_per == 'subject')}" if limit is not None else "",
         f"mode:{mode.mode}",
         f"prompt:{_prompts(mode, samples)}",
         f"rule:{_rule(mode)}",

@@ -23,6 +23,7 @@ from evalui.runs.cells import CellPlan
 from evalui.runs.contest import AnswersSpec, Collected
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.inputs import collect, submit
+from evalui.runs.limits import limit_all
 from evalui.runs.plan import plan_run
 from evalui.runs.rows import CellRow, RunRow
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
@@ -205,6 +206,7 @@ class Desk:
         spec = draft.run_spec(sources, [self._answers(one, datasets) for one in draft.answers])
         limits = Limits(bytes=self.uploads.limit)
         collected = collect(self.store, spec, datasets, limits=limits, owner=self.owner)
+        datasets = limit_all(datasets, spec)
         plans = plan_run(spec, datasets, self.catalog(), collected)
         cost = estimate(
             plans,

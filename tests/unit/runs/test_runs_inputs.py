@@ -79,6 +79,18 @@ def test_a_run_that_contradicts_itself_leaves_nothing(store: Store, folder: Path
     assert (store.runs(), store.datasets()) == ([], [])
 
 
+def test_a_limit_per_subject_asks_each_subject(store: Store, tmp_path: Path) -> None:
+    for subject in ("law", "logic"):
+        (tmp_path / f"{subject}_val.csv").write_text(GOOD + "2,Three?,1,2,3,4,C\n")
+    values = {"datasets": [{"path": ["law_val.csv", "logic_val.csv"], "name": "both"}]}
+    asked = spec(version=2, limit=2, **values)
+    run_id = submit(store, asked, read_datasets(asked, base=tmp_path), CATALOG)
+    Worker(store, lambda: CATALOG).work_once(run_id)
+    (result,) = store.results(run_id)
+    assert list(result.samples) == ["law/0", "law/1", "logic/0", "logic/1"]
+    assert len(result.trials) == 4
+
+
 OPEN = '{"index": 1, "question": "One?"}\n{"index": 2, "question": "Two?"}\n'
 ANSWERS = '{"index": 1, "answer": "1"}\n{"index": 2, "answer": "2"}\n{"index": 9, "answer": "9"}\n'
 

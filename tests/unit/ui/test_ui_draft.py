@@ -16,6 +16,7 @@ FORM: Form = {
     "chat": "yes",
     "max_tokens": "32",
     "limit": "20",
+    "limit_per": "dataset",
     "seed": "7",
     "name": "Midterm",
     "skip_faulty": "yes",
@@ -48,6 +49,17 @@ def test_a_mode_that_shows_no_options_is_asked_once():
 
 def test_a_form_survives_the_way_through_a_specification():
     assert form_of(spec_of(FORM), ["0123456789abcdef"]) == FORM
+
+
+def test_the_form_writes_version_2_whose_limit_counts_per_subject():
+    spec = spec_of(FORM | {"limit_per": "subject"})
+    assert (spec.version, spec.limit, spec.limit_per, spec.counts_per) == (2, 20, None, "subject")
+
+
+def test_a_run_of_version_1_repeated_keeps_what_its_limit_counts():
+    first = spec_of(FORM).model_copy(update={"version": 1, "limit_per": None})
+    assert first.counts_per == "dataset"
+    assert spec_of(form_of(first, ["0123456789abcdef"])).counts_per == "dataset"
 
 
 def test_own_text_becomes_a_template_with_its_line_breaks():
@@ -106,6 +118,7 @@ OPEN: Form = {
     "chat": "",
     "max_tokens": "",
     "limit": "",
+    "limit_per": "subject",
     "seed": "0",
     "name": "",
     "skip_faulty": "yes",
