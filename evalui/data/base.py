@@ -56,7 +56,8 @@ class Layout:
 
     `options` are the option columns in order, `answer_key` is a name in `ANSWER_KEYS`. `answer`
     is the column of references where there are no options. `sheet` of a workbook and `kind` of
-    question are chosen where there are several; empty, the first that fits counts.
+    question are chosen where there are several; empty, the first that fits counts. `entry` names
+    the one dataset of a SWIFT configuration that is meant; empty, all files of a kind together.
     """
 
     options: tuple[str, ...] = ()
@@ -65,6 +66,7 @@ class Layout:
     question: str = ""
     sheet: str = ""
     kind: Kind | Literal[""] = ""
+    entry: str = ""
 
 
 @dataclass(frozen=True, slots=True)
