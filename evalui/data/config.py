@@ -40,6 +40,11 @@ class Chosen:
     name: str
     pattern: str
 
+    @property
+    def takes_text(self) -> bool:
+        """Whether its questions are answered in writing."""
+        return self.pattern != "ceval"
+
     def takes(self, kind: Kind) -> bool:
         """Whether the entry means questions of this kind."""
         return (kind == "multiple_choice") == (self.pattern == "ceval")

@@ -45,6 +45,7 @@ class DatasetSpec(BaseModel):
     question: str = ""
     sheet: str = ""
     kind: Kind | Literal[""] = ""
+    entry: str = ""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -54,7 +55,7 @@ class DatasetSpec(BaseModel):
     @property
     def key(self) -> str:
         """What the dataset is called among the datasets of one run before it is read."""
-        return self.name or ", ".join(self.paths)
+        return self.name or self.entry or ", ".join(self.paths)
 
 
 class ModeSpec(BaseModel):

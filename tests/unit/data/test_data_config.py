@@ -211,5 +211,5 @@ def test_files_without_a_configuration_have_no_entries(folder: Path) -> None:
 
 
 def test_an_entry_that_is_not_there_is_told_with_those_that_are(mixed: Path) -> None:
-    with pytest.raises(DataError, match="no entry 'law'. Known: qa, mine, other"):
+    with pytest.raises(DataError, match=r"no entry .law.\. Known: qa, mine, other"):
         load([mixed], layout=Layout(entry="law"))
