@@ -91,6 +91,23 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that a run was given and does not evaluate.
+
+    `rule` says why and is the key of its sentence in a report. `what` is the name of the file,
+    entry or model, `mode` those of the modes, `why` what else there is to know; "" where there is
+    none. `rows` counts rows of a file.
+    """
+
+    rule: str
+    dataset: str
+    what: str = ""
+    mode: str = ""
+    why: str = ""
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Variant:
     """One order of the options: `permutation[slot]` is the index of the option shown there."""
 

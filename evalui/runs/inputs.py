@@ -14,6 +14,7 @@ from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.runs.access import LOCAL, may_see
 from evalui.runs.contest import AnswersSpec, Collected
+from evalui.runs.left_out import left_out
 from evalui.runs.limits import limit_all
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
@@ -106,7 +107,8 @@ def submit(
     paths = {source.key: source.paths for source in spec.datasets}
     for key, dataset in datasets.items():
         store.add_dataset(dataset, owner, paths[key], len(loaded[key].faults))
-    return store.create_run(spec, plans, owner)
+    found = left_out(spec, loaded, plans, collected)
+    return store.create_run(spec, plans, owner, left_out=found)
 
 
 def layout_of(source: DatasetSpec) -> Layout:

@@ -228,7 +228,10 @@ _FIFTH = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
+# What a run was given and does not evaluate, as JSON.
+_SIXTH = ("ALTER TABLE run ADD COLUMN left_out TEXT NOT NULL DEFAULT '[]'",)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:

@@ -247,6 +247,7 @@ class Desk:
             summaries=tuple(replace(each, error=t.told(each.error)) for each in found.summaries),
             answers=tuple(replace(each, error=t.told(each.error)) for each in found.answers),
             arenas=tuple(replace(each, error=t.told(each.error)) for each in found.arenas),
+            left_out=tuple(replace(each, why=t.told(each.why)) for each in found.left_out),
         )
 
     def result(self, row: CellRow) -> CellResult:
@@ -363,7 +364,13 @@ class Desk:
     def _compile_unvoted(self, run_id: str, progress: _Progress) -> Report:
         del progress  # part of the key, as the revision is of the whole report
         row, results = self.store.run(run_id), self.store.results(run_id)
-        return compile_report(row.name, results, baselines=self.baselines(), spec=row.spec)
+        return compile_report(
+            row.name,
+            results,
+            baselines=self.baselines(),
+            spec=row.spec,
+            left_out=self.store.left_out(run_id),
+        )
 
     def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
         """What people said of each dataset, by its name; a run of multiple choice has none."""

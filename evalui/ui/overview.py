@@ -10,10 +10,12 @@ import gradio as gr
 from evalui.report.answers import paired
 from evalui.report.arena_narrative import MAIN_FIGURE
 from evalui.report.charts import before_after
+from evalui.report.left_out import left_out_sentences
 from evalui.report.panel_charts import text_figures_chart
+from evalui.report.sentences import say
 from evalui.ui.breakdown import below
 from evalui.ui.desk import Desk
-from evalui.ui.html import Html, div, join
+from evalui.ui.html import Html, div, el, join
 from evalui.ui.open_overview import (
     arena_link,
     by_dataset,
@@ -25,6 +27,7 @@ from evalui.ui.pane import on, pane, read_act
 from evalui.ui.standings import chart_title, pairs, top
 from evalui.ui.text import Text
 from evalui.ui.view import Shown
+from evalui.ui.widgets import note
 
 
 class Overview:
@@ -59,13 +62,13 @@ class Overview:
         shown, t = Shown(self.desk, self.t, run_id), self.t
         written = self._written(shown)
         if not shown.has_choices:
-            empty = (Html(""), gr.Row(visible=False), Html(""), None)
+            empty = (left_out_note(t, shown) or Html(""), gr.Row(visible=False), Html(""), None)
             return *empty, *written, Html(""), Html("")
         summaries = list(shown.asked.values())
         answered = any(summary.accuracy for summary in summaries)
         chart = before_after(summaries, t.language, baselines=shown.baselines) if answered else None
         return (
-            top(t, shown),
+            join(top(t, shown), left_out_note(t, shown)),
             gr.Row(visible=answered),
             chart_title(t, summaries, shown.baselines),
             chart,
@@ -98,3 +101,12 @@ class Overview:
         shown = Shown(self.desk, self.t, run_id)
         wish = read_act(event).one("sort")
         return below(self.t, list(shown.summaries.values()), shown.baselines, sort=wish)
+
+
+def left_out_note(t: Text, shown: Shown) -> Html | None:
+    """What the run was given and does not evaluate, if there is anything."""
+    told = left_out_sentences(shown.report.left_out, t.language)
+    if not told:
+        return None
+    listed = el("ul", *(el("li", sentence) for sentence in told))
+    return note("warn", el("b", say("left-out", t.language)), listed)
