@@ -1,7 +1,5 @@
 """What every tab works with: settings, the store, the uploads, and the person in front of it."""
 
-import io
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -28,20 +26,19 @@ from evalui.runs.plan import plan_run
 from evalui.runs.rows import CellRow, RunRow
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
 from evalui.runs.store import Store
-from evalui.settings import ASSETS, Settings
+from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
+from evalui.ui import parts
 from evalui.ui.answers_card import AnswersFile, EarlierRun
 from evalui.ui.draft import Draft, Given
 from evalui.ui.models_shelf import Shelf
+from evalui.ui.shipped import OPEN_SAMPLE, sample_archive, sample_files
 from evalui.ui.text import text
 from evalui.ui.uploads import Uploads
 
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 
-_SAMPLE = ASSETS / "samples" / "demo"
-_OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
-_SAMPLE_NAME = "evalui-sample.zip"
 _KEPT = 8  # uploads whose contents stay in memory
 _REPORTS = 3  # runs whose trials stay in memory
 _EARLIER = 20  # runs that are looked through for answers to the same questions
@@ -91,9 +88,13 @@ class Desk:
         """What can be said of open questions without a model."""
         return self._check_open(upload, layout)
 
+    def parts(self, upload: str) -> tuple[str, ...]:
+        """The datasets of an upload, see `ui.parts`; raises `DataError` if it cannot be read."""
+        return parts.parts(upload, self._paths(upload), self._limits)
+
     def size(self, upload: str) -> int:
         """The bytes of an upload."""
-        return sum(path.stat().st_size for path in self.uploads.paths(self.owner, upload))
+        return sum(path.stat().st_size for path in self._paths(upload))
 
     def keep(self, files: Sequence[tuple[str, bytes]]) -> str:
         """Store uploaded files and return the id of the upload."""
@@ -101,20 +102,13 @@ class Desk:
 
     def keep_sample(self) -> str:
         """Store the shipped sample as if somebody had uploaded it, in an archive with a name."""
-        if not sample_files():
-            raise DataError("This installation has no sample.", "no-sample")
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            for path in sample_files():
-                # Always the same date, so that it is always the same upload.
-                archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
-        return self.keep([(_SAMPLE_NAME, packed.getvalue())])
+        return self.keep([sample_archive()])
 
     def keep_open_sample(self) -> str:
         """Store the shipped open questions as if somebody had uploaded them."""
-        if not _OPEN_SAMPLE.exists():
+        if not OPEN_SAMPLE.exists():
             raise DataError("This installation has no sample.", "no-sample")
-        return self.keep([(_OPEN_SAMPLE.name, _OPEN_SAMPLE.read_bytes())])
+        return self.keep([(OPEN_SAMPLE.name, OPEN_SAMPLE.read_bytes())])
 
     def answers_file(self, given: Given, datasets: Sequence[Dataset]) -> AnswersFile:
         """What a file of answers holds for the open questions it fits best."""
@@ -158,7 +152,7 @@ class Desk:
     @cached_property
     def open_sample_size(self) -> int:
         """The shipped open questions, 0 if there are none."""
-        return len(bundle.load([_OPEN_SAMPLE]).dataset.samples) if _OPEN_SAMPLE.exists() else 0
+        return len(bundle.load([OPEN_SAMPLE]).dataset.samples) if OPEN_SAMPLE.exists() else 0
 
     # Models and runs
 
@@ -196,16 +190,15 @@ class Desk:
                 raise FaultyRows(
                     "Rows are faulty: leave them out, or correct the file.", "faulty-rows"
                 )
-            paths = [str(path) for path in self.uploads.paths(self.owner, upload)]
-            dataset = found.dataset
-            sources.append(
-                draft.dataset_spec(paths, name=dataset.name, sha256=dataset.sha256, upload=upload)
+            paths, dataset = [str(path) for path in self._paths(upload)], found.dataset
+            source = draft.dataset_spec(
+                paths, name=dataset.name, sha256=dataset.sha256, upload=upload
             )
+            sources.append(source.model_copy(update={"entry": self._entry(upload)}))
             loaded[sources[-1].key] = found
         datasets = {key: found.dataset for key, found in loaded.items()}
         spec = draft.run_spec(sources, [self._answers(one, datasets) for one in draft.answers])
-        limits = Limits(bytes=self.uploads.limit)
-        collected = collect(self.store, spec, datasets, limits=limits, owner=self.owner)
+        collected = collect(self.store, spec, datasets, limits=self._limits, owner=self.owner)
         datasets = limit_all(datasets, spec)
         plans = plan_run(spec, datasets, self.catalog(), collected)
         cost = estimate(
@@ -271,17 +264,29 @@ class Desk:
             DataError: a file did not come from this page, or is no longer here.
         """
         spec = read_spec(self.run(run_id).spec)
-        uploads = tuple(self._upload_of(source.paths) for source in spec.datasets)
-        for upload in uploads:
-            self.uploads.paths(self.owner, upload)
+        uploads = tuple(self._part_of(source) for source in spec.datasets)
         return spec, uploads, tuple(self._given(each) for each in spec.answers)
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(bytes=self.uploads.limit)
+
+    def _paths(self, upload: str) -> tuple[Path, ...]:
+        return self.uploads.paths(self.owner, parts.upload_of(upload))
+
+    def _entry(self, upload: str) -> str:
+        return parts.entry_of(upload, self._paths(upload), self._limits)
+
+    def _part_of(self, source: DatasetSpec) -> str:
+        upload = self._upload_of(source.paths)
+        return parts.part_of(upload, source.entry, self._paths(upload), self._limits)
 
     def _upload_of(self, paths: Sequence[str]) -> str:
         return self.uploads.id_of(self.owner, [Path(path) for path in paths])
 
     def _read(self, upload: str, layout: Layout) -> Loaded:
-        limits = Limits(bytes=self.uploads.limit)
-        return bundle.load(self.uploads.paths(self.owner, upload), layout=layout, limits=limits)
+        layout = replace(layout, entry=self._entry(upload))
+        return bundle.load(self._paths(upload), layout=layout, limits=self._limits)
 
     def _examine(self, upload: str, layout: Layout) -> Health:
         return health.check(self.load(upload, layout).dataset.samples)
@@ -302,8 +307,7 @@ class Desk:
         return max(datasets, key=lambda each: len(self._read_answers(path, each, model).answers))
 
     def _read_answers(self, path: Path, dataset: Dataset, model: str) -> Answers:
-        limits = Limits(bytes=self.uploads.limit)
-        return read_answers(path, dataset.samples, model=model, limits=limits)
+        return read_answers(path, dataset.samples, model=model, limits=self._limits)
 
     def _answers(self, given: Given, datasets: Mapping[str, Dataset]) -> AnswersSpec:
         """The draft's answers as the specification names them."""
@@ -381,11 +385,6 @@ class Desk:
         }
         said = {name: self.store.verdicts(run_id, key) for name, key in keys.items()}
         return {name: verdicts for name, verdicts in said.items() if verdicts}
-
-
-def sample_files() -> tuple[Path, ...]:
-    """The files of the shipped sample, () if there are none."""
-    return tuple(sorted(_SAMPLE.glob("*.csv")))
 
 
 def _questions_of(dataset: Dataset) -> frozenset[tuple[str, str]]:

@@ -137,7 +137,7 @@ class Evaluate:
         elif act.do == "open_sample":
             uploads = (self.desk.keep_open_sample(),)
         elif act.do == "uploaded":
-            uploads = tuple(dict.fromkeys((*uploads, act.one("upload"))))
+            uploads = tuple(dict.fromkeys((*uploads, *self.desk.parts(act.one("upload")))))
         elif act.do == "remove":
             uploads = tuple(upload for upload in uploads if upload != act.one("upload"))
         return act.form | {"uploads": list(uploads)}
