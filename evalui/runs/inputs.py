@@ -270,7 +270,7 @@ def _faulty(
         for each in listed
     ]
     return FaultyRows(
-        "{name} has {n} faults, the first is {fault}. Correct them, or leave these rows out: "
+        "Faults in {name}: {n}. The first is {fault}. Correct them, or leave these rows out: "
         'write "skip_faulty": true inside the entry of {name} in the specification file, so that '
         'it has "{key}": {json}',
         "faults",

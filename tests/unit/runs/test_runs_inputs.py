@@ -39,7 +39,7 @@ def test_the_name_of_the_specification_counts(folder: Path) -> None:
 
 
 def test_faulty_rows_stop_a_run_that_does_not_skip_them(folder: Path) -> None:
-    with pytest.raises(FaultyRows, match=r"1 faults?, the first is .*line 4.*skip_faulty"):
+    with pytest.raises(FaultyRows, match=r"faulty: 1\. The first is .*line 4.*skip_faulty"):
         read_datasets(of("faulty.csv"), base=folder)
 
 
@@ -289,7 +289,10 @@ def test_what_belongs_elsewhere_is_refused_among_the_modes(mode: str) -> None:
 
 def test_faulty_answers_stop_a_run_that_does_not_skip_them(answered: Path, store: Store) -> None:
     (answered / "answers_x.jsonl").write_text(ANSWERS + "{no json\n")
-    with pytest.raises(FaultyRows, match=r"answers_x\.jsonl has 1 faults.*line 4"):
+    with pytest.raises(
+        FaultyRows,
+        match=r"Faults in answers_x\.jsonl: 1\..*line 4.*\"answers\": \[\{\"model\": \"x\"",
+    ):
         collect_in(answered, store, open_run(path="answers_x.jsonl"))
     (found,) = collect_in(answered, store, open_run(path="answers_x.jsonl", skip_faulty=True))
     assert (len(found.answers), found.unknown) == (2, 1)
