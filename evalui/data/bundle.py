@@ -48,6 +48,7 @@ class _Gathered:
         usable = self.usable
         mine = config.pick(usable, entry)
         others = tuple(choice for choice in usable if choice is not mine)
+        config.refuse_shared(mine, others)
         return _Gathered(mine.members, self.notes if mine is usable[0] else (), (mine,), others)
 
     def is_own(self, file: Opened) -> bool:

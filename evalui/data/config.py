@@ -114,6 +114,21 @@ def pick(chosen: Sequence[Chosen], name: str) -> Chosen:
     )
 
 
+def refuse_shared(mine: Chosen, others: Iterable[Chosen]) -> None:
+    """Raise `DataError` if a file that lost its folder may belong to another entry of its kind."""
+    for other in others:
+        for member in mine.members if other.pattern == mine.pattern else ():
+            if member.explicit and member in other.members:
+                raise DataError(
+                    "{file} may belong to {entry} or to {other}. Give the configuration and its "
+                    "folders together in a zip.",
+                    "config-shared",
+                    file=member.name,
+                    entry=mine.name,
+                    other=other.name,
+                )
+
+
 def read_config(member: Member) -> tuple[Entry, ...]:
     """The entries of a configuration; raises `DataError` if it is none."""
     try:

@@ -1,7 +1,7 @@
 """What every tab works with: settings, the store, the uploads, and the person in front of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -17,9 +17,8 @@ from evalui.report.document import Report, compile_report, with_votes
 from evalui.report.export import write
 from evalui.runs import charges
 from evalui.runs.access import LOCAL, may_see
-from evalui.runs.cells import CellPlan
-from evalui.runs.contest import AnswersSpec, Collected
-from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.contest import AnswersSpec
+from evalui.runs.estimate import estimate
 from evalui.runs.inputs import collect, submit
 from evalui.runs.limits import limit_all
 from evalui.runs.plan import plan_run
@@ -31,8 +30,9 @@ from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui import parts
 from evalui.ui.answers_card import AnswersFile, EarlierRun
 from evalui.ui.draft import Draft, Given
+from evalui.ui.intent import Intent
 from evalui.ui.models_shelf import Shelf
-from evalui.ui.shipped import OPEN_SAMPLE, sample_archive, sample_files
+from evalui.ui.shipped import OPEN_SAMPLE, open_sample, sample_archive, sample_files
 from evalui.ui.text import text
 from evalui.ui.uploads import Uploads
 
@@ -42,17 +42,6 @@ _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 _KEPT = 8  # uploads whose contents stay in memory
 _REPORTS = 3  # runs whose trials stay in memory
 _EARLIER = 20  # runs that are looked through for answers to the same questions
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """A draft worked out: its specification, its data by source, its cells, and its cost."""
-
-    spec: RunSpec
-    loaded: dict[str, Loaded]
-    plans: tuple[CellPlan, ...]
-    cost: Estimate
-    collected: tuple[Collected, ...] = ()
 
 
 class Desk:
@@ -66,6 +55,7 @@ class Desk:
         self.uploads = Uploads(settings.uploads, settings.max_upload_mb * 2**20)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = lru_cache(maxsize=_KEPT)(self._read)
+        self._names = lru_cache(maxsize=_KEPT)(self._read_names)
         self._report = lru_cache(maxsize=_REPORTS)(self._compile)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._unvoted = lru_cache(maxsize=_REPORTS)(self._compile_unvoted)
@@ -90,7 +80,7 @@ class Desk:
 
     def parts(self, upload: str) -> tuple[str, ...]:
         """The datasets of an upload, see `ui.parts`; raises `DataError` if it cannot be read."""
-        return parts.parts(upload, self._paths(upload), self._limits)
+        return parts.parts(upload, self._names(upload))
 
     def size(self, upload: str) -> int:
         """The bytes of an upload."""
@@ -106,9 +96,7 @@ class Desk:
 
     def keep_open_sample(self) -> str:
         """Store the shipped open questions as if somebody had uploaded them."""
-        if not OPEN_SAMPLE.exists():
-            raise DataError("This installation has no sample.", "no-sample")
-        return self.keep([(OPEN_SAMPLE.name, OPEN_SAMPLE.read_bytes())])
+        return self.keep([open_sample()])
 
     def answers_file(self, given: Given, datasets: Sequence[Dataset]) -> AnswersFile:
         """What a file of answers holds for the open questions it fits best."""
@@ -190,11 +178,7 @@ class Desk:
                 raise FaultyRows(
                     "Rows are faulty: leave them out, or correct the file.", "faulty-rows"
                 )
-            paths, dataset = [str(path) for path in self._paths(upload)], found.dataset
-            source = draft.dataset_spec(
-                paths, name=dataset.name, sha256=dataset.sha256, upload=upload
-            )
-            sources.append(source.model_copy(update={"entry": self._entry(upload)}))
+            sources.append(self._source(draft, upload, found.dataset))
             loaded[sources[-1].key] = found
         datasets = {key: found.dataset for key, found in loaded.items()}
         spec = draft.run_spec(sources, [self._answers(one, datasets) for one in draft.answers])
@@ -274,12 +258,27 @@ class Desk:
     def _paths(self, upload: str) -> tuple[Path, ...]:
         return self.uploads.paths(self.owner, parts.upload_of(upload))
 
+    def _read_names(self, upload: str) -> tuple[str, ...]:
+        return tuple(each.name for each in bundle.entries(self._paths(upload), limits=self._limits))
+
     def _entry(self, upload: str) -> str:
-        return parts.entry_of(upload, self._paths(upload), self._limits)
+        return (
+            ""
+            if parts.is_whole(upload)
+            else parts.entry_of(upload, self._names(parts.upload_of(upload)))
+        )
 
     def _part_of(self, source: DatasetSpec) -> str:
         upload = self._upload_of(source.paths)
-        return parts.part_of(upload, source.entry, self._paths(upload), self._limits)
+        self._paths(upload)  # raises where the files are gone
+        return parts.part_of(upload, source.entry, self._names(upload)) if source.entry else upload
+
+    def _source(self, draft: Draft, upload: str, dataset: Dataset) -> DatasetSpec:
+        """A dataset of the draft as the specification names it."""
+        paths = [str(path) for path in self._paths(upload)]
+        name, digest = dataset.name, dataset.sha256
+        source = draft.dataset_spec(paths, name=name, sha256=digest, upload=upload)
+        return source.model_copy(update={"entry": self._entry(upload)})
 
     def _upload_of(self, paths: Sequence[str]) -> str:
         return self.uploads.id_of(self.owner, [Path(path) for path in paths])

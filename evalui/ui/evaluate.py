@@ -31,7 +31,7 @@ from evalui.ui.choose import (
     settings_card,
 )
 from evalui.ui.choose_judge import Referenced, can_judge, is_single, judge_card
-from evalui.ui.desk import Desk, Intent
+from evalui.ui.desk import Desk
 from evalui.ui.draft import (
     Draft,
     form_of,
@@ -43,6 +43,7 @@ from evalui.ui.draft import (
     read_layout,
 )
 from evalui.ui.html import Html, div, el, join
+from evalui.ui.intent import Intent
 from evalui.ui.intro import adder, intro
 from evalui.ui.pane import SKIP, Act, Form, on, pane, read_act
 from evalui.ui.text import Text

@@ -1,22 +1,19 @@
 """The datasets of one upload: a SWIFT configuration has several, each with an id of its own.
 
-The first of them is called "<upload>.1". An upload that is one dataset is its only part.
+The first of them is called "<upload>.1". An upload that is one dataset is its only part. `names`
+are those of the configuration's entries in their order.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from evalui.data.base import Limits
-from evalui.data.bundle import entries
 from evalui.errors import DataError
 
 
-def parts(upload: str, paths: Sequence[Path], limits: Limits) -> tuple[str, ...]:
-    """The ids of the datasets in an upload; raises `DataError` if it cannot be read."""
-    found = entries(paths, limits=limits)
-    if len(found) < 2:
+def parts(upload: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The ids of the datasets in an upload."""
+    if len(names) < 2:
         return (upload,)
-    return tuple(f"{upload}.{place}" for place in range(1, len(found) + 1))
+    return tuple(f"{upload}.{place}" for place in range(1, len(names) + 1))
 
 
 def upload_of(part: str) -> str:
@@ -24,26 +21,26 @@ def upload_of(part: str) -> str:
     return part.partition(".")[0]
 
 
-def entry_of(part: str, paths: Sequence[Path], limits: Limits) -> str:
-    """The entry of the configuration that a part stands for, "" for a whole upload.
-
-    Raises:
-        DataError: there is no such part.
-    """
-    _, dot, place = part.partition(".")
-    if not dot:
-        return ""
-    for number, found in enumerate(entries(paths, limits=limits), 1):
-        if place == str(number):
-            return found.name
-    raise DataError("This upload is no longer here. Drop the file again.", "upload-gone")
+def is_whole(part: str) -> bool:
+    """Whether a part is all of its upload."""
+    return "." not in part
 
 
-def part_of(upload: str, entry: str, paths: Sequence[Path], limits: Limits) -> str:
+def entry_of(part: str, names: Sequence[str]) -> str:
+    """The entry that a part of a configuration stands for; raises `DataError` if there is none."""
+    upload = upload_of(part)
+    for place, name in enumerate(names, 1):
+        if part == f"{upload}.{place}":
+            return name
+    raise _gone()
+
+
+def part_of(upload: str, entry: str, names: Sequence[str]) -> str:
     """The part of an upload that an entry is; raises `DataError` if it has no such entry."""
-    if not entry:
-        return upload
-    names = [found.name for found in entries(paths, limits=limits)]
     if entry not in names:
-        raise DataError("This upload is no longer here. Drop the file again.", "upload-gone")
+        raise _gone()
     return f"{upload}.{names.index(entry) + 1}"
+
+
+def _gone() -> DataError:
+    return DataError("This upload is no longer here. Drop the file again.", "upload-gone")

@@ -20,10 +20,21 @@ def sample_files() -> tuple[Path, ...]:
 def sample_archive() -> tuple[str, bytes]:
     """The shipped sample as if somebody uploaded it; raises `DataError` if there is none."""
     if not sample_files():
-        raise DataError("This installation has no sample.", "no-sample")
+        raise _none()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path in sample_files():
             # Always the same date, so that it is always the same upload.
             archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
     return _SAMPLE_NAME, packed.getvalue()
+
+
+def open_sample() -> tuple[str, bytes]:
+    """The shipped open questions as a file; raises `DataError` if there are none."""
+    if not OPEN_SAMPLE.exists():
+        raise _none()
+    return OPEN_SAMPLE.name, OPEN_SAMPLE.read_bytes()
+
+
+def _none() -> DataError:
+    return DataError("This installation has no sample.", "no-sample")

@@ -213,3 +213,15 @@ def test_files_without_a_configuration_have_no_entries(folder: Path) -> None:
 def test_an_entry_that_is_not_there_is_told_with_those_that_are(mixed: Path) -> None:
     with pytest.raises(DataError, match=r"no entry .law.\. Known: qa, mine, other"):
         load([mixed], layout=Layout(entry="law"))
+
+
+def test_a_file_without_its_folder_is_not_given_to_two_entries_of_its_kind(
+    folder: Path, tmp_path: Path
+) -> None:
+    config = write(folder, ENTRY, ENTRY | {"name": "other", "dataset": "eval_example/other"})
+    loose = tmp_path / "loose"
+    loose.mkdir()
+    copies = [Path(shutil.copy(file, loose)) for file in (config, folder / "other/one_val.csv")]
+    with pytest.raises(DataError, match=r"one_val\.csv may belong to mine or to other"):
+        load(copies, layout=Layout(entry="mine"))
+    assert load([config], layout=Layout(entry="mine")).files == ("one_dev.csv", "one_val.csv")

@@ -134,3 +134,15 @@ def test_a_part_that_does_not_exist_is_gone(desk: Desk, end: str):
     upload = desk.keep(LOOSE)
     with pytest.raises(DataError, match="no longer here"):
         desk.load(upload + end, read_draft({}).layout)
+
+
+def test_a_configuration_is_read_once_however_often_its_page_is_shown(
+    desk: Desk,
+):
+    upload = desk.keep(LOOSE)
+    run_id = started(desk, upload)
+    for path in desk.uploads.paths(desk.owner, upload):
+        path.unlink()
+    assert len(desk.parts(upload)) == 2
+    assert desk.load(desk.parts(upload)[0], read_draft({}).layout).dataset.name == "written"
+    assert desk.run(run_id).state == "queued"
