@@ -175,8 +175,9 @@ def _run(given: argparse.Namespace) -> int:
     from evalui.models import read_catalog
     from evalui.models.additions import additions_beside, read_models
     from evalui.report.document import compile_report, first_sentence
+    from evalui.report.left_out import left_out_sentences
     from evalui.runs.charges import expenses, run_charge
-    from evalui.runs.inputs import collect, read_datasets, submit
+    from evalui.runs.inputs import collect, expand, read_datasets, submit
     from evalui.runs.spec import read_spec
     from evalui.runs.store import Store
 
@@ -185,7 +186,7 @@ def _run(given: argparse.Namespace) -> int:
     if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
         logging.getLogger("evalui.models.fp32").addHandler(printing)
     language = given.language or _language(settings)
-    spec = read_spec(_text(given.spec))
+    spec = expand(read_spec(_text(given.spec)), base=given.spec.parent)
     if given.engine:
         settings = settings.model_copy(update={"engine": given.engine})
     if given.models_file:
@@ -200,11 +201,10 @@ def _run(given: argparse.Namespace) -> int:
     try:
         datasets = {key: upload.dataset for key, upload in loaded.items()}
         collected = collect(store, spec, datasets, base=given.spec.parent)
-        for found in collected:
-            if found.unknown:
-                told = f"{found.unknown} answers of {found.model} belong to no question of the run"
-                print(f"evalui: {told}", file=sys.stderr)
         run_id = submit(store, spec, loaded, catalog, collected=collected)
+        left_out = store.left_out(run_id)
+        for told in left_out_sentences(left_out, "en"):
+            print(f"evalui: left out: {told}", file=sys.stderr)
         _work(store, run_id, catalog, settings)
         row, charge = store.run(run_id), run_charge(store.database, run_id, catalog)
         baselines = frozenset(name for name, entry in catalog.items() if entry.baseline)
@@ -214,6 +214,7 @@ def _run(given: argparse.Namespace) -> int:
             baselines=baselines,
             spec=row.spec,
             expenses=expenses(store.database, run_id, catalog),
+            left_out=left_out,
         )
     finally:
         store.close()
@@ -265,9 +266,11 @@ def _write(report: "Report", folder: Path, language: Language) -> None:
 
 
 def _told(report: "Report") -> int:
-    """Say what could not be done; the exit code."""
+    """Say what failed; the exit code. What could not be tried was said before the run began."""
     failed = [result for result in report.results if result.error]
     for result in failed:
+        if result.state == "impossible":
+            continue
         cell = result.cell
         place = f"{cell.model} on {cell.dataset}, {cell.label}"
         print(f"evalui: {place}: {result.error}", file=sys.stderr)

@@ -5,8 +5,7 @@
 Nothing here knows files, models, databases or screens.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
@@ -102,6 +101,23 @@ class Dataset:
     samples: tuple[Sample, ...]
     shots: tuple[Sample, ...] = ()
     sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that a run was given and does not evaluate.
+
+    `rule` says why and is the key of its sentence in a report. `what` is the name of the file,
+    entry or model, `mode` those of the modes, `why` what else there is to know; "" where there is
+    none. `rows` counts rows of a file.
+    """
+
+    rule: str
+    dataset: str
+    what: str = ""
+    mode: str = ""
+    why: str = ""
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,19 +386,3 @@ class CellResult:
     contestants: tuple[Contestant, ...] = ()
     orders: Orders = "double"
     conflict: Conflict = "tie"
-
-
-def tie_among(slots: Sequence[int], target: int) -> Reading:
-    """The reading of an answer that says several slots equally: 1/t, and no choice."""
-    return Reading(None, (target in slots) / len(slots), "tie", tied=True)
-
-
-def tie_credit(scores: tuple[float, ...], target: int, rule: str) -> Reading:
-    """The reading of an argmax over `scores` that never resolves a tie by position."""
-    best = max(scores)
-    if math.isnan(best) or best == -math.inf:
-        return Reading(None, 0.0, "no-probability")
-    top = [slot for slot, score in enumerate(scores) if score == best]
-    if len(top) > 1:
-        return tie_among(top, target)
-    return Reading(top[0], float(top[0] == target), rule)

@@ -12,7 +12,7 @@ from evalui.data.base import (
     Note,
     Reader,
 )
-from evalui.data.bundle import load
+from evalui.data.bundle import entries, load
 
 __all__ = [
     "ANSWER_KEYS",
@@ -26,6 +26,7 @@ __all__ = [
     "Reader",
     "ceval",
     "choices",
+    "entries",
     "general_qa",
     "load",
     "mmlu",

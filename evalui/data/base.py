@@ -91,7 +91,6 @@ ASSUMPTIONS = (
     "place-or-text",
     "text-or-place",
     "duplicate-options",
-    "duplicate-options-left-out",
 )
 
 
@@ -101,7 +100,8 @@ class Layout:
 
     `options` are the option columns in order, `answer_key` is a name in `ANSWER_KEYS`. `answer`
     is the column of references where there are no options. `sheet` of a workbook and `kind` of
-    question are chosen where there are several; empty, the first that fits counts.
+    question are chosen where there are several; empty, the first that fits counts. `entry` names
+    the one dataset of a SWIFT configuration that is meant; empty, all files of a kind together.
     `duplicate_options` says whether rows whose options share a text stay or are left out.
     """
 
@@ -112,6 +112,7 @@ class Layout:
     sheet: str = ""
     kind: Kind | Literal[""] = ""
     duplicate_options: Duplicates = "keep"
+    entry: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +179,7 @@ class Part:
 
     `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
     `answer_key` is what the reader found in the answers where the layout leaves it to the file.
+    `skipped` counts usable rows that were left out by choice.
     """
 
     samples: tuple[Sample, ...]
@@ -186,6 +188,7 @@ class Part:
     unanswered: bool = False
     answer_key: str = ""
     notes: tuple[Note, ...] = ()
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +196,8 @@ class Loaded:
     """An upload as a whole.
 
     `dataset` has the usable rows only and `faults` all that is wrong with the others. `n_rows`
-    counts the rows of the scored files, `files` names what was read. `sheets` are the visible
+    counts the rows of the scored files, `skipped` the usable ones among them that were left out by
+    choice, `files` names what was read. `sheets` are the visible
     sheets of the workbooks, `kinds` the kinds of question among all files, in their order.
     """
 
@@ -204,6 +208,7 @@ class Loaded:
     notes: tuple[Note, ...] = field(default=())
     sheets: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)

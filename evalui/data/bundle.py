@@ -27,11 +27,36 @@ _LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """The files to read; `chosen` are the entries of the configurations, if there are any."""
+    """The files to read; `chosen` are the entries of the configurations, if there are any.
+
+    Of `others` none is read: another entry was asked for.
+    """
 
     members: tuple[Member, ...]
     notes: tuple[Note, ...]
     chosen: tuple[config.Chosen, ...] = ()
+    others: tuple[config.Chosen, ...] = ()
+
+    @property
+    def usable(self) -> tuple[config.Chosen, ...]:
+        """The entries that have files, each under a name of its own."""
+        return config.distinct(choice for choice in self.chosen if choice.members)
+
+    def of(self, entry: str) -> "_Gathered":
+        """What belongs to one entry; the first one keeps what is said of the files as a whole."""
+        if not entry:
+            return self
+        usable = self.usable
+        mine = config.pick(usable, entry)
+        others = tuple(choice for choice in usable if choice is not mine)
+        config.refuse_shared(mine, others)
+        return _Gathered(mine.members, self.notes if mine is usable[0] else (), (mine,), others)
+
+    def is_own(self, file: Opened) -> bool:
+        """Whether a file is meant: without its folder it may fit several entries by its name."""
+        shared = any(file.path == member.path for each in self.others for member in each.members)
+        kind = file.reader.kind if file.reader else _by_suffix(file)
+        return not shared or any(choice.takes(kind) for choice in self.chosen)
 
     def name_of(self, used: Sequence[File]) -> str:
         """The name that the configurations give to these files, "" without one."""
@@ -50,6 +75,14 @@ class _Roles:
     notes: tuple[Note, ...]
 
 
+def entries(paths: Sequence[Path], *, limits: Limits = _LIMITS) -> tuple[config.Chosen, ...]:
+    """The datasets of the configurations in `paths`, () without one; each name is there once.
+
+    Those whose folder is not there are left out. Raises `DataError` as `load` does.
+    """
+    return _gathered(paths, limits).usable
+
+
 def load(
     paths: Sequence[Path], *, layout: Layout = _DEFAULT, name: str = "", limits: Limits = _LIMITS
 ) -> Loaded:
@@ -59,10 +92,11 @@ def load(
         DataError: nothing can be read, or a file is no table at all; says which and why.
         UnknownName: the layout's answer key does not exist.
     """
-    gathered = _gathered(paths, limits)
+    gathered = _gathered(paths, limits).of(layout.entry)
     _check_lines(gathered.members, limits)
     opened = list(open_files(gathered.members, layout, limits))
-    found = of_one_kind([file for file in opened if isinstance(file, Opened)], layout)
+    own = [file for file in opened if isinstance(file, Opened) and gathered.is_own(file)]
+    found = of_one_kind(own, layout)
     files, repeated = settled(read_files(found, layout), layout)
     _check_names(files)
     roles = _roles(files)
@@ -86,6 +120,7 @@ def load(
         dataset=dataset,
         faults=(*faults, *shot_faults),
         n_rows=sum(file.part.n_rows for file in roles.scored),
+        skipped=sum(file.part.skipped for file in roles.scored),
         files=tuple(file.source.name for file in used),
         notes=(*notes, *_notes(roles, found.kind)),
         sheets=tuple(dict.fromkeys(title for file in used for title in file.opened.sheets)),
@@ -108,6 +143,10 @@ def _gathered(paths: Sequence[Path], limits: Limits) -> _Gathered:
     bare = [choice.name for choice in chosen if not choice.members]
     notes = (Note("folder-missing", {"name": name}) for name in bare)
     return _Gathered(tuple(found.values()), (*gathered.notes, *notes), tuple(chosen))
+
+
+def _by_suffix(file: Opened) -> Kind:
+    return "general_qa" if file.path.suffix.lower() in (".jsonl", ".ndjson") else "multiple_choice"
 
 
 def _check_lines(members: Sequence[Member], limits: Limits) -> None:
@@ -246,8 +285,8 @@ def _sha256(used: Sequence[File], layout: Layout, *, skipped: bool) -> str:
         if file.opened.role.news:
             # Earlier versions gave the same file another subject or split.
             total.update(_bytes(f"role:{file.source.subject}:{file.source.split}"))
-    # The kind decides which files are used, and is told by them.
-    columns = replace(layout, sheet="", kind="", duplicate_options="keep")
+    # The kind and the entry decide which files are used, and are told by them.
+    columns = replace(layout, sheet="", kind="", entry="", duplicate_options="keep")
     if columns != _DEFAULT:
         # As it was written before a layout had sheets, so that older signatures stay true.
         total.update(_bytes(repr(astuple(columns)[:_COLUMN_FIELDS])))

@@ -6,8 +6,9 @@ uploaded file says must not make a server read its other files.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from evalui.data.decoding import decode
 from evalui.data.files import Member, folder, is_json
 from evalui.data.table import has_half_pair
 from evalui.errors import DataError, Sentence, sentence
+from evalui.types import Kind
 
 PATTERNS = ("ceval", "general_qa")
 
@@ -32,10 +34,20 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The files that one entry of a configuration names, and the name it gives them."""
+    """The files that one entry of a configuration names, the name it gives them and their kind."""
 
     members: tuple[Member, ...]
     name: str
+    pattern: str
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether its questions are answered in writing."""
+        return self.pattern != "ceval"
+
+    def takes(self, kind: Kind) -> bool:
+        """Whether the entry means questions of this kind."""
+        return (kind == "multiple_choice") == (self.pattern == "ceval")
 
 
 def is_config(member: Member) -> bool:
@@ -77,6 +89,44 @@ def choose(config: Member, members: Sequence[Member]) -> tuple[Chosen, ...]:
     entries = read_config(config)
     may_miss = any(entry.pattern == "ceval" for entry in entries)
     return tuple(_chosen(config, entry, members, may_miss=may_miss) for entry in entries)
+
+
+def distinct(chosen: Iterable[Chosen]) -> tuple[Chosen, ...]:
+    """The entries with a number behind each name that was there before."""
+    named: dict[str, Chosen] = {}
+    for choice in chosen:
+        numbered = (f"{choice.name} ({n})" for n in count(2))
+        name = next(name for name in chain([choice.name], numbered) if name not in named)
+        named[name] = replace(choice, name=name)
+    return tuple(named.values())
+
+
+def pick(chosen: Sequence[Chosen], name: str) -> Chosen:
+    """The entry of this name; raises `DataError` if there is none."""
+    for choice in chosen:
+        if choice.name == name:
+            return choice
+    raise DataError(
+        "The configuration has no entry {name}. Known: {known}.",
+        "config-no-entry",
+        name=repr(name),
+        known=", ".join(choice.name for choice in chosen) or "–",
+    )
+
+
+def refuse_shared(mine: Chosen, others: Iterable[Chosen]) -> None:
+    """Raise `DataError` if a file that lost its folder may belong to another entry of its kind."""
+    for other in others:
+        for member in mine.members if other.pattern == mine.pattern else ():
+            if member.explicit and member in other.members:
+                raise DataError(
+                    "{file} may belong to {entry} or to {other}. Give the configuration and its "
+                    "folders together in a zip.",
+                    "config-shared",
+                    file=member.name,
+                    entry=mine.name,
+                    other=other.name,
+                )
 
 
 def read_config(member: Member) -> tuple[Entry, ...]:
@@ -167,11 +217,11 @@ def _chosen(config: Member, entry: Entry, members: Sequence[Member], *, may_miss
             if member.path.stem in names and _lies_in(member, entry.dataset)
         ]
         if not here and may_miss and entry.pattern != "ceval":
-            return Chosen((), entry.name)
+            return Chosen((), entry.name, entry.pattern)
         if not here:
             raise _missing(config, entry, subset)
         found += here
-    return Chosen(tuple(found), entry.name)
+    return Chosen(tuple(found), entry.name, entry.pattern)
 
 
 def _missing(config: Member, entry: Entry, subset: str) -> DataError:

@@ -32,7 +32,8 @@ def settled(files: Sequence[File], layout: Layout) -> tuple[list[File], tuple[No
 
 def _without(file: File) -> File:
     samples = tuple(sample for sample in file.part.samples if not sample.duplicate_options)
-    return replace(file, part=replace(file.part, samples=samples))
+    skipped = len(file.part.samples) - len(samples)
+    return replace(file, part=replace(file.part, samples=samples, skipped=skipped))
 
 
 def _notes(files: Sequence[File], rule: str) -> Iterator[Note]:

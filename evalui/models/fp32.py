@@ -131,7 +131,12 @@ def renew(folder: Path, *, measured: Measure = measure) -> tuple[Choice | None, 
     try:
         return before, _keep(path, Choice(choose(rates), machine(), rates), replacing=True)
     except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}.") from error
+        raise StoreError(
+            "{path} cannot be written: {reason}.",
+            "not-written",
+            path=str(path),
+            reason=str(error.strerror),
+        ) from error
 
 
 @cache

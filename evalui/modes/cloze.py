@@ -9,18 +9,8 @@ from collections.abc import Sequence
 from evalui.modes.base import MODES, Setting, shown
 from evalui.modes.templates import ask_cloze, choose, continuation
 from evalui.scoring.cloze import NORMALISATIONS, normalise
-from evalui.types import (
-    Ability,
-    Kind,
-    Loglik,
-    Logprob,
-    Request,
-    Response,
-    Sample,
-    Trial,
-    Variant,
-    tie_credit,
-)
+from evalui.scoring.ties import tie_credit
+from evalui.types import Ability, Kind, Loglik, Logprob, Request, Response, Sample, Trial, Variant
 
 
 class Cloze:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from evalui.modes.base import MODES, Setting, shown
 from evalui.modes.templates import ask_choices, choose, letter_lead
+from evalui.scoring.ties import tie_credit
 from evalui.types import (
     LETTERS,
     Ability,
@@ -27,7 +28,6 @@ from evalui.types import (
     Sample,
     Trial,
     Variant,
-    tie_credit,
 )
 
 

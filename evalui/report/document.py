@@ -11,12 +11,13 @@ from evalui.report.arena import Arena, arenas
 from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, as_markdown, escaped
 from evalui.report.choice_document import choice_blocks
 from evalui.report.expenses import Expense, expense_blocks
+from evalui.report.left_out import left_out_blocks
 from evalui.report.open_document import arena_blocks
 from evalui.report.people_document import people_blocks
 from evalui.report.sentences import say
 from evalui.report.summary import Summary, summarise
 from evalui.report.votes import PeopleFigures, Votes, compare_people, human_arenas
-from evalui.types import CellResult, Language, Verdict
+from evalui.types import CellResult, Language, LeftOut, Verdict
 
 __all__ = [
     "Report",
@@ -39,6 +40,7 @@ class Report:
     `summaries` are of the multiple-choice cells, `answers` of the written answers, `arenas` of
     the judges who compared them. `votes` are what people said by dataset, `people` the figures of
     that beside each judge. `expenses` are what the models took, at the prices of the day.
+    `left_out` is what the run was given and does not evaluate.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Report:
     people: tuple[PeopleFigures, ...] = ()
     votes: Votes = field(default_factory=lambda: _NO_VOTES)
     expenses: tuple[Expense, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def signatures(self) -> tuple[str, ...]:
@@ -67,10 +70,12 @@ def compile_report(
     spec: str = "",
     votes: Votes = _NO_VOTES,
     expenses: Sequence[Expense] = (),
+    left_out: Sequence[LeftOut] = (),
 ) -> Report:
     """The report of a run, or of as much of it as is done; `baselines` are scripted models.
 
-    `votes` are what people said of each dataset, by its name; `expenses` are what the models took.
+    `votes` are what people said of each dataset, by its name; `expenses` are what the models took,
+    `left_out` is what the run does not evaluate.
     """
     summaries = tuple(
         summarise(result) for result in results if result.cell.mode not in (ANSWERS, JUDGE)
@@ -84,6 +89,7 @@ def compile_report(
         answers=answers(results),
         arenas=arenas(results),
         expenses=tuple(expenses),
+        left_out=tuple(left_out),
     )
     return with_votes(report, votes)
 
@@ -112,7 +118,7 @@ def first_sentence(report: Report, language: Language) -> str:
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:
-    """The whole report: figures of choices, of judges, of texts, their cost, how all was made."""
+    """The whole report: figures of choices, of judges, of texts, what lacks, cost, signatures."""
     yield Heading(1, report.name or say("report", language))
     if report.summaries or not (report.answers or report.arenas):
         yield from choice_blocks(report.summaries, language, baselines=report.baselines)
@@ -125,6 +131,7 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
     for part in (judged, answered) if said else (answered, judged):
         yield from part
     yield from people_blocks(report.people, language, rule_based=rules)
+    yield from left_out_blocks(report.left_out, language)
     yield from expense_blocks(report.expenses, language)
     yield Heading(2, say("made", language))
     yield Bullets(report.signatures, signs=True)

@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,8 @@ def write_json(report: Report, language: Language) -> bytes:
     }
     if report.people:
         whole["people"] = [people_object(figures) for figures in report.people]
+    if report.left_out:
+        whole["left_out"] = [asdict(each) for each in report.left_out]
     if report.expenses:
         whole["expenses"] = expense_objects(report.expenses)
     return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()

@@ -13,7 +13,8 @@ from typing import Any, cast
 from evalui.data.naming import names_options
 from evalui.errors import DataError
 from evalui.scoring.reply import read_strict, read_tolerant
-from evalui.types import LETTERS, Fixed, Pattern, Reading, Sample, Trial, Variant, tie_credit
+from evalui.scoring.ties import tie_credit
+from evalui.types import LETTERS, Fixed, Pattern, Reading, Sample, Trial, Variant
 
 _CHOICE_KEYS = {"id", "options", "answer", "permutation", "reply", "probabilities"}
 _ROUNDING = 0.02  # probabilities given to two decimals may sum to a little over 1

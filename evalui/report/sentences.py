@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from evalui.report.arena_sentences import ARENA_SENTENCES
 from evalui.report.bias_sentences import BIAS_SENTENCES
 from evalui.report.expense_sentences import EXPENSE_SENTENCES
+from evalui.report.left_out_sentences import LEFT_OUT_SENTENCES
 from evalui.report.pair_sentences import PAIR_SENTENCES
 from evalui.report.people_sentences import PEOPLE_SENTENCES
 from evalui.report.text_sentences import TEXT_SENTENCES
@@ -302,6 +303,7 @@ SENTENCES: Mapping[str, Sentence] = {
     **ARENA_SENTENCES,
     **BIAS_SENTENCES,
     **EXPENSE_SENTENCES,
+    **LEFT_OUT_SENTENCES,
     **PAIR_SENTENCES,
     **PEOPLE_SENTENCES,
     **TEXT_SENTENCES,

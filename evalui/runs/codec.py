@@ -7,7 +7,8 @@ NaN as the names its own reader knows, so every number survives the round trip t
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from evalui.errors import Sentence, Value
 from evalui.types import (
     Dataset,
     LabelProbs,
+    LeftOut,
     Loglik,
     Logprob,
     Message,
@@ -55,6 +57,16 @@ def encode_sentence(text: str) -> str:
 def decode_sentence(text: str) -> str:
     """The inverse of `encode_sentence`."""
     return _sentence(json.loads(text)) if text else ""
+
+
+def encode_left_out(found: Sequence[LeftOut]) -> str:
+    """What a run leaves out, as a JSON list of objects."""
+    return _json([asdict(each) for each in found])
+
+
+def decode_left_out(text: str) -> tuple[LeftOut, ...]:
+    """The inverse of `encode_left_out`."""
+    return tuple(LeftOut(**each) for each in json.loads(text))
 
 
 def encode_sample(sample: Sample) -> str:

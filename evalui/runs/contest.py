@@ -20,7 +20,8 @@ Place = tuple[int, ...]  # of the contestants in one showing, without regard to 
 class AnswersSpec(BaseModel):
     """Answers collected elsewhere (`path`) or by an earlier run (`run`) of this server.
 
-    `dataset` is the key of the dataset they answer; it may be left out if there is only one.
+    `dataset` is the key of the dataset they answer; it may be left out if there is only one
+    of open questions.
     `skip_faulty` leaves out rows of the file that cannot be used.
     """
 

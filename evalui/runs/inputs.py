@@ -1,19 +1,52 @@
 """From the files a specification names to a run in the queue."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from evalui.data.answers import Answers, read_answers
 from evalui.data.base import Layout, Limits, Loaded
-from evalui.data.bundle import load
+from evalui.data.bundle import entries, load
+from evalui.data.config import Chosen
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.runs.access import LOCAL, may_see
 from evalui.runs.contest import AnswersSpec, Collected
+from evalui.runs.left_out import left_out
+from evalui.runs.limits import limit_all
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
 from evalui.runs.store import Store
-from evalui.types import Dataset, Sample
+from evalui.types import Dataset, Fault, Sample
+
+
+def expand(
+    spec: RunSpec,
+    *,
+    base: Path = Path(),
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+) -> RunSpec:
+    """The specification with a dataset for each entry of a SWIFT configuration it names.
+
+    Entries of one kind stay one dataset in version 1, which meant them so; and so does what a
+    specification has chosen by `entry`, `kind` or a digest. Raises `DataError` as `load` does.
+    """
+    datasets: list[DatasetSpec] = []
+    renamed: dict[str, str] = {}
+    for source in spec.datasets:
+        found = _entries(spec, source, base, limits)
+        parts = [_part(source, each.name) for each in found] or [source]
+        datasets += parts
+        written = [part for part, each in zip(parts, found, strict=False) if each.takes_text]
+        if len(written) == 1:
+            renamed[source.key] = written[0].key
+    answers = [
+        each.model_copy(update={"dataset": renamed.get(each.dataset, each.dataset)})
+        for each in spec.answers
+    ]
+    return spec.model_copy(update={"datasets": datasets, "answers": answers})
 
 
 def read_datasets(
@@ -29,7 +62,7 @@ def read_datasets(
         FaultyRows: rows are wrong and the specification does not say to skip them.
         SpecError: a file is not the one the specification was written for.
     """
-    return {source.key: _read(source, base, limits) for source in spec.datasets}
+    return {source.key: _read(spec, source, base, limits) for source in spec.datasets}
 
 
 def collect(
@@ -49,7 +82,7 @@ def collect(
         UnknownRun: the earlier run is not there, or is somebody else's.
     """
     return tuple(
-        _collected(store, wanted, datasets, base, limits, owner) for wanted in spec.answers
+        _collected(store, spec, wanted, datasets, base, limits, owner) for wanted in spec.answers
     )
 
 
@@ -69,12 +102,13 @@ def submit(
     Raises:
         SpecError, UnknownName: see `plan_run`; nothing is kept then.
     """
-    datasets = {key: upload.dataset for key, upload in loaded.items()}
+    datasets = limit_all({key: upload.dataset for key, upload in loaded.items()}, spec)
     plans = plan_run(spec, datasets, catalog, collected)
     paths = {source.key: source.paths for source in spec.datasets}
-    for key, upload in loaded.items():
-        store.add_dataset(upload.dataset, owner, paths[key], len(upload.faults))
-    return store.create_run(spec, plans, owner)
+    for key, dataset in datasets.items():
+        store.add_dataset(dataset, owner, paths[key], len(loaded[key].faults))
+    found = left_out(spec, loaded, plans, collected)
+    return store.create_run(spec, plans, owner, left_out=found)
 
 
 def layout_of(source: DatasetSpec) -> Layout:
@@ -87,7 +121,22 @@ def layout_of(source: DatasetSpec) -> Layout:
         sheet=source.sheet,
         kind=source.kind,
         duplicate_options=source.duplicate_options,
+        entry=source.entry,
     )
+
+
+def _entries(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> tuple[Chosen, ...]:
+    """The entries of a dataset that are datasets of their own; () to take the files as they are."""
+    if source.entry or source.kind or source.sha256:
+        return ()
+    found = entries([_located(base, path) for path in source.paths], limits=limits)
+    mixed = len({each.pattern for each in found}) > 1
+    return found if mixed or (spec.version > 1 and len(found) > 1) else ()
+
+
+def _part(source: DatasetSpec, entry: str) -> DatasetSpec:
+    name = f"{source.name}/{entry}" if source.name else ""
+    return source.model_copy(update={"entry": entry, "name": name})
 
 
 def _located(base: Path, path: str) -> Path:
@@ -101,6 +150,7 @@ def _located(base: Path, path: str) -> Path:
 
 def _collected(
     store: Store,
+    spec: RunSpec,
     wanted: AnswersSpec,
     datasets: Mapping[str, Dataset],
     base: Path,
@@ -119,7 +169,7 @@ def _collected(
         found = read_answers(
             _located(base, wanted.path), samples, model=wanted.model, limits=limits
         )
-        _refuse_faults(wanted, found)
+        _refuse_faults(spec, wanted, found)
         answers, unknown = found.answers, len(found.unknown)
     else:
         answers, unknown = _earlier(store, wanted, samples, owner), 0
@@ -133,22 +183,18 @@ def _collected(
     return Collected(wanted.model, source, answers, unknown)
 
 
-def _refuse_faults(wanted: AnswersSpec, found: Answers) -> None:
+def _refuse_faults(spec: RunSpec, wanted: AnswersSpec, found: Answers) -> None:
     # Answers to questions that are not asked here are no mistake: a file may answer more.
     faults = [fault for fault in found.faults if fault.rule != "unknown-index"]
     if faults and not wanted.skip_faulty:
-        raise FaultyRows(
-            "{name} has {n} faults, the first is {fault}. "
-            'Mend them, or leave these rows out with "skip_faulty": true.',
-            "faults",
-            name=Path(wanted.path).name,
-            n=len(faults),
-            fault=str(faults[0]),
-        )
+        raise _faulty(Path(wanted.path).name, faults, "answers", spec.answers, wanted)
 
 
 def _source(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> str:
     """The key of the dataset that is answered; its name will do as well."""
+    open_ = [key for key, dataset in datasets.items() if dataset.kind != "multiple_choice"]
+    if not wanted.dataset and len(open_) == 1:
+        return open_[0]
     if not wanted.dataset and len(datasets) == 1:
         return next(iter(datasets))
     for key, dataset in datasets.items():
@@ -194,7 +240,7 @@ def _asked(sample: Sample) -> tuple[object, ...]:
     return sample.question, sample.history, sample.follow_ups
 
 
-def _read(source: DatasetSpec, base: Path, limits: Limits) -> Loaded:
+def _read(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> Loaded:
     loaded = load(
         [_located(base, path) for path in source.paths],
         layout=layout_of(source),
@@ -212,12 +258,26 @@ def _read(source: DatasetSpec, base: Path, limits: Limits) -> Loaded:
             expected=source.sha256[:8],
         )
     if loaded.faults and not source.skip_faulty:
-        raise FaultyRows(
-            "{name} has {n} faults, the first is {fault}. "
-            'Mend them, or leave these rows out with "skip_faulty": true.',
-            "faults",
-            name=name,
-            n=len(loaded.faults),
-            fault=str(loaded.faults[0]),
-        )
+        raise _faulty(name, loaded.faults, "datasets", spec.datasets, source)
     return loaded
+
+
+def _faulty(
+    name: str, faults: Sequence[Fault], key: str, listed: Sequence[BaseModel], source: BaseModel
+) -> FaultyRows:
+    """The error of faulty rows of `source`, with the JSON that leaves them out."""
+    written = [
+        each.model_dump(exclude_defaults=True) | ({"skip_faulty": True} if each is source else {})
+        for each in listed
+    ]
+    return FaultyRows(
+        "Faults in {name}: {n}. The first is {fault}. Correct them, or leave these rows out: "
+        'write "skip_faulty": true inside the entry of {name} in the specification file, so that '
+        'it has "{key}": {json}',
+        "faults",
+        name=name,
+        n=len(faults),
+        fault=str(faults[0]),
+        key=key,
+        json=json.dumps(written, ensure_ascii=False),
+    )

@@ -283,6 +283,9 @@ _SEVENTH = (
     """,
 )
 
+# What a run was given and does not evaluate, as JSON.
+_EIGHTH = ("ALTER TABLE run ADD COLUMN left_out TEXT NOT NULL DEFAULT '[]'",)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIRST,
     _SECOND,
@@ -291,6 +294,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIFTH,
     _SIXTH,
     _SEVENTH,
+    _EIGHTH,
 )
 
 

@@ -9,6 +9,8 @@ from evalui.runs.cells import CellPlan, work
 from evalui.runs.codec import request_key
 from evalui.runs.database import Database
 from evalui.runs.devices import workers
+from evalui.runs.rows import CellRow
+from evalui.runs.spec import ModeSpec
 from evalui.runs.workload import RequestSize
 from evalui.types import Dataset
 
@@ -115,3 +117,18 @@ def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str
     ]
     known = known_responses(database, dict.fromkeys(keys))
     return sum(key in known for key in keys)
+
+
+def left(cells: Sequence[CellRow], known: Mapping[tuple[str, str, int], Pace]) -> float | None:
+    """Seconds until all cells are done at the speeds known; None where a cell was never timed."""
+    seconds = [_left(cell, known) for cell in cells if cell.state in ("waiting", "running")]
+    told = [second for second in seconds if second is not None]
+    return sum(told) if len(told) == len(seconds) else None
+
+
+def _left(cell: CellRow, known: Mapping[tuple[str, str, int], Pace]) -> float | None:
+    if cell.left is not None:
+        return cell.left
+    shots = ModeSpec.model_validate_json(cell.plan).shots
+    timed = known.get((cell.cell.model, cell.cell.mode, shots))
+    return cell.requests * (1 - cell.done / max(1, cell.total)) / timed.rate if timed else None

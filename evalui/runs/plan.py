@@ -11,8 +11,10 @@ from evalui.modes import MODES, Mode, Setting
 from evalui.runs.cells import MOST_TRIALS, CellPlan, reordered, setting_of, why_not
 from evalui.runs.codec import dataset_key
 from evalui.runs.contest import Collected
+from evalui.runs.limits import limit_all
 from evalui.runs.plan_judges import contestants_of, plan_judges
-from evalui.runs.spec import OPEN, DatasetSpec, ModeSpec, RunSpec, labels, signature
+from evalui.runs.signature import labels, signature
+from evalui.runs.spec import OPEN, DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.orders import count_variants
 from evalui.types import Cell, Dataset, Pattern, Sample, Variant
 
@@ -35,6 +37,7 @@ def plan_run(
         UnknownName: no such model, mode, template or form.
     """
     _refuse_twins(spec, datasets, collected)
+    datasets = limit_all(datasets, spec)
     judges = spec.judging.judges if spec.judging else []
     for name in (*spec.models, *judges):
         find(catalog, name)
@@ -67,7 +70,7 @@ def _recorded(
     """A cell for the answers of each contestant that is not asked."""
     for found in collected:
         dataset = datasets[found.source]
-        samples = dataset.samples[: spec.limit]
+        samples = dataset.samples[: spec.head]
         mode = ModeSpec(mode=OPEN, chat=False, recorded=True)
         kept = {
             sample.id: found.answers[sample.id] for sample in samples if sample.id in found.answers
@@ -79,6 +82,7 @@ def _recorded(
             model=found.model,
             seed=spec.seed,
             limit=spec.limit,
+            limit_per=spec.counts_per,
             answers=kept,
         )
         yield CellPlan(
@@ -134,7 +138,7 @@ def _plan_cell(
     scorer = MODES[asked.mode]
     mode = asked.model_copy(update={"chat": entry.chat if asked.chat is None else asked.chat})
     pattern: Pattern = mode.pattern if scorer.shows_options else "origin"
-    samples = dataset.samples[: spec.limit]
+    samples = dataset.samples[: spec.head]
     setting = setting_of(mode, dataset.shots)
     impossible = why_not(dataset, entry, mode)
     if not impossible:
@@ -158,7 +162,15 @@ def _plan_cell(
             limit=MOST_TRIALS,
         )
     requests = 0 if impossible else _count_requests(scorer, setting, samples, totals)
-    told = signature(dataset, samples, mode, model=entry.name, seed=spec.seed, limit=spec.limit)
+    told = signature(
+        dataset,
+        samples,
+        mode,
+        model=entry.name,
+        seed=spec.seed,
+        limit=spec.limit,
+        limit_per=spec.counts_per,
+    )
     return CellPlan(
         cell=Cell(dataset.name, entry.name, mode.mode, label, pattern, told),
         source=source.key,

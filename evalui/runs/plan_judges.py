@@ -8,7 +8,8 @@ from evalui.errors import SpecError, sentence
 from evalui.models.base import ModelEntry
 from evalui.runs.cells import MOST_TRIALS, CellPlan, setting_of, why_not, work
 from evalui.runs.contest import Judging, meetings
-from evalui.runs.spec import JUDGE, OPEN, ModeSpec, RunSpec, signature
+from evalui.runs.signature import signature
+from evalui.runs.spec import JUDGE, OPEN, ModeSpec, RunSpec
 from evalui.types import Cell, Contestant, Dataset
 
 # What an answer that is not written yet is taken to be, for an estimate of what judging costs.
@@ -61,10 +62,10 @@ def _plan(
             needed=needed,
         )
     _refuse_twins(dataset, able)
-    _refuse_too_many(dataset, judging, [plan.cell.model for plan in able], spec.limit)
+    _refuse_too_many(dataset, judging, [plan.cell.model for plan in able], spec.head)
     chat = entry.chat if judging.chat is None else judging.chat
     mode = ModeSpec(mode=JUDGE, max_tokens=judging.max_tokens, chat=chat, judging=judging)
-    samples = dataset.samples[: spec.limit]
+    samples = dataset.samples[: spec.head]
     contestants = tuple(_expected(plan, dataset) for plan in able)
     setting = setting_of(mode, (), contestants)
     total = sum(1 for _ in work(mode, "origin", samples, setting))
@@ -75,6 +76,7 @@ def _plan(
         model=entry.name,
         seed=judging.seed or 0,
         limit=spec.limit,
+        limit_per=spec.counts_per,
         contestants=[contestant.name for contestant in contestants],
     )
     impossible = why_not(dataset, entry, mode) or (

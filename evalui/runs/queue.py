@@ -11,10 +11,11 @@ from sqlite3 import Connection
 from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun, sentence
 from evalui.runs.answers import add_answers
 from evalui.runs.cells import CellPlan
-from evalui.runs.codec import decode_sentence, encode_sentence
+from evalui.runs.codec import decode_sentence, encode_left_out, encode_sentence
 from evalui.runs.database import Database
 from evalui.runs.rows import Lease
 from evalui.runs.spec import RunSpec, write_spec
+from evalui.types import LeftOut
 
 # A run that loses its worker so often without one batch written is what kills the worker.
 MOST_LOSSES = 3
@@ -26,7 +27,13 @@ _LOST = (
 
 
 def create_run(
-    database: Database, spec: RunSpec, plans: Sequence[CellPlan], owner: str, *, now: float
+    database: Database,
+    spec: RunSpec,
+    plans: Sequence[CellPlan],
+    owner: str,
+    *,
+    left_out: Sequence[LeftOut] = (),
+    now: float,
 ) -> str:
     """Put a run at the end of the queue and return its id; its datasets are in the store.
 
@@ -40,9 +47,17 @@ def create_run(
     run_id = secrets.token_urlsafe(8)[:10]
     with database.writing() as connection:
         connection.execute(
-            "INSERT INTO run (id, owner, name, spec, state, created, queued)"
-            " VALUES (?, ?, ?, ?, 'queued', ?, ?)",
-            (run_id, owner, spec.name or _name(plans), write_spec(spec), now, now),
+            "INSERT INTO run (id, owner, name, spec, state, created, queued, left_out)"
+            " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?)",
+            (
+                run_id,
+                owner,
+                spec.name or _name(plans),
+                write_spec(spec),
+                now,
+                now,
+                encode_left_out(left_out),
+            ),
         )
         for place, plan in enumerate(plans):
             cell_id = _add_cell(connection, run_id, owner, place, plan)

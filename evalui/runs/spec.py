@@ -1,23 +1,20 @@
 """The saved form of a run: what people share and repeat, and the signature of its figures."""
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from evalui import __version__
 from evalui.data.base import Duplicates
 from evalui.data.table import has_half_pair
 from evalui.errors import SpecError, sentence
 from evalui.modes import MODES
-from evalui.modes.question_answer import form_of
-from evalui.modes.rubrics import RUBRICS, choose_rubric
-from evalui.modes.templates import TEMPLATES, Template, choose, template_from
+from evalui.modes.templates import TEMPLATES, Template, template_from
 from evalui.runs.contest import AnswersSpec, Judging
-from evalui.scoring import reply, verdict
-from evalui.types import Ability, Dataset, Kind, Pattern, Sample, Spellings
+from evalui.types import Ability, Kind, Pattern, Spellings
+
+VERSION = 2  # what the screen and the examples write
+LimitPer = Literal["subject", "dataset"]
 
 OPEN = "question_answer"  # the mode in which models write answers
 JUDGE = "judge"
@@ -45,6 +42,7 @@ class DatasetSpec(BaseModel):
     sheet: str = ""
     kind: Kind | Literal[""] = ""
     duplicate_options: Duplicates = "keep"
+    entry: str = ""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -54,7 +52,7 @@ class DatasetSpec(BaseModel):
     @property
     def key(self) -> str:
         """What the dataset is called among the datasets of one run before it is read."""
-        return self.name or ", ".join(self.paths)
+        return self.name or self.entry or ", ".join(self.paths)
 
 
 class ModeSpec(BaseModel):
@@ -104,16 +102,20 @@ class ModeSpec(BaseModel):
 
 
 class RunSpec(BaseModel):
-    """A whole run: every dataset by every model in every mode, then the judges' part.
+    """A whole run: every dataset by every model in the modes that fit, then the judges' part.
 
     `answers` take part beside the models, or in their place. `limit` takes the first questions of
-    each dataset. For short, the fields of one mode may stand at the top ({"mode": "cloze",
-    "shots": 5}), "mode" may be a list of names, a dataset may be a path alone, and where there
-    are answers or judges and no mode, questions are answered in writing.
+    each subject, or of each dataset: `limit_per` says which. By default this depends on the
+    `version`: in 1 (a specification without a version, as 0.1.0 wrote it) the dataset, in 2 the
+    subject. From version 2 on each entry of a SWIFT configuration is a dataset. For short, the
+    fields of one mode may stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of
+    names, a dataset may be a path alone, and where there are answers or judges and no mode,
+    questions are answered in writing.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    version: Literal[1, 2] = 1
     name: str = ""
     datasets: list[DatasetSpec] = Field(min_length=1)
     models: list[str] = []
@@ -122,6 +124,17 @@ class RunSpec(BaseModel):
     judging: Judging | None = None
     seed: int = 0
     limit: int | None = Field(default=None, gt=0)
+    limit_per: LimitPer | None = None
+
+    @property
+    def counts_per(self) -> LimitPer:
+        """What `limit` counts the questions of."""
+        return self.limit_per or ("dataset" if self.version == 1 else "subject")
+
+    @property
+    def head(self) -> int | None:
+        """The questions from the head of each dataset; None where `limits` chooses them."""
+        return self.limit if self.counts_per == "dataset" else None
 
     @model_validator(mode="before")
     @classmethod
@@ -181,6 +194,7 @@ def read_spec(text: str) -> RunSpec:
         ) from error
     if has_half_pair(values):
         raise SpecError("The run specification has half a Unicode character.", "half-character")
+    _check_version(values)
     try:
         return RunSpec.model_validate(values)
     except ValidationError as error:
@@ -194,171 +208,22 @@ def read_spec(text: str) -> RunSpec:
         ) from error
 
 
+def _check_version(values: Any) -> None:
+    if not isinstance(values, dict):
+        return
+    version: Any = cast("dict[str, Any]", values).get("version", 1)
+    if type(version) is not int or version not in (1, VERSION):
+        raise SpecError(
+            "The run specification has version {version}. This evalui reads versions 1 and 2; "
+            "a specification without a version is of version 1.",
+            "spec-version",
+            version=json.dumps(version),
+        )
+
+
 def write_spec(spec: RunSpec) -> str:
     """The specification as JSON, without what stands at its default."""
     return spec.model_dump_json(exclude_defaults=True)
-
-
-def signature(
-    dataset: Dataset,
-    samples: Sequence[Sample],
-    mode: ModeSpec,
-    *,
-    model: str,
-    seed: int,
-    limit: int | None,
-    contestants: Sequence[str] = (),
-    answers: Mapping[str, tuple[str, ...]] | None = None,
-) -> str:
-    """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those asked.
-
-    For a judge's cell, `model` is the judge and `contestants` are those it compares; `answers`
-    are those that were brought along, and then nothing is told of how somebody was asked.
-
-    What stands at its default and cannot change a score is left out. The dataset's digest tells
-    its column settings too. `mode.chat` is decided.
-    """
-    scorer, asked = MODES[mode.mode], answers is None
-    parts = [
-        f"{dataset.name}@{dataset.sha256[:8]}",
-        f"n:{len(samples)}",
-        f"limit:{limit}" if limit is not None else "",
-        _duplicates(dataset, samples, mode),
-        f"mode:{mode.mode}",
-        f"prompt:{_prompts(mode, samples)}",
-        f"rule:{_rule(mode)}",
-        f"spell:{mode.spellings}" if scorer.abilities_needed == "next_token" else "",
-        f"shots:{mode.shots}" if asked and mode.judging is None else "",
-        f"answers:{_digest(repr(sorted(answers.items())))}" if answers is not None else "",
-        f"contestants:{'+'.join(contestants)}" if contestants else "",
-        *_shown(mode, samples),
-        f"chat:{'yes' if mode.chat else 'no'}" if asked else "",
-        f"max:{mode.max_tokens}" if asked and scorer.abilities_needed == "generate" else "",
-        f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
-        "temp:0" if asked else "",
-        f"seed:{seed}",
-        f"{'model' if mode.judging is None else 'judge'}:{model}",
-        f"evalui:{__version__}",
-    ]
-    return "|".join(part for part in parts if part)
-
-
-def with_fingerprint(signature: str, fingerprint: str) -> str:
-    """The signature with the model's fingerprint after its name; unchanged before it is loaded.
-
-    A part of its own says which library multiplied, where the fingerprint begins with one.
-    """
-    if not fingerprint:
-        return signature
-    library, bar, _ = fingerprint.rpartition("|")
-    digest = fingerprint.rpartition(":")[2][:8]  # some begin with what they are a digest of
-    return "|".join(
-        f"{part}@{digest}{bar}{library}" if part.startswith(("model:", "judge:")) else part
-        for part in signature.split("|")
-    )
-
-
-def labels(modes: Sequence[ModeSpec]) -> tuple[str, ...]:
-    """A name for each mode of a run: the mode, then what tells it from others of that mode.
-
-    >>> labels([ModeSpec(mode="cloze"), ModeSpec(mode="cloze", shots=5)])
-    ('cloze 0-shot', 'cloze 5-shot')
-    """
-    return tuple(
-        _label(mode, [other for other in modes if other.mode == mode.mode]) for mode in modes
-    )
-
-
-def _label(mode: ModeSpec, rivals: Sequence[ModeSpec]) -> str:
-    own = _traits(mode)
-    told = [trait for name, trait in own.items() if len({_traits(r)[name] for r in rivals}) > 1]
-    return " ".join([mode.mode, *told])
-
-
-def _traits(mode: ModeSpec) -> dict[str, str]:
-    template = mode.template if isinstance(mode.template, str) else str(mode.template.get("name"))
-    chat: dict[bool | None, str] = {None: "auto", True: "chat", False: "plain"}
-    return {
-        "shots": f"{mode.shots}-shot",
-        "pattern": mode.pattern,
-        "template": template or "auto",
-        "chat": chat[mode.chat],
-        "max_tokens": f"max{mode.max_tokens}",
-        "spellings": mode.spellings,
-        "unconditional": "un" if mode.unconditional is None else f"un{_digest(mode.unconditional)}",
-    }
-
-
-def _rule(mode: ModeSpec) -> str:
-    if mode.judging and mode.judging.rates_single:
-        return "rating"
-    headline = MODES[mode.mode].headline
-    return {"tolerant": reply.VERSION, "verdict": verdict.VERSION}.get(headline, headline)
-
-
-def _shown(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
-    """In which orders options or answers are shown; nothing where a model only writes."""
-    if judging := mode.judging:
-        pairs = "" if judging.rates_single else judging.pairs
-        chosen = "+".join(judging.baseline) + (
-            f"x{'+'.join(judging.against)}" if judging.against else ""
-        )
-        told = [
-            f"orders:{judging.orders}" if pairs else "",
-            f"pairs:{pairs}{f'({chosen})' if chosen else ''}" if pairs else "",
-            f"sample:{judging.sample}" if judging.sample else "",
-            f"conflict:{judging.conflict}" if pairs else "",
-        ]
-        return tuple(part for part in told if part)
-    if mode.mode == OPEN:
-        return ()
-    return (
-        f"orders:{_orders(mode.pattern if MODES[mode.mode].shows_options else 'origin', samples)}",
-    )
-
-
-def _duplicates(dataset: Dataset, samples: Iterable[Sample], mode: ModeSpec) -> str:
-    """How many questions and worked examples have options of the same text; "" if none has."""
-    shots = dataset.shots if mode.shots else ()
-    n = sum(sample.duplicate_options for sample in (*samples, *shots))
-    return f"duplicate-options:{n}" if n else ""
-
-
-def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
-    if mode.recorded:
-        return "recorded"
-    if judging := mode.judging:
-        rubric = judging.read_rubric()
-        chosen = [rubric] if rubric else [choose_rubric(sample) for sample in samples]
-        names = sorted({each.name for each in chosen})
-        told = "+".join(names) or "auto"
-        return (
-            told if rubric is None or rubric.name in RUBRICS else f"{told}@{_digest(repr(rubric))}"
-        )
-    if mode.mode == OPEN:
-        forms = {"question.1"} if mode.chat else {form_of(sample).name for sample in samples}
-        return "+".join(sorted(forms))
-    return _template_names(mode.read_template(), samples)
-
-
-def _template_names(template: Template | None, samples: Iterable[Sample]) -> str:
-    if template is None:
-        return "+".join(sorted({choose(sample).name for sample in samples})) or "auto"
-    if template.name in TEMPLATES:
-        return template.name
-    # A name can be used again for another text, so the text itself is told too.
-    return f"{template.name}@{_digest(repr(template))}"
-
-
-def _orders(pattern: Pattern, samples: Iterable[Sample]) -> str:
-    if pattern == "origin":
-        return "origin"
-    counts = sorted({len(sample.choices) for sample in samples if not sample.fixed})
-    return pattern + "-".join(str(count) for count in counts)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _place(path: tuple[int | str, ...]) -> str:

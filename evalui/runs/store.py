@@ -17,9 +17,9 @@ from evalui.runs import datasets as stored
 from evalui.runs.access import LOCAL
 from evalui.runs.ballots import Ballot
 from evalui.runs.cells import CellPlan
-from evalui.runs.codec import decode_sentence
+from evalui.runs.codec import decode_left_out, decode_sentence
 from evalui.runs.database import Database
-from evalui.runs.pace import Pace
+from evalui.runs.left_out import with_cells
 from evalui.runs.rows import (
     CellRow,
     DatasetRow,
@@ -30,9 +30,20 @@ from evalui.runs.rows import (
     Question,
     RunRow,
 )
-from evalui.runs.spec import ModeSpec, RunSpec, with_fingerprint
+from evalui.runs.signature import with_fingerprint
+from evalui.runs.spec import ModeSpec, RunSpec
 from evalui.runs.votes import Given, Known, Mark, Progress, Vote
-from evalui.types import Cell, CellResult, Contestant, Dataset, Response, Trial, Variant, Verdict
+from evalui.types import (
+    Cell,
+    CellResult,
+    Contestant,
+    Dataset,
+    LeftOut,
+    Response,
+    Trial,
+    Variant,
+    Verdict,
+)
 
 _RUNS = """
     SELECT r.*, coalesce(sum(c.done), 0) AS done,
@@ -83,13 +94,22 @@ class Store:
 
     # Runs, as a page sees them
 
-    def create_run(self, spec: RunSpec, plans: Sequence[CellPlan], owner: str = LOCAL) -> str:
+    def create_run(
+        self,
+        spec: RunSpec,
+        plans: Sequence[CellPlan],
+        owner: str = LOCAL,
+        *,
+        left_out: Sequence[LeftOut] = (),
+    ) -> str:
         """Queue a run and return its id; its datasets are in the store already.
 
         Raises:
             SpecError: no cell can run.
         """
-        return queue.create_run(self.database, spec, plans, owner, now=time.time())
+        return queue.create_run(
+            self.database, spec, plans, owner, left_out=left_out, now=time.time()
+        )
 
     def run(self, run_id: str) -> RunRow:
         """One run."""
@@ -116,6 +136,12 @@ class Store:
         )
         return [_cell_row(row) for row in rows]
 
+    def left_out(self, run_id: str) -> tuple[LeftOut, ...]:
+        """What the run was given and does not evaluate, the cells that cannot run among it."""
+        cells = self.cells(run_id)
+        row = self.database.row("SELECT left_out FROM run WHERE id = ?", (run_id,))
+        return with_cells(decode_left_out(row["left_out"]) if row else (), cells)
+
     def position(self, run_id: str) -> int | None:
         """How many queued runs come first, of all owners; None if the run does not wait."""
         row = self.database.row(
@@ -137,14 +163,7 @@ class Store:
         """Seconds until the run is done; None while nobody answers, or a cell was never timed."""
         if charges.waits(self.database, run_id):
             return None
-        known = pace.paces(self.database)
-        seconds = [
-            _left(cell, known)
-            for cell in self.cells(run_id)
-            if cell.state in ("waiting", "running")
-        ]
-        told = [second for second in seconds if second is not None]
-        return sum(told) if len(told) == len(seconds) else None
+        return pace.left(self.cells(run_id), pace.paces(self.database))
 
     def cancel(self, run_id: str) -> None:
         """Stop a run: at once if it waits, after the batch in hand if it runs."""
@@ -363,11 +382,3 @@ def _cell_row(row: Row) -> CellRow:
     plain = [name for name in CellRow.__slots__ if name not in ("run_id", "cell", "error")]
     values = {name: row[name] for name in plain}
     return CellRow(run_id=row["run"], cell=cell, error=decode_sentence(row["error"]), **values)
-
-
-def _left(cell: CellRow, known: Mapping[tuple[str, str, int], Pace]) -> float | None:
-    if cell.left is not None:
-        return cell.left
-    shots = ModeSpec.model_validate_json(cell.plan).shots
-    timed = known.get((cell.cell.model, cell.cell.mode, shots))
-    return cell.requests * (1 - cell.done / max(1, cell.total)) / timed.rate if timed else None

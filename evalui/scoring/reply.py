@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evalui.scoring import phrases
-from evalui.types import LETTERS, Reading, tie_among
+from evalui.scoring.ties import tie_among
+from evalui.types import LETTERS, Reading
 
 VERSION = "tolerant.2"
 

@@ -78,6 +78,7 @@ def settings_card(t: Text, form: Form, *, kinds: Collection[Kind] = (CHOICE,)) -
     orders = [
         _order(t, pattern, (one(form, "pattern") or "circular") == pattern) for pattern in PATTERNS
     ]
+    per = "dataset" if one(form, "limit_per") == "dataset" else "subject"
     usual = [TOKENS] * choice + [OPEN_TOKENS] * (set(kinds) != {CHOICE})
     fields = div(
         field(t("set.shots"), _input("shots", one(form, "shots") or "0"), hint=t("set.shots_hint"))
@@ -86,6 +87,15 @@ def settings_card(t: Text, form: Form, *, kinds: Collection[Kind] = (CHOICE,)) -
         field(
             t("set.limit"),
             _input("limit", one(form, "limit"), inputmode="numeric", placeholder=t("set.all")),
+            hint=t(f"set.limit_hint_{per}"),
+        ),
+        field(
+            t("set.limit_per"),
+            select(
+                "limit_per",
+                {name: t(f"set.per_{name}") for name in ("subject", "dataset")},
+                per,
+            ),
         ),
         field(t("set.template"), select("template", _templates(t), one(form, "template")))
         if choice

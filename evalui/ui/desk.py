@@ -1,9 +1,7 @@
 """What every tab works with: settings, the store, the uploads, and the person in front of it."""
 
-import io
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -19,43 +17,32 @@ from evalui.report.document import Report, compile_report, with_votes
 from evalui.report.export import write
 from evalui.runs import charges
 from evalui.runs.access import LOCAL, may_see
-from evalui.runs.cells import CellPlan
-from evalui.runs.contest import AnswersSpec, Collected
-from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.contest import AnswersSpec
+from evalui.runs.estimate import estimate
 from evalui.runs.inputs import collect, submit
+from evalui.runs.limits import limit_all
 from evalui.runs.pace import loading_times, paces
 from evalui.runs.plan import plan_run
 from evalui.runs.rows import CellRow, RunRow
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
 from evalui.runs.store import Store
-from evalui.settings import ASSETS, Settings
+from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
+from evalui.ui import parts
 from evalui.ui.answers_card import AnswersFile, EarlierRun
 from evalui.ui.draft import Draft, Given
+from evalui.ui.intent import Intent
 from evalui.ui.models_shelf import Shelf
+from evalui.ui.shipped import OPEN_SAMPLE, open_sample, sample_archive, sample_files
 from evalui.ui.text import text
 from evalui.ui.uploads import Uploads
 
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 
-_SAMPLE = ASSETS / "samples" / "demo"
-_OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
-_SAMPLE_NAME = "evalui-sample.zip"
 _KEPT = 8  # uploads whose contents stay in memory
 _REPORTS = 3  # runs whose trials stay in memory
 _EARLIER = 20  # runs that are looked through for answers to the same questions
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """A draft worked out: its specification, its data by source, its cells, and its cost."""
-
-    spec: RunSpec
-    loaded: dict[str, Loaded]
-    plans: tuple[CellPlan, ...]
-    cost: Estimate
-    collected: tuple[Collected, ...] = ()
 
 
 class Desk:
@@ -69,6 +56,7 @@ class Desk:
         self.uploads = Uploads(settings.uploads, settings.max_upload_mb * 2**20)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = lru_cache(maxsize=_KEPT)(self._read)
+        self._names = lru_cache(maxsize=_KEPT)(self._read_names)
         self._report = lru_cache(maxsize=_REPORTS)(self._compile)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._unvoted = lru_cache(maxsize=_REPORTS)(self._compile_unvoted)
@@ -91,9 +79,13 @@ class Desk:
         """What can be said of open questions without a model."""
         return self._check_open(upload, layout)
 
+    def parts(self, upload: str) -> tuple[str, ...]:
+        """The datasets of an upload, see `ui.parts`; raises `DataError` if it cannot be read."""
+        return parts.parts(upload, self._names(upload))
+
     def size(self, upload: str) -> int:
         """The bytes of an upload."""
-        return sum(path.stat().st_size for path in self.uploads.paths(self.owner, upload))
+        return sum(path.stat().st_size for path in self._paths(upload))
 
     def keep(self, files: Sequence[tuple[str, bytes]]) -> str:
         """Store uploaded files and return the id of the upload."""
@@ -101,20 +93,11 @@ class Desk:
 
     def keep_sample(self) -> str:
         """Store the shipped sample as if somebody had uploaded it, in an archive with a name."""
-        if not sample_files():
-            raise DataError("This installation has no sample.", "no-sample")
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            for path in sample_files():
-                # Always the same date, so that it is always the same upload.
-                archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
-        return self.keep([(_SAMPLE_NAME, packed.getvalue())])
+        return self.keep([sample_archive()])
 
     def keep_open_sample(self) -> str:
         """Store the shipped open questions as if somebody had uploaded them."""
-        if not _OPEN_SAMPLE.exists():
-            raise DataError("This installation has no sample.", "no-sample")
-        return self.keep([(_OPEN_SAMPLE.name, _OPEN_SAMPLE.read_bytes())])
+        return self.keep([open_sample()])
 
     def answers_file(self, given: Given, datasets: Sequence[Dataset]) -> AnswersFile:
         """What a file of answers holds for the open questions it fits best."""
@@ -158,7 +141,7 @@ class Desk:
     @cached_property
     def open_sample_size(self) -> int:
         """The shipped open questions, 0 if there are none."""
-        return len(bundle.load([_OPEN_SAMPLE]).dataset.samples) if _OPEN_SAMPLE.exists() else 0
+        return len(bundle.load([OPEN_SAMPLE]).dataset.samples) if OPEN_SAMPLE.exists() else 0
 
     # Models and runs
 
@@ -196,16 +179,12 @@ class Desk:
                 raise FaultyRows(
                     "Rows are faulty: leave them out, or correct the file.", "faulty-rows"
                 )
-            paths = [str(path) for path in self.uploads.paths(self.owner, upload)]
-            dataset = found.dataset
-            sources.append(
-                draft.dataset_spec(paths, name=dataset.name, sha256=dataset.sha256, upload=upload)
-            )
+            sources.append(self._source(draft, upload, found.dataset))
             loaded[sources[-1].key] = found
         datasets = {key: found.dataset for key, found in loaded.items()}
         spec = draft.run_spec(sources, [self._answers(one, datasets) for one in draft.answers])
-        limits = Limits(bytes=self.uploads.limit)
-        collected = collect(self.store, spec, datasets, limits=limits, owner=self.owner)
+        collected = collect(self.store, spec, datasets, limits=self._limits, owner=self.owner)
+        datasets = limit_all(datasets, spec)
         plans = plan_run(spec, datasets, self.catalog(), collected)
         cost = estimate(
             plans,
@@ -247,6 +226,7 @@ class Desk:
             summaries=tuple(replace(each, error=t.told(each.error)) for each in found.summaries),
             answers=tuple(replace(each, error=t.told(each.error)) for each in found.answers),
             arenas=tuple(replace(each, error=t.told(each.error)) for each in found.arenas),
+            left_out=tuple(replace(each, why=t.told(each.why)) for each in found.left_out),
         )
 
     def result(self, row: CellRow) -> CellResult:
@@ -270,17 +250,44 @@ class Desk:
             DataError: a file did not come from this page, or is no longer here.
         """
         spec = read_spec(self.run(run_id).spec)
-        uploads = tuple(self._upload_of(source.paths) for source in spec.datasets)
-        for upload in uploads:
-            self.uploads.paths(self.owner, upload)
+        uploads = tuple(self._part_of(source) for source in spec.datasets)
         return spec, uploads, tuple(self._given(each) for each in spec.answers)
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(bytes=self.uploads.limit)
+
+    def _paths(self, upload: str) -> tuple[Path, ...]:
+        return self.uploads.paths(self.owner, parts.upload_of(upload))
+
+    def _read_names(self, upload: str) -> tuple[str, ...]:
+        return tuple(each.name for each in bundle.entries(self._paths(upload), limits=self._limits))
+
+    def _entry(self, upload: str) -> str:
+        return (
+            ""
+            if parts.is_whole(upload)
+            else parts.entry_of(upload, self._names(parts.upload_of(upload)))
+        )
+
+    def _part_of(self, source: DatasetSpec) -> str:
+        upload = self._upload_of(source.paths)
+        self._paths(upload)  # raises where the files are gone
+        return parts.part_of(upload, source.entry, self._names(upload)) if source.entry else upload
+
+    def _source(self, draft: Draft, upload: str, dataset: Dataset) -> DatasetSpec:
+        """A dataset of the draft as the specification names it."""
+        paths = [str(path) for path in self._paths(upload)]
+        name, digest = dataset.name, dataset.sha256
+        source = draft.dataset_spec(paths, name=name, sha256=digest, upload=upload)
+        return source.model_copy(update={"entry": self._entry(upload)})
 
     def _upload_of(self, paths: Sequence[str]) -> str:
         return self.uploads.id_of(self.owner, [Path(path) for path in paths])
 
     def _read(self, upload: str, layout: Layout) -> Loaded:
-        limits = Limits(bytes=self.uploads.limit)
-        return bundle.load(self.uploads.paths(self.owner, upload), layout=layout, limits=limits)
+        layout = replace(layout, entry=self._entry(upload))
+        return bundle.load(self._paths(upload), layout=layout, limits=self._limits)
 
     def _examine(self, upload: str, layout: Layout) -> Health:
         return health.check(self.load(upload, layout).dataset.samples)
@@ -301,8 +308,7 @@ class Desk:
         return max(datasets, key=lambda each: len(self._read_answers(path, each, model).answers))
 
     def _read_answers(self, path: Path, dataset: Dataset, model: str) -> Answers:
-        limits = Limits(bytes=self.uploads.limit)
-        return read_answers(path, dataset.samples, model=model, limits=limits)
+        return read_answers(path, dataset.samples, model=model, limits=self._limits)
 
     def _answers(self, given: Given, datasets: Mapping[str, Dataset]) -> AnswersSpec:
         """The draft's answers as the specification names them."""
@@ -363,7 +369,13 @@ class Desk:
     def _compile_unvoted(self, run_id: str, progress: _Progress) -> Report:
         del progress  # part of the key, as the revision is of the whole report
         row, results = self.store.run(run_id), self.store.results(run_id)
-        return compile_report(row.name, results, baselines=self.baselines(), spec=row.spec)
+        return compile_report(
+            row.name,
+            results,
+            baselines=self.baselines(),
+            spec=row.spec,
+            left_out=self.store.left_out(run_id),
+        )
 
     def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
         """What people said of each dataset, by its name; a run of multiple choice has none."""
@@ -374,11 +386,6 @@ class Desk:
         }
         said = {name: self.store.verdicts(run_id, key) for name, key in keys.items()}
         return {name: verdicts for name, verdicts in said.items() if verdicts}
-
-
-def sample_files() -> tuple[Path, ...]:
-    """The files of the shipped sample, () if there are none."""
-    return tuple(sorted(_SAMPLE.glob("*.csv")))
 
 
 def _questions_of(dataset: Dataset) -> frozenset[tuple[str, str]]:

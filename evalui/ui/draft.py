@@ -9,7 +9,7 @@ from evalui.data.base import Layout
 from evalui.errors import Sentence, SpecError
 from evalui.modes import MODES
 from evalui.runs.contest import AnswersSpec, Judging, Pairs
-from evalui.runs.spec import OPEN, DatasetSpec, ModeSpec, RunSpec
+from evalui.runs.spec import OPEN, VERSION, DatasetSpec, LimitPer, ModeSpec, RunSpec
 from evalui.types import Conflict, Kind, Orders, Pattern, Spellings
 
 # Every named field of a tab, as the browser sends it.
@@ -62,6 +62,7 @@ class Draft:
     spellings: Spellings = "common"
     max_tokens: int | None = None
     limit: int | None = None
+    limit_per: LimitPer = "subject"
     seed: int = 0
     name: str = ""
 
@@ -109,6 +110,7 @@ class Draft:
     ) -> RunSpec:
         """The whole run; `answers` are those of the draft as the specification names them."""
         return RunSpec(
+            version=VERSION,
             name=self.name,
             datasets=list(datasets),
             models=list(self.models),
@@ -117,6 +119,7 @@ class Draft:
             judging=self.judging,
             seed=self.seed,
             limit=self.limit,
+            limit_per="dataset" if self.limit and self.limit_per == "dataset" else None,
         )
 
 
@@ -149,6 +152,7 @@ def read_draft(form: Form) -> Draft:
         max_tokens=_number(one(form, "max_tokens"), Sentence("Longest reply", "set.max_tokens"))
         or None,
         limit=_number(one(form, "limit"), Sentence("Questions", "set.limit")) or None,
+        limit_per="dataset" if one(form, "limit_per") == "dataset" else "subject",
         seed=_number(one(form, "seed"), Sentence("Seed", "set.seed")) or 0,
         name=one(form, "name").strip()[:120],
     )
@@ -200,6 +204,7 @@ def form_of(spec: RunSpec, uploads: Sequence[str], answers: Sequence[Given] = ()
         "spellings": first.spellings,
         "max_tokens": _length(spec.modes),
         "limit": str(spec.limit or ""),
+        "limit_per": spec.counts_per if spec.limit else "subject",
         "seed": str(spec.seed),
         "name": spec.name,
         "skip_faulty": "yes" if dataset.skip_faulty else "",

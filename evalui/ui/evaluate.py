@@ -32,7 +32,7 @@ from evalui.ui.choose import (
     settings_card,
 )
 from evalui.ui.choose_judge import Referenced, can_judge, is_single, judge_card
-from evalui.ui.desk import Desk, Intent
+from evalui.ui.desk import Desk
 from evalui.ui.destinations import leaving, staying
 from evalui.ui.draft import (
     Draft,
@@ -45,6 +45,7 @@ from evalui.ui.draft import (
     read_layout,
 )
 from evalui.ui.html import Html, div, el, join
+from evalui.ui.intent import Intent
 from evalui.ui.intro import adder, intro
 from evalui.ui.pane import SKIP, Act, Form, on, pane, read_act
 from evalui.ui.text import Text
@@ -139,7 +140,7 @@ class Evaluate:
         elif act.do == "open_sample":
             uploads = (self.desk.keep_open_sample(),)
         elif act.do == "uploaded":
-            uploads = tuple(dict.fromkeys((*uploads, act.one("upload"))))
+            uploads = tuple(dict.fromkeys((*uploads, *self.desk.parts(act.one("upload")))))
         elif act.do == "remove":
             uploads = tuple(upload for upload in uploads if upload != act.one("upload"))
         return act.form | {"uploads": list(uploads)}

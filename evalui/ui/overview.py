@@ -8,10 +8,12 @@ from typing import Any
 import gradio as gr
 
 from evalui.report.charts import before_after
+from evalui.report.left_out import left_out_sentences
 from evalui.report.panel_charts import text_figures_chart
+from evalui.report.sentences import say
 from evalui.ui.breakdown import below
 from evalui.ui.desk import Desk
-from evalui.ui.html import Html, join
+from evalui.ui.html import Html, div, el, join
 from evalui.ui.judged_top import judged_top, marked_top
 from evalui.ui.open_overview import (
     by_dataset,
@@ -23,6 +25,7 @@ from evalui.ui.pane import on, pane, read_act
 from evalui.ui.standings import chart_title, pairs, top
 from evalui.ui.text import Text
 from evalui.ui.view import Shown
+from evalui.ui.widgets import note
 
 
 class Overview:
@@ -57,13 +60,13 @@ class Overview:
         shown, t = Shown(self.desk, self.t, run_id), self.t
         written = self._written(shown)
         if not shown.has_choices:
-            empty = (Html(""), gr.Row(visible=False), Html(""), None)
+            empty = (left_out_note(t, shown) or Html(""), gr.Row(visible=False), Html(""), None)
             return *empty, *written, Html(""), Html("")
         summaries = list(shown.asked.values())
         answered = any(summary.accuracy for summary in summaries)
         chart = before_after(summaries, t.language, baselines=shown.baselines) if answered else None
         return (
-            top(t, shown),
+            div(top(t, shown), left_out_note(t, shown), cls="stack"),
             gr.Row(visible=answered),
             chart_title(t, summaries, shown.baselines),
             chart,
@@ -96,3 +99,15 @@ class Overview:
         shown = Shown(self.desk, self.t, run_id)
         wish = read_act(event).one("sort")
         return below(self.t, list(shown.summaries.values()), shown.baselines, sort=wish)
+
+
+def left_out_note(t: Text, shown: Shown) -> Html | None:
+    """What the run was given and does not evaluate, if there is anything."""
+    found = shown.report.left_out
+    if not found:
+        return None
+    told = left_out_sentences(found, t.language)
+    listed = el("ul", *(el("li", sentence) for sentence in told))
+    # That a mode does not fit a dataset costs no data.
+    expected = all(each.rule in ("choice-modes", "open-modes") for each in found)
+    return note("na" if expected else "warn", el("b", say("left-title", t.language)), listed)

@@ -13,6 +13,7 @@ from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
 from evalui.ui.draft import JUDGE_TOKENS, usual_tokens
 from evalui.ui.text import Text
 
+_LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
 _NAMED = 3  # models; of more, the others are counted
 
 
@@ -45,7 +46,7 @@ def settings(t: Text, spec: RunSpec) -> list[str]:
             for mode in spec.modes
             if mode.max_tokens != usual_tokens(mode.mode)
         ),
-        t.count("setting.limit", spec.limit) if spec.limit else "",
+        t.count(_LIMITS[spec.counts_per], spec.limit) if spec.limit else "",
         t("setting.seed", n=spec.seed) if spec.seed else "",
         *(t("setting.columns", names=names) for names in _distinct(map(_columns, spec.datasets))),
         *(

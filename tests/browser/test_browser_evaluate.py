@@ -56,7 +56,9 @@ def test_choices_change_the_cost_at_once(page: Any):
     expect(cost).to_contain_text("2,160")
     page.get_by_label("Questions").fill("10")
     page.get_by_label("Questions").press("Enter")
-    expect(cost).to_contain_text("90")
+    expect(cost).to_contain_text("1,080")  # 10 questions of each of 12 subjects
+    page.get_by_label("Counted per").select_option("dataset")
+    expect(cost).to_contain_text("Requests90")
     page.get_by_label("Worked examples").fill("many")
     page.get_by_label("Worked examples").press("Tab")
     expect(cost).to_contain_text("is not a number")

@@ -145,7 +145,7 @@ def test_a_model_that_cannot_load_is_told_and_the_others_go_on(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ):
     assert _run(desk, models=["gone", "perfect"]) == 1
-    assert "evalui: gone on sums, generation: " in capsys.readouterr().err
+    assert "evalui: left out: gone on sums, generation: " in capsys.readouterr().err
     gone, perfect = _report(desk)
     assert (gone["state"], perfect["figures"]["acc_origin"]) == ("impossible", 100)
 
@@ -167,6 +167,26 @@ def test_swifts_custom_config_is_a_dataset(desk: Path):
 
 
 @pytest.mark.parametrize(
+    ("change", "n", "limit"),
+    [
+        ({}, 2, "2"),
+        ({"version": 2}, 4, "2/subject"),
+        ({"version": 2, "limit_per": "dataset"}, 2, "2"),
+    ],
+)
+def test_a_limit_counts_per_subject_from_version_2_on(
+    desk: Path, change: dict[str, Any], n: int, limit: str
+):
+    (desk / "sets").mkdir()
+    for subject in ("law", "logic"):
+        (desk / "sets" / f"{subject}_val.csv").write_text((desk / "sums_val.csv").read_text())
+    assert _run(desk, datasets=["sets"], pattern="origin", limit=2, **change) == 0
+    (cell,) = _report(desk)
+    assert cell["figures"]["n"] == n
+    assert f"|limit:{limit}|" in cell["signature"]
+
+
+@pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"models": ["nobody"]}, "Unknown model 'nobody'. Known: "),
@@ -176,6 +196,7 @@ def test_swifts_custom_config_is_a_dataset(desk: Path):
         ({"shots": 5}, "0 worked examples"),
         ({"colour": 1}, "there is no such field"),
         ({"limit": 0}, "limit"),
+        ({"version": 3}, "The run specification has version 3. This evalui reads versions 1 and 2"),
         ({"models": ["gone"]}, "Nothing in this run can be done"),
     ],
 )

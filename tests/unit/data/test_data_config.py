@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalui.data import Layout, load
+from evalui.data import Layout, entries, load
 from evalui.errors import DataError
 
 ROWS = "question,A,B,answer\nQ?,1,2,A\n"
@@ -142,3 +142,86 @@ def test_other_json_that_lies_in_a_folder_is_passed_over(folder: Path) -> None:
     (folder / "package.json").write_text('{"name": "x"}')
     (folder / "other" / "one_val.csv").unlink()
     assert load([folder]).files == ("one_dev.csv", "one_val.csv", "two_val.csv")
+
+
+@pytest.fixture
+def mixed(folder: Path) -> Path:
+    """A configuration of two multiple-choice entries and one of open questions."""
+    (folder / "qa").mkdir()
+    (folder / "qa" / "one.jsonl").write_text('{"query": "Capital?", "response": "Beijing"}\n')
+    other = ENTRY | {"name": "other", "dataset": "eval_example/other"}
+    return write(folder, QA, ENTRY, other)
+
+
+def test_each_entry_of_a_configuration_is_a_dataset(mixed: Path) -> None:
+    found = entries([mixed])
+    assert [(entry.name, entry.pattern) for entry in found] == [
+        ("qa", "general_qa"),
+        ("mine", "ceval"),
+        ("other", "ceval"),
+    ]
+    loaded = [load([mixed], layout=Layout(entry=entry.name)) for entry in found]
+    assert [(one.dataset.name, one.dataset.kind, one.files) for one in loaded] == [
+        ("qa", "general_qa", ("one.jsonl",)),
+        ("mine", "multiple_choice", ("one_dev.csv", "one_val.csv")),
+        ("other", "multiple_choice", ("one_val.csv",)),
+    ]
+    assert [note for one in loaded for note in one.notes if note.rule == "other-kind"] == []
+
+
+def test_an_entry_is_the_same_dataset_as_its_folder(mixed: Path, folder: Path) -> None:
+    chosen = load([mixed], layout=Layout(entry="mine")).dataset
+    files = [folder / "mine" / "one_dev.csv", folder / "mine" / "one_val.csv"]
+    assert chosen.sha256 == load(files).dataset.sha256
+
+
+def test_files_that_lost_their_folders_go_to_the_entry_whose_kind_they_have(
+    mixed: Path, folder: Path, tmp_path: Path
+) -> None:
+    write(folder, QA, ENTRY)
+    loose = tmp_path / "loose"
+    loose.mkdir()
+    files = [mixed, *(folder / "mine").glob("one_*.csv"), folder / "qa" / "one.jsonl"]
+    copies = [Path(shutil.copy(file, loose)) for file in files]
+    qa, mine = (load(copies, layout=Layout(entry=entry.name)) for entry in entries(copies))
+    assert (qa.dataset.kind, qa.files) == ("general_qa", ("one.jsonl",))
+    assert (mine.dataset.kind, mine.files) == ("multiple_choice", ("one_dev.csv", "one_val.csv"))
+    assert [note.rule for one in (qa, mine) for note in one.notes] == ["few-dev-rows"]
+
+
+def test_entries_of_one_name_are_told_apart(folder: Path) -> None:
+    other = ENTRY | {"dataset": "eval_example/other"}
+    config = write(folder, ENTRY, other, other | {"name": "mine (2)"})
+    names = ["mine", "mine (2)", "mine (2) (2)"]
+    assert [entry.name for entry in entries([config])] == names
+    assert load([config], layout=Layout(entry="mine (2)")).files == ("one_val.csv",)
+
+
+def test_an_entry_whose_folder_is_missing_is_no_dataset_and_said_once(folder: Path) -> None:
+    config = write(folder, QA, ENTRY, ENTRY | {"name": "other", "dataset": "eval_example/other"})
+    found = entries([config])
+    assert [entry.name for entry in found] == ["mine", "other"]
+    loaded = [load([config], layout=Layout(entry=entry.name)) for entry in found]
+    said = [str(note) for one in loaded for note in one.notes if note.rule == "folder-missing"]
+    assert said == ["qa was left out: its folder is not among the files."]
+
+
+def test_files_without_a_configuration_have_no_entries(folder: Path) -> None:
+    assert entries([folder / "mine"]) == ()
+
+
+def test_an_entry_that_is_not_there_is_told_with_those_that_are(mixed: Path) -> None:
+    with pytest.raises(DataError, match=r"no entry .law.\. Known: qa, mine, other"):
+        load([mixed], layout=Layout(entry="law"))
+
+
+def test_a_file_without_its_folder_is_not_given_to_two_entries_of_its_kind(
+    folder: Path, tmp_path: Path
+) -> None:
+    config = write(folder, ENTRY, ENTRY | {"name": "other", "dataset": "eval_example/other"})
+    loose = tmp_path / "loose"
+    loose.mkdir()
+    copies = [Path(shutil.copy(file, loose)) for file in (config, folder / "other/one_val.csv")]
+    with pytest.raises(DataError, match=r"one_val\.csv may belong to mine or to other"):
+        load(copies, layout=Layout(entry="mine"))
+    assert load([config], layout=Layout(entry="mine")).files == ("one_dev.csv", "one_val.csv")

@@ -4,7 +4,7 @@ import pytest
 
 from evalui.models.endpoint_labels import label_probs
 from evalui.models.endpoint_replies import Listed
-from evalui.types import tie_credit
+from evalui.scoring.ties import tie_credit
 
 ABCD = ("A", "B", "C", "D")
 

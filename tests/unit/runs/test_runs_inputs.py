@@ -1,3 +1,5 @@
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -5,8 +7,8 @@ from runs_examples import CATALOG, spec
 
 from evalui.errors import DataError, FaultyRows, SpecError, UnknownRun
 from evalui.runs.contest import Collected
-from evalui.runs.inputs import collect, read_datasets, submit
-from evalui.runs.spec import RunSpec, read_spec
+from evalui.runs.inputs import collect, expand, read_datasets, submit
+from evalui.runs.spec import RunSpec, read_spec, write_spec
 from evalui.runs.store import Store
 from evalui.runs.worker import Worker
 
@@ -37,7 +39,7 @@ def test_the_name_of_the_specification_counts(folder: Path) -> None:
 
 
 def test_faulty_rows_stop_a_run_that_does_not_skip_them(folder: Path) -> None:
-    with pytest.raises(FaultyRows, match=r"1 faults?, the first is .*line 4.*skip_faulty"):
+    with pytest.raises(FaultyRows, match=r"faulty: 1\. The first is .*line 4.*skip_faulty"):
         read_datasets(of("faulty.csv"), base=folder)
 
 
@@ -84,6 +86,118 @@ def test_a_run_that_contradicts_itself_leaves_nothing(store: Store, folder: Path
     with pytest.raises(SpecError, match="0 worked examples"):
         submit(store, asked.model_copy(update={"modes": spec(shots=5).modes}), loaded, CATALOG)
     assert (store.runs(), store.datasets()) == ([], [])
+
+
+def test_a_limit_per_subject_asks_each_subject(store: Store, tmp_path: Path) -> None:
+    for subject in ("law", "logic"):
+        (tmp_path / f"{subject}_val.csv").write_text(GOOD + "2,Three?,1,2,3,4,C\n")
+    values = {"datasets": [{"path": ["law_val.csv", "logic_val.csv"], "name": "both"}]}
+    asked = spec(version=2, limit=2, **values)
+    run_id = submit(store, asked, read_datasets(asked, base=tmp_path), CATALOG)
+    Worker(store, lambda: CATALOG).work_once(run_id)
+    (result,) = store.results(run_id)
+    assert list(result.samples) == ["law/0", "law/1", "logic/0", "logic/1"]
+    assert len(result.trials) == 4
+
+
+QA = '{"query": "Capital?", "response": "Beijing"}\n'
+
+
+def _configure(folder: Path, *entries: tuple[str, str]) -> None:
+    """Write a configuration of entries, each a name and a pattern, with their folders."""
+    for name, pattern in entries:
+        (folder / name).mkdir()
+        file, rows = ("default_val.csv", GOOD) if pattern == "ceval" else ("default.jsonl", QA)
+        (folder / name / file).write_text(rows)
+    listed = [{"name": name, "pattern": pattern, "dataset": name} for name, pattern in entries]
+    (folder / "custom_config.json").write_text(json.dumps(listed))
+
+
+MIXED = (("qa", "general_qa"), ("law", "ceval"), ("logic", "ceval"))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_mixed_configuration_is_a_dataset_for_each_entry(tmp_path: Path, version: int) -> None:
+    _configure(tmp_path, *MIXED)
+    asked = expand(spec(version=version, datasets=["custom_config.json"]), base=tmp_path)
+    assert [source.entry for source in asked.datasets] == ["qa", "law", "logic"]
+    loaded = read_datasets(asked, base=tmp_path)
+    assert [(one.dataset.name, one.dataset.kind) for one in loaded.values()] == [
+        ("qa", "general_qa"),
+        ("law", "multiple_choice"),
+        ("logic", "multiple_choice"),
+    ]
+
+
+@pytest.mark.parametrize(("version", "names"), [(1, ["law+logic"]), (2, ["law", "logic"])])
+def test_entries_of_one_kind_are_one_dataset_in_version_1(
+    tmp_path: Path, version: int, names: list[str]
+) -> None:
+    _configure(tmp_path, *MIXED[1:])
+    asked = expand(spec(version=version, datasets=["custom_config.json"]), base=tmp_path)
+    # Both folders have a default_val.csv, which one dataset cannot hold.
+    if version == 1:
+        (tmp_path / "logic" / "default_val.csv").rename(tmp_path / "logic" / "default_dev.csv")
+    loaded = read_datasets(asked, base=tmp_path)
+    assert [one.dataset.name for one in loaded.values()] == names
+
+
+@pytest.mark.parametrize("chosen", [{"kind": "multiple_choice"}, {"entry": "law"}])
+def test_what_a_specification_chooses_of_a_configuration_stays_chosen(
+    tmp_path: Path, chosen: dict[str, str]
+) -> None:
+    _configure(tmp_path, *MIXED[:2])
+    asked = spec(version=2, datasets=[{"path": "custom_config.json"} | chosen])
+    assert expand(asked, base=tmp_path) == asked
+    (loaded,) = read_datasets(asked, base=tmp_path).values()
+    assert loaded.dataset.name == "law"
+
+
+def test_a_pinned_digest_means_the_dataset_it_was_written_for(tmp_path: Path) -> None:
+    _configure(tmp_path, *MIXED[:2])
+    source = {"path": "custom_config.json", "kind": "general_qa"}
+    (loaded,) = read_datasets(spec(datasets=[source]), base=tmp_path).values()
+    pinned = {"path": "custom_config.json", "sha256": loaded.dataset.sha256}
+    asked = spec(version=2, datasets=[pinned])
+    assert expand(asked, base=tmp_path) == asked
+    (again,) = read_datasets(asked, base=tmp_path).values()
+    assert again.dataset == loaded.dataset
+
+
+def test_a_name_stands_before_those_of_the_entries(tmp_path: Path) -> None:
+    _configure(tmp_path, *MIXED[:2])
+    source = {"path": "custom_config.json", "name": "mid"}
+    asked = expand(spec(version=2, datasets=[source]), base=tmp_path)
+    assert [source.key for source in asked.datasets] == ["mid/qa", "mid/law"]
+
+
+def test_answers_of_a_configuration_belong_to_its_open_entry(store: Store, tmp_path: Path) -> None:
+    _configure(tmp_path, *MIXED[:2])
+    (tmp_path / "answers_x.jsonl").write_text('{"index": 1, "answer": "Beijing"}\n')
+    for dataset in ("", "custom_config.json", "qa"):
+        answers = {"model": "x", "path": "answers_x.jsonl", "dataset": dataset}
+        values = {"datasets": ["custom_config.json"], "answers": [answers]}
+        asked = expand(RunSpec.model_validate(values), base=tmp_path)
+        loaded = read_datasets(asked, base=tmp_path)
+        datasets = {key: upload.dataset for key, upload in loaded.items()}
+        (found,) = collect(store, asked, datasets, base=tmp_path)
+        assert found.source == "qa"
+
+
+def test_the_error_for_faulty_rows_shows_the_json_to_write(folder: Path) -> None:
+    asked = spec(datasets=["good.csv", {"path": "faulty.csv", "name": "mid", "answer": "answer"}])
+    with pytest.raises(FaultyRows) as caught:
+        read_datasets(asked, base=folder)
+    shown = re.search(r'"datasets": (\[.*\])', str(caught.value))
+    assert shown is not None
+    assert json.loads(shown[1]) == [
+        {"path": "good.csv"},
+        {"path": "faulty.csv", "name": "mid", "answer": "answer", "skip_faulty": True},
+    ]
+    again = read_spec(
+        json.dumps(json.loads(write_spec(asked)) | {"datasets": json.loads(shown[1])})
+    )
+    assert len(read_datasets(again, base=folder)["mid"].dataset.samples) == 2
 
 
 OPEN = '{"index": 1, "question": "One?"}\n{"index": 2, "question": "Two?"}\n'
@@ -182,7 +296,10 @@ def test_what_belongs_elsewhere_is_refused_among_the_modes(mode: str) -> None:
 
 def test_faulty_answers_stop_a_run_that_does_not_skip_them(answered: Path, store: Store) -> None:
     (answered / "answers_x.jsonl").write_text(ANSWERS + "{no json\n")
-    with pytest.raises(FaultyRows, match=r"answers_x\.jsonl has 1 faults.*line 4"):
+    with pytest.raises(
+        FaultyRows,
+        match=r"Faults in answers_x\.jsonl: 1\..*line 4.*\"answers\": \[\{\"model\": \"x\"",
+    ):
         collect_in(answered, store, open_run(path="answers_x.jsonl"))
     (found,) = collect_in(answered, store, open_run(path="answers_x.jsonl", skip_faulty=True))
     assert (len(found.answers), found.unknown) == (2, 1)

@@ -173,3 +173,21 @@ def test_all_orders_of_ten_options_are_a_slip_of_the_hand() -> None:
     data = dataset(samples=[sample(1, options=10), sample(2, options=10)])
     with pytest.raises(SpecError, match="would ask 7,257,600 times"):
         plans_of(spec(pattern="all_possible"), data)
+
+
+def _two_subjects() -> Dataset:
+    rows = [sample(n, subject=subject) for subject in ("law", "logic") for n in range(3)]
+    return dataset(samples=rows, shots=0)
+
+
+def test_a_limit_takes_the_first_questions_of_each_subject() -> None:
+    asked = spec(limit=2, limit_per="subject")
+    (plan,) = plans_of(asked, _two_subjects())
+    assert (plan.questions, plan.total) == (4, 4)
+    assert "|n:4|limit:2/subject|" in plan.cell.signature
+
+
+def test_a_limit_of_version_1_takes_the_first_questions_of_the_dataset() -> None:
+    (plan,) = plans_of(spec(limit=2), _two_subjects())
+    assert plan.questions == 2
+    assert "|n:2|limit:2|" in plan.cell.signature

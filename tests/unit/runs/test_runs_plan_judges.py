@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from open_run_examples import CATALOG, RIGHT, WRONG, capitals, collected, open_spec
 from runs_examples import dataset
@@ -49,6 +51,18 @@ def test_the_signature_tells_how_was_judged():
     for part in ("contestants:right+wrong", "orders:double", "pairs:all", "conflict:tie", "seed:3"):
         assert part in told.split("|")
     assert "judge:reference-judge" in told.split("|")
+
+
+def test_judges_read_the_first_answers_of_each_subject():
+    data, seen = capitals(), iter(("north", "north", "south", "south"))
+    samples = tuple(replace(each, metadata={"subject": next(seen)}) for each in data.samples)
+    asked = open_spec(limit=1, limit_per="subject", models=["perfect"])
+    data = replace(data, samples=samples)
+    planned = plan_run(asked, {"capitals.jsonl": data}, CATALOG, (RIGHT, WRONG))
+    assert [plan.questions for plan in planned] == [2, 2, 2, 2]
+    assert [set(plan.answers) for plan in planned[1:3]] == [{samples[0].id, samples[2].id}] * 2
+    assert planned[-1].total == 2 * 3 * 2
+    assert all("|limit:1/subject|" in plan.cell.signature for plan in planned)
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,8 @@ from runs_examples import dataset, sample
 
 from evalui import __version__
 from evalui.errors import SpecError, UnknownName
-from evalui.runs.spec import (
-    ModeSpec,
-    RunSpec,
-    labels,
-    read_spec,
-    signature,
-    with_fingerprint,
-    write_spec,
-)
+from evalui.runs.signature import labels, signature, with_fingerprint
+from evalui.runs.spec import ModeSpec, RunSpec, read_spec, write_spec
 from evalui.types import Sample
 
 FLAT = {"datasets": ["a.csv"], "models": ["m"], "mode": "cloze", "shots": 5}
@@ -69,7 +62,7 @@ def test_what_is_written_reads_back() -> None:
         (json.dumps(FLAT | {"shots": -1}), "modes[0].shots: Input should be greater"),
         (json.dumps(FLAT | {"limit": 0}), "limit: Input should be greater than 0"),
         (json.dumps(FLAT | {"pattern": "circle"}), "modes[0].pattern: Input should be 'origin'"),
-        (json.dumps(FLAT | {"shot": 5}), "shot: there is no such field. Known: name, datasets"),
+        (json.dumps(FLAT | {"shot": 5}), "shot: there is no such field. Known: version, name"),
         (
             '{"datasets": [{"path": "a", "anser": "x"}], "models": ["m"], "mode": "cloze"}',
             "datasets[0].anser: there is no such field. Known: path, name",
@@ -194,3 +187,41 @@ def test_without_a_fingerprint_the_signature_stays() -> None:
 def test_a_specification_nested_too_deeply_is_refused() -> None:
     with pytest.raises(SpecError, match="nested too deeply"):
         read_spec('{"datasets": ' + "[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("fields", "per"),
+    [
+        ({}, "dataset"),
+        ({"version": 1}, "dataset"),
+        ({"version": 2}, "subject"),
+        ({"version": 2, "limit_per": "dataset"}, "dataset"),
+        ({"limit_per": "subject"}, "subject"),
+    ],
+)
+def test_a_limit_counts_as_the_version_of_the_specification_says(
+    fields: dict[str, Any], per: str
+) -> None:
+    spec = read(limit=3, **fields)
+    assert spec.counts_per == per
+    assert read_spec(write_spec(spec)) == spec
+
+
+@pytest.mark.parametrize("version", [0, 3, "2", 2.5, True, None])
+def test_an_unknown_version_is_one_sentence(version: object) -> None:
+    with pytest.raises(SpecError) as caught:
+        read(version=version)
+    assert str(caught.value) == (
+        f"The run specification has version {json.dumps(version)}. "
+        "This evalui reads versions 1 and 2; a specification without a version is of version 1."
+    )
+
+
+def test_a_limit_per_subject_stands_in_the_signature() -> None:
+    data, mode = dataset(3), ModeSpec(mode="multiple_choice", chat=False)
+    told = [
+        signature(data, data.samples, mode, model="m", seed=0, limit=3, limit_per=per)
+        for per in ("subject", "dataset")
+    ]
+    assert "|limit:3/subject|" in told[0]
+    assert "|limit:3|" in told[1]

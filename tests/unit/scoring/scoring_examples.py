@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from evalui.scoring.orders import from_label
-from evalui.types import LETTERS, Fixed, Reading, Trial, Variant, tie_credit
+from evalui.scoring.ties import tie_credit
+from evalui.types import LETTERS, Fixed, Reading, Trial, Variant
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 

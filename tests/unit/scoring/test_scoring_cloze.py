@@ -3,7 +3,7 @@ import math
 import pytest
 
 from evalui.scoring.cloze import NORMALISATIONS, normalise
-from evalui.types import tie_credit
+from evalui.scoring.ties import tie_credit
 
 # "é" is one character and two bytes, "北京" two characters and six bytes.
 TEXTS = ("Lyon", "Orléans", "北京")

@@ -6,7 +6,8 @@ import pytest
 from evalui.scoring.format import format_figures
 from evalui.scoring.reply import read_strict, read_tolerant
 from evalui.scoring.stats import wilson
-from evalui.types import Reading, Trial, Variant, tie_credit
+from evalui.scoring.ties import tie_credit
+from evalui.types import Reading, Trial, Variant
 
 CITIES = ("Paris", "London", "Rome", "Berlin")
 ORIGIN = Variant((0, 1, 2, 3))

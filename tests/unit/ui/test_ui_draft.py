@@ -17,6 +17,7 @@ FORM: Form = {
     "spellings": "lm_eval",
     "max_tokens": "32",
     "limit": "20",
+    "limit_per": "dataset",
     "seed": "7",
     "name": "Midterm",
     "skip_faulty": "yes",
@@ -57,6 +58,17 @@ def test_what_becomes_of_equal_options_is_chosen_for_each_file():
     specs = [draft.dataset_spec([name], name=name, sha256="", upload=name) for name in ("a", "b")]
     assert [spec.duplicate_options for spec in specs] == ["keep", "skip"]
     assert form_of(draft.run_spec(specs), ["a", "b"]) == form
+
+
+def test_the_form_writes_version_2_whose_limit_counts_per_subject():
+    spec = spec_of(FORM | {"limit_per": "subject"})
+    assert (spec.version, spec.limit, spec.limit_per, spec.counts_per) == (2, 20, None, "subject")
+
+
+def test_a_run_of_version_1_repeated_keeps_what_its_limit_counts():
+    first = spec_of(FORM).model_copy(update={"version": 1, "limit_per": None})
+    assert first.counts_per == "dataset"
+    assert spec_of(form_of(first, ["0123456789abcdef"])).counts_per == "dataset"
 
 
 def test_own_text_becomes_a_template_with_its_line_breaks():
@@ -116,6 +128,7 @@ OPEN: Form = {
     "spellings": "common",
     "max_tokens": "",
     "limit": "",
+    "limit_per": "subject",
     "seed": "0",
     "name": "",
     "skip_faulty": "yes",

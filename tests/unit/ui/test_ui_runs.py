@@ -211,8 +211,10 @@ def test_the_page_looks_again_after_each_tick(tab: Runs):
     [
         ({"models": ["always-A"]}, '<div class="meta">always-A · letters'),
         ({"pattern": "all_possible"}, "letters, all orders; cloze"),
-        ({"limit": "2"}, "first 2 questions"),
-        ({"limit": "1"}, "first question only"),
+        ({"limit": "2"}, "first 2 questions of each subject"),
+        ({"limit": "1"}, "first question of each subject only"),
+        ({"limit": "2", "limit_per": "dataset"}, "first 2 questions"),
+        ({"limit": "1", "limit_per": "dataset"}, "first question only"),
         ({"seed": "7"}, "seed 7"),
         ({"template": "plain-en.1"}, "prompt plain-en.1"),
         ({"chat": "no"}, "chat template off"),

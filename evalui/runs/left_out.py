@@ -1,0 +1,87 @@
+"""What a run was given and does not evaluate: found where it is planned, and kept with it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from evalui.data.base import Loaded
+from evalui.modes import MODES
+from evalui.runs.cells import CellPlan
+from evalui.runs.contest import Collected
+from evalui.runs.rows import CellRow
+from evalui.runs.signature import labels
+from evalui.runs.spec import RunSpec
+from evalui.types import Dataset, LeftOut
+
+# The notes on files that say that something is not read, with their values for `what` and `why`.
+_NOTES: Mapping[str, tuple[str, str]] = {
+    "other-kind": ("file", "kind"),
+    "folder-missing": ("name", ""),
+    "test-without-answers": ("file", ""),
+    "no-scored-file": ("file", "subject"),
+    "ignored-files": ("files", ""),
+    "other-sheets": ("file", "others"),
+    "hidden-sheets": ("file", "sheets"),
+    "pictures": ("file", "column"),
+    "train-unused": ("file", ""),
+    "duplicate-options-left-out": ("file", "where"),
+}
+_NO_MODE = ("no-open-mode", "no-choice-mode")
+
+
+def left_out(
+    spec: RunSpec,
+    loaded: Mapping[str, Loaded],
+    plans: Sequence[CellPlan],
+    collected: Sequence[Collected] = (),
+) -> tuple[LeftOut, ...]:
+    """What the plan leaves out, but for cells that cannot run: their state says so."""
+    found: list[LeftOut] = []
+    for source in spec.datasets:
+        upload = loaded[source.key]
+        found += [*_of_files(upload), *_of_rows(upload)]
+        found += _of_modes(spec, upload.dataset, any(p.source == source.key for p in plans))
+    found += [
+        LeftOut("answers", loaded[each.source].dataset.name, each.model, rows=each.unknown)
+        for each in collected
+        if each.unknown
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def with_cells(found: Sequence[LeftOut], rows: Sequence[CellRow]) -> tuple[LeftOut, ...]:
+    """What was found with the cells that cannot run; a dataset no mode fits is said once."""
+    said = {each.dataset for each in found if each.rule in _NO_MODE}
+    cells = (
+        LeftOut("model", row.cell.dataset, row.cell.model, row.cell.label, row.error)
+        for row in rows
+        if row.state == "impossible" and row.cell.dataset not in said
+    )
+    return (*found, *cells)
+
+
+def _of_files(upload: Loaded) -> Iterator[LeftOut]:
+    for note in upload.notes:
+        if note.rule in _NOTES:
+            what, why = (note.params.get(name, "") for name in _NOTES[note.rule])
+            rows = int(note.params.get("n", 0))
+            yield LeftOut(note.rule, upload.dataset.name, what, why=why, rows=rows)
+
+
+def _of_rows(upload: Loaded) -> Iterator[LeftOut]:
+    scored = upload.n_rows - len(upload.dataset.samples) - upload.skipped
+    faulty = len({(fault.file, fault.line) for fault in upload.faults if fault.line})
+    for rule, rows in (("rows", scored), ("shot-rows", faulty - scored)):
+        if rows > 0:
+            yield LeftOut(rule, upload.dataset.name, rows=rows)
+
+
+def _of_modes(spec: RunSpec, dataset: Dataset, planned: bool) -> Iterator[LeftOut]:
+    named = list(zip(spec.modes, labels(spec.modes), strict=True))
+    unfit = [label for mode, label in named if dataset.kind not in MODES[mode.mode].kinds]
+    choice = dataset.kind == "multiple_choice"
+    if len(unfit) == len(named):
+        yield LeftOut("no-choice-mode" if choice else "no-open-mode", dataset.name)
+    elif not planned:
+        yield LeftOut("nobody", dataset.name)
+    elif unfit and spec.models:
+        rule = "open-modes" if choice else "choice-modes"
+        yield LeftOut(rule, dataset.name, mode=", ".join(unfit))

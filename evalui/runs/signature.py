@@ -1,0 +1,176 @@
+"""How the figures of a cell were made, in sacreBLEU's manner, and the names of a run's modes."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from evalui import __version__
+from evalui.modes import MODES
+from evalui.modes.question_answer import form_of
+from evalui.modes.rubrics import RUBRICS, choose_rubric
+from evalui.modes.templates import TEMPLATES, Template, choose
+from evalui.runs.spec import OPEN, LimitPer, ModeSpec
+from evalui.scoring import reply, verdict
+from evalui.types import Dataset, Pattern, Sample
+
+
+def signature(
+    dataset: Dataset,
+    samples: Sequence[Sample],
+    mode: ModeSpec,
+    *,
+    model: str,
+    seed: int,
+    limit: int | None,
+    limit_per: LimitPer = "dataset",
+    contestants: Sequence[str] = (),
+    answers: Mapping[str, tuple[str, ...]] | None = None,
+) -> str:
+    """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those asked.
+
+    For a judge's cell, `model` is the judge and `contestants` are those it compares; `answers`
+    are those that were brought along, and then nothing is told of how somebody was asked.
+
+    What stands at its default and cannot change a score is left out. The dataset's digest tells
+    its column settings too. `mode.chat` is decided.
+    """
+    scorer, asked = MODES[mode.mode], answers is None
+    parts = [
+        f"{dataset.name}@{dataset.sha256[:8]}",
+        f"n:{len(samples)}",
+        f"limit:{limit}{'/subject' * (limit_per == 'subject')}" if limit is not None else "",
+        _duplicates(dataset, samples, mode),
+        f"mode:{mode.mode}",
+        f"prompt:{_prompts(mode, samples)}",
+        f"rule:{_rule(mode)}",
+        f"spell:{mode.spellings}" if scorer.abilities_needed == "next_token" else "",
+        f"shots:{mode.shots}" if asked and mode.judging is None else "",
+        f"answers:{_digest(repr(sorted(answers.items())))}" if answers is not None else "",
+        f"contestants:{'+'.join(contestants)}" if contestants else "",
+        *_shown(mode, samples),
+        f"chat:{'yes' if mode.chat else 'no'}" if asked else "",
+        f"max:{mode.max_tokens}" if asked and scorer.abilities_needed == "generate" else "",
+        f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
+        "temp:0" if asked else "",
+        f"seed:{seed}",
+        f"{'model' if mode.judging is None else 'judge'}:{model}",
+        f"evalui:{__version__}",
+    ]
+    return "|".join(part for part in parts if part)
+
+
+def with_fingerprint(signature: str, fingerprint: str) -> str:
+    """The signature with the model's fingerprint after its name; unchanged before it is loaded.
+
+    A part of its own says which library multiplied, where the fingerprint begins with one.
+    """
+    if not fingerprint:
+        return signature
+    library, bar, _ = fingerprint.rpartition("|")
+    digest = fingerprint.rpartition(":")[2][:8]  # some begin with what they are a digest of
+    return "|".join(
+        f"{part}@{digest}{bar}{library}" if part.startswith(("model:", "judge:")) else part
+        for part in signature.split("|")
+    )
+
+
+def labels(modes: Sequence[ModeSpec]) -> tuple[str, ...]:
+    """A name for each mode of a run: the mode, then what tells it from others of that mode.
+
+    >>> labels([ModeSpec(mode="cloze"), ModeSpec(mode="cloze", shots=5)])
+    ('cloze 0-shot', 'cloze 5-shot')
+    """
+    return tuple(
+        _label(mode, [other for other in modes if other.mode == mode.mode]) for mode in modes
+    )
+
+
+def _label(mode: ModeSpec, rivals: Sequence[ModeSpec]) -> str:
+    own = _traits(mode)
+    told = [trait for name, trait in own.items() if len({_traits(r)[name] for r in rivals}) > 1]
+    return " ".join([mode.mode, *told])
+
+
+def _traits(mode: ModeSpec) -> dict[str, str]:
+    template = mode.template if isinstance(mode.template, str) else str(mode.template.get("name"))
+    chat: dict[bool | None, str] = {None: "auto", True: "chat", False: "plain"}
+    return {
+        "shots": f"{mode.shots}-shot",
+        "pattern": mode.pattern,
+        "template": template or "auto",
+        "chat": chat[mode.chat],
+        "max_tokens": f"max{mode.max_tokens}",
+        "spellings": mode.spellings,
+        "unconditional": "un" if mode.unconditional is None else f"un{_digest(mode.unconditional)}",
+    }
+
+
+def _rule(mode: ModeSpec) -> str:
+    if mode.judging and mode.judging.rates_single:
+        return "rating"
+    headline = MODES[mode.mode].headline
+    return {"tolerant": reply.VERSION, "verdict": verdict.VERSION}.get(headline, headline)
+
+
+def _shown(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
+    """In which orders options or answers are shown; nothing where a model only writes."""
+    if judging := mode.judging:
+        pairs = "" if judging.rates_single else judging.pairs
+        chosen = "+".join(judging.baseline) + (
+            f"x{'+'.join(judging.against)}" if judging.against else ""
+        )
+        told = [
+            f"orders:{judging.orders}" if pairs else "",
+            f"pairs:{pairs}{f'({chosen})' if chosen else ''}" if pairs else "",
+            f"sample:{judging.sample}" if judging.sample else "",
+            f"conflict:{judging.conflict}" if pairs else "",
+        ]
+        return tuple(part for part in told if part)
+    if mode.mode == OPEN:
+        return ()
+    return (
+        f"orders:{_orders(mode.pattern if MODES[mode.mode].shows_options else 'origin', samples)}",
+    )
+
+
+def _duplicates(dataset: Dataset, samples: Iterable[Sample], mode: ModeSpec) -> str:
+    """How many questions and worked examples have options of the same text; "" if none has."""
+    shots = dataset.shots if mode.shots else ()
+    n = sum(sample.duplicate_options for sample in (*samples, *shots))
+    return f"duplicate-options:{n}" if n else ""
+
+
+def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
+    if mode.recorded:
+        return "recorded"
+    if judging := mode.judging:
+        rubric = judging.read_rubric()
+        chosen = [rubric] if rubric else [choose_rubric(sample) for sample in samples]
+        names = sorted({each.name for each in chosen})
+        told = "+".join(names) or "auto"
+        return (
+            told if rubric is None or rubric.name in RUBRICS else f"{told}@{_digest(repr(rubric))}"
+        )
+    if mode.mode == OPEN:
+        forms = {"question.1"} if mode.chat else {form_of(sample).name for sample in samples}
+        return "+".join(sorted(forms))
+    return _template_names(mode.read_template(), samples)
+
+
+def _template_names(template: Template | None, samples: Iterable[Sample]) -> str:
+    if template is None:
+        return "+".join(sorted({choose(sample).name for sample in samples})) or "auto"
+    if template.name in TEMPLATES:
+        return template.name
+    # A name can be used again for another text, so the text itself is told too.
+    return f"{template.name}@{_digest(repr(template))}"
+
+
+def _orders(pattern: Pattern, samples: Iterable[Sample]) -> str:
+    if pattern == "origin":
+        return "origin"
+    counts = sorted({len(sample.choices) for sample in samples if not sample.fixed})
+    return pattern + "-".join(str(count) for count in counts)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,0 +1,24 @@
+"""docs/specification.md names every field, and its example is one."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from evalui.runs.contest import AnswersSpec
+from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
+
+PAGE = (Path(__file__).parents[3] / "docs" / "specification.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("model", [RunSpec, DatasetSpec, AnswersSpec])
+def test_every_field_is_documented(model: type[BaseModel]) -> None:
+    assert [name for name in model.model_fields if f"`{name}`" not in PAGE] == []
+
+
+def test_the_example_can_be_read() -> None:
+    (example,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    spec = read_spec(example)
+    assert (spec.version, spec.counts_per) == (2, "subject")
+    assert [source.key for source in spec.datasets] == ["law_val.csv", "swift/custom_config.json"]
