@@ -44,11 +44,12 @@ class Memory:
         if known is _UNKNOWN:
             # Two threads may ask the same at once and are told the same.
             known = ask()
-            self._length += len(known) if isinstance(known, Sized) else 1
-            if len(self._known) >= _MOST_KEPT or self._length > _LONGEST_KEPT:
+            length = _length(known)
+            if len(self._known) >= _MOST_KEPT or self._length + length > _LONGEST_KEPT:
                 self._known.clear()
                 self._length = 0
             self._known[key] = known
+            self._length += length
         return known
 
     def recall_alone(self, key: object, ask: Callable[[], T]) -> T:
@@ -61,6 +62,10 @@ class Memory:
         with self._one:
             self._asking.pop(key, None)
         return found
+
+
+def _length(known: object) -> int:
+    return len(known) if isinstance(known, Sized) else 1
 
 
 class ServerTokenizer:
