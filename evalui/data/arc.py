@@ -30,12 +30,12 @@ def recognises(source: Source, layout: Layout) -> bool:
 def read(source: Source, layout: Layout) -> Part:
     """The samples and faults of one file; the format's own names count, not the layout's."""
     del layout
-    questions: list[Question | Fault] = [
+    questions: Iterator[Question | Fault] = (
         Fault(source.name, line, "", "invalid-json", record, "a JSON object")
         if isinstance(record, str)
         else _question(record, line, number, source.name)
         for number, (line, record) in enumerate(json_objects(source), start=1)
-    ]
+    )
     return judge(questions, source, Layout())
 
 

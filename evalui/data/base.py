@@ -128,12 +128,14 @@ class Part:
     """What one file yields: its usable rows, everything wrong with the others, all counted.
 
     `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
+    `unlisted` more faults are only counted.
     """
 
     samples: tuple[Sample, ...]
     faults: tuple[Fault, ...] = ()
     n_rows: int = 0
     unanswered: bool = False
+    unlisted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,7 @@ class Loaded:
     `dataset` has the usable rows only and `faults` all that is wrong with the others. `n_rows`
     counts the rows of the scored files, `files` names what was read. `sheets` are the visible
     sheets of the workbooks, `kinds` the kinds of question among all files, in their order.
+    `unlisted` faults are only counted; then `rows_unusable` is in how many rows there are any.
     """
 
     dataset: Dataset
@@ -152,6 +155,20 @@ class Loaded:
     notes: tuple[Note, ...] = field(default=())
     sheets: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
+    unlisted: int = 0
+    rows_unusable: int = 0
+
+    @property
+    def n_faults(self) -> int:
+        """All faults, those too that are only counted."""
+        return len(self.faults) + self.unlisted
+
+    @property
+    def left_out(self) -> int:
+        """The rows that cannot be used; what is wrong with a whole file is in none."""
+        if self.unlisted:
+            return self.rows_unusable
+        return len({(fault.file, fault.line) for fault in self.faults if fault.line})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from evalui.data.base import Source
+from evalui.data.faults import FaultList
 from evalui.data.rows import Row, Table
 from evalui.errors import DataError
 from evalui.types import Fault
@@ -59,9 +60,12 @@ def _delimited(source: Source, known: Sequence[str]) -> Table:
     return Table(_names(rows[0]), tuple(rows[1:]), delimiter, faults, rows[0].line)
 
 
-def check_width(width: int, name: str) -> None:
-    """Raise `DataError` for a file with more columns than any table of questions has."""
-    if width > _COLUMNS:
+def check_width(width: int, name: str, *, most: int = _COLUMNS) -> None:
+    """Raise `DataError` for a file with more columns than any table of questions has.
+
+    `most` are those from which on it is raised, if only a part of them may be filled.
+    """
+    if width > most:
         raise DataError(
             "{file} has {n:,} columns; at most {limit:,} are read.",
             "too-many-columns",
@@ -125,17 +129,17 @@ def _broken(name: str, line: int, error: str, *, gives_up: bool) -> Fault:
 
 def _json_lines(source: Source) -> Table:
     records: list[tuple[int, dict[str, str]]] = []
-    faults: list[Fault] = []
+    faults = FaultList()
     for line, record in json_objects(source):
         cells = _cells(record) if isinstance(record, dict) else record
         if isinstance(cells, dict):
             records.append((line, cells))
         else:
-            faults.append(Fault(source.name, line, "", "invalid-json", cells, "a JSON object"))
+            faults.add(Fault(source.name, line, "", "invalid-json", cells, "a JSON object"))
     names = dict.fromkeys(key for _, record in records for key in record)
     check_width(len(names), source.name)
     rows = (Row(line, tuple(record.get(name, "") for name in names)) for line, record in records)
-    return Table(tuple(names), tuple(rows), "", tuple(faults))
+    return Table(tuple(names), tuple(rows), "", faults.kept, unlisted=faults.unlisted)
 
 
 def json_objects(source: Source) -> Iterator[tuple[int, dict[str, Any] | str]]:

@@ -73,7 +73,7 @@ def submit(
     plans = plan_run(spec, datasets, catalog, collected)
     paths = {source.key: source.paths for source in spec.datasets}
     for key, upload in loaded.items():
-        store.add_dataset(upload.dataset, owner, paths[key], len(upload.faults))
+        store.add_dataset(upload.dataset, owner, paths[key], upload.n_faults)
     return store.create_run(spec, plans, owner)
 
 
@@ -133,15 +133,14 @@ def _collected(
 
 
 def _refuse_faults(wanted: AnswersSpec, found: Answers) -> None:
-    # Answers to questions that are not asked here are no mistake: a file may answer more.
-    faults = [fault for fault in found.faults if fault.rule != "unknown-index"]
+    faults = found.unusable
     if faults and not wanted.skip_faulty:
         raise FaultyRows(
             "{name} has {n} faults, the first is {fault}. "
             'Mend them, or leave these rows out with "skip_faulty": true.',
             "faults",
             name=Path(wanted.path).name,
-            n=len(faults),
+            n=len(faults) + found.unlisted,
             fault=str(faults[0]),
         )
 
@@ -216,7 +215,7 @@ def _read(source: DatasetSpec, base: Path, limits: Limits) -> Loaded:
             'Mend them, or leave these rows out with "skip_faulty": true.',
             "faults",
             name=name,
-            n=len(loaded.faults),
+            n=loaded.n_faults,
             fault=str(loaded.faults[0]),
         )
     return loaded

@@ -131,7 +131,8 @@ class Desk:
             matched=matched,
             questions=questions,
             unknown=read.unknown,
-            faults=tuple(fault for fault in read.faults if fault.rule != "unknown-index"),
+            faults=read.unusable,
+            unlisted=read.unlisted,
         )
 
     def answers_names(self, upload: str) -> tuple[str, ...]:
