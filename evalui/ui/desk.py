@@ -4,7 +4,7 @@ import io
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 from evalui.data import bundle, health, health_open
@@ -23,6 +23,7 @@ from evalui.runs.cells import CellPlan
 from evalui.runs.contest import AnswersSpec, Collected
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.inputs import collect, submit
+from evalui.runs.memory import Memory
 from evalui.runs.plan import plan_run
 from evalui.runs.rows import CellRow, RunRow
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
@@ -41,8 +42,7 @@ _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 _SAMPLE = ASSETS / "samples" / "demo"
 _OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
 _SAMPLE_NAME = "evalui-sample.zip"
-_KEPT = 8  # uploads whose contents stay in memory
-_REPORTS = 3  # runs whose trials stay in memory
+_KEPT = 2**30  # bytes of uploads, reports and comparisons that stay in memory
 _EARLIER = 20  # runs that are looked through for answers to the same questions
 
 
@@ -66,15 +66,16 @@ class Desk:
         self.owner = owner
         self.shelf = Shelf(settings, store)
         self.uploads = Uploads(settings.uploads, settings.max_upload_mb * 2**20)
+        self.memory = Memory(_KEPT)
         # Reading a file again for each click would be slow, and it cannot change.
-        self._load = lru_cache(maxsize=_KEPT)(self._read)
-        self._report = lru_cache(maxsize=_REPORTS)(self._compile)
+        self._load = self.memory.of(self._read)
+        self._report = self.memory.of(self._compile)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
-        self._unvoted = lru_cache(maxsize=_REPORTS)(self._compile_unvoted)
-        self._check = lru_cache(maxsize=_KEPT)(self._examine)
-        self._check_open = lru_cache(maxsize=_KEPT)(self._examine_open)
-        self._result = lru_cache(maxsize=_KEPT)(self._read_result)
-        self._questions = lru_cache(maxsize=_EARLIER)(self._read_questions)
+        self._unvoted = self.memory.of(self._compile_unvoted)
+        self._check = self.memory.of(self._examine)
+        self._check_open = self.memory.of(self._examine_open)
+        self._result = self.memory.of(self._read_result)
+        self._questions = self.memory.of(self._read_questions)
 
     # Files
 
@@ -353,7 +354,7 @@ class Desk:
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures
-        progress = tuple(
+        progress: _Progress = tuple(
             (cell.state, cell.done, cell.error, cell.started, cell.finished)
             for cell in self.store.cells(run_id)
         )
