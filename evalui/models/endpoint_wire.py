@@ -49,7 +49,8 @@ def pool_for(
     Raises:
         ModelError: the proxy is of a kind that cannot be used.
     """
-    context = httpcore.default_ssl_context()
+    # Once for all connections: to load the certificates takes longer than a request.
+    context = httpcore.default_ssl_context() if url.startswith("https:") else None
     proxy = proxy_for(url)
     if not proxy:
         return httpcore.ConnectionPool(
