@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from evalui.data.base import Layout, Limits, Source
+from evalui.data.faults import FaultList, by_line
 from evalui.data.files import gather, is_json
 from evalui.data.open_rows import index_text
 from evalui.data.reading import open_member
@@ -29,6 +30,7 @@ _MODELS = ("model", "model_id")
 _TRIAL = {"id", "model", "mode", "reply"}  # the columns of an earlier run's trials
 _MODE = "question_answer"  # the only mode whose trials are answers
 _LIMITS = Limits()
+_UNKNOWN = "unknown-index"
 _SHOWN = 40
 
 
@@ -37,13 +39,20 @@ class Answers:
     """The answers by sample id, one for each turn; an empty text is an empty answer.
 
     `unknown` are the indices of answers that belong to no sample, `missing` counts the samples
-    without an answer. `faults` tells by line what could not be used, unknown indices too.
+    without an answer. `faults` tells by line what could not be used, the first unknown indices
+    too; `unlisted` are more that could not be used, and only counted.
     """
 
     answers: Mapping[str, tuple[str, ...]]
     unknown: tuple[str, ...] = ()
     missing: int = 0
     faults: tuple[Fault, ...] = ()
+    unlisted: int = 0
+
+    @property
+    def unusable(self) -> tuple[Fault, ...]:
+        """The faults without the unknown indices: a file may answer more than is asked here."""
+        return tuple(fault for fault in self.faults if fault.rule != _UNKNOWN)
 
 
 def read_answers(
@@ -63,12 +72,14 @@ def read_answers(
     matching = _Matching(source.name, _Places.of(samples), of_run=of_run)
     for row in _of_model(rows, source.name, model=model):
         matching.take(row)
-    faults = sorted((*records.faults, *matching.faults), key=lambda fault: fault.line)
+    wrong = FaultList(by_line(records.faults, matching.faults.kept))
+    wrong.add(unlisted=records.unlisted + matching.faults.unlisted)
     return Answers(
         answers=matching.answers,
         unknown=tuple(matching.unknown),
         missing=sum(sample.id not in matching.answers for sample in samples),
-        faults=tuple(faults),
+        faults=tuple(by_line(wrong.kept, matching.strays.kept)),
+        unlisted=wrong.unlisted,
     )
 
 
@@ -161,7 +172,8 @@ class _Matching:
     # Per question that is asked several times, the first place that may have no answer yet.
     next_free: dict[str, int] = field(default_factory=dict[str, int])
     unknown: list[str] = field(default_factory=list[str])
-    faults: list[Fault] = field(default_factory=list[Fault])
+    faults: FaultList = field(default_factory=FaultList)
+    strays: FaultList = field(default_factory=FaultList)
 
     def take(self, row: Record) -> None:
         key, question = index_text(row.first(KEYS)), _flat(row.first(_QUESTIONS))
@@ -176,7 +188,8 @@ class _Matching:
         if sample is None:
             shown = key or f"“{_short(question)}”"
             self.unknown.append(key or question)
-            self._fault(row, "unknown-index", shown, "an index or a question of the dataset")
+            expected = "an index or a question of the dataset"
+            self.strays.add(Fault(self.file, row.line, "", _UNKNOWN, shown, expected))
             return
         self._keep(sample, answer, row)
 
@@ -221,7 +234,7 @@ class _Matching:
         self.lines.setdefault(sample.id, row.line)
 
     def _fault(self, row: Record, rule: str, found: str, expected: str) -> None:
-        self.faults.append(Fault(self.file, row.line, "", rule, found, expected))
+        self.faults.add(Fault(self.file, row.line, "", rule, found, expected))
 
 
 def _keys(sample: Sample) -> Sequence[str]:

@@ -180,6 +180,7 @@ class Part:
     `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
     `answer_key` is what the reader found in the answers where the layout leaves it to the file.
     `skipped` counts usable rows that were left out by choice.
+    `unlisted` more faults are only counted.
     """
 
     samples: tuple[Sample, ...]
@@ -189,6 +190,7 @@ class Part:
     answer_key: str = ""
     notes: tuple[Note, ...] = ()
     skipped: int = 0
+    unlisted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,7 @@ class Loaded:
     counts the rows of the scored files, `skipped` the usable ones among them that were left out by
     choice, `files` names what was read. `sheets` are the visible
     sheets of the workbooks, `kinds` the kinds of question among all files, in their order.
+    `unlisted` faults are only counted; then `rows_unusable` is in how many rows there are any.
     """
 
     dataset: Dataset
@@ -209,6 +212,20 @@ class Loaded:
     sheets: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
     skipped: int = 0
+    unlisted: int = 0
+    rows_unusable: int = 0
+
+    @property
+    def n_faults(self) -> int:
+        """All faults, those too that are only counted."""
+        return len(self.faults) + self.unlisted
+
+    @property
+    def left_out(self) -> int:
+        """The rows that cannot be used; what is wrong with a whole file is in none."""
+        if self.unlisted:
+            return self.rows_unusable
+        return len({(fault.file, fault.line) for fault in self.faults if fault.line})
 
 
 @dataclass(frozen=True, slots=True)

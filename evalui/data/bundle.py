@@ -11,8 +11,9 @@ from functools import reduce
 from pathlib import Path
 
 from evalui.data import config
-from evalui.data.base import Layout, Limits, Loaded, Note
+from evalui.data.base import Layout, Limits, Loaded, Note, Part
 from evalui.data.duplicates import LEFT_OUT, settled
+from evalui.data.faults import FaultList, by_line
 from evalui.data.files import Member, gather, is_json, is_workbook
 from evalui.data.reading import File, Opened, of_one_kind, open_files, read_files
 from evalui.errors import DataError, Sentence, sentence
@@ -107,24 +108,30 @@ def load(
         said += (note.sentence for note in notes)
         raise DataError(_in_a_row(said))
     used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
-    samples, faults = _distinct(roles.scored)
-    shots, shot_faults = _distinct(roles.shots)
+    scored, shown = _distinct(roles.scored), _distinct(roles.shots)
+    faults = FaultList((*scored.faults, *shown.faults))
+    faults.add(unlisted=scored.unlisted + shown.unlisted)
     dataset = Dataset(
         name=name or gathered.name_of(used) or _name(paths, used),
         kind=found.kind,
-        samples=samples,
-        shots=shots,
+        samples=scored.samples,
+        shots=shown.samples,
         sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT for note in repeated)),
     )
     return Loaded(
         dataset=dataset,
-        faults=(*faults, *shot_faults),
+        faults=faults.kept,
         n_rows=sum(file.part.n_rows for file in roles.scored),
         skipped=sum(file.part.skipped for file in roles.scored),
         files=tuple(file.source.name for file in used),
         notes=(*notes, *_notes(roles, found.kind)),
         sheets=tuple(dict.fromkeys(title for file in used for title in file.opened.sheets)),
         kinds=found.kinds,
+        unlisted=faults.unlisted,
+        rows_unusable=sum(
+            part.n_rows - part.skipped - len(part.samples)
+            for part in (*(f.part for f in used), scored, shown)
+        ),
     )
 
 
@@ -239,21 +246,24 @@ def _subjects(files: Sequence[File]) -> set[str]:
     return named.union(sample.subject for file in files for sample in file.part.samples)
 
 
-def _distinct(files: Sequence[File]) -> tuple[tuple[Sample, ...], tuple[Fault, ...]]:
+def _distinct(files: Sequence[File]) -> Part:
     """The samples of all files with the later ones of an equal id made faults."""
     first: dict[str, Sample] = {}
     samples: list[Sample] = []
-    faults: list[Fault] = []
+    faults = FaultList()
+    rows = 0
     for file in files:
-        found = list(file.part.faults)
+        again = FaultList()
         for sample in file.part.samples:
             earlier = first.setdefault(sample.id, sample)
             if earlier is sample:
                 samples.append(sample)
             else:
-                found.append(_duplicate(sample, earlier))
-        faults += sorted(found, key=lambda fault: fault.line)
-    return tuple(samples), tuple(faults)
+                again.add(_duplicate(sample, earlier))
+        rows += len(file.part.samples)
+        faults.add(*by_line(file.part.faults, again.kept))
+        faults.add(unlisted=file.part.unlisted + again.unlisted)
+    return Part(tuple(samples), faults.kept, rows, unlisted=faults.unlisted)
 
 
 def _duplicate(sample: Sample, earlier: Sample) -> Fault:

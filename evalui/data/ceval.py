@@ -5,11 +5,14 @@ same columns as JSON Lines, one object per line, are the same format. A `subject
 there is one, names the subject of each row; every further column goes into the metadata.
 """
 
+import heapq
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from evalui.data.base import READERS, Layout, Part, Reader, Source, by_letter, letters_named
 from evalui.data.columns import Columns, find_columns, wanted
+from evalui.data.faults import by_line
 from evalui.data.questions import Question, judge
 from evalui.data.rows import Row, Table
 from evalui.data.table import header, read_table
@@ -45,14 +48,17 @@ def read(source: Source, layout: Layout) -> Part:
     table = read_table(source, wanted(layout))
     columns = find_columns(table.header, layout, file=source.name, line=table.header_line)
     if not isinstance(columns, Columns):
-        return Part((), table.faults or columns, len(table.rows))
+        return Part((), table.faults or columns, len(table.rows), unlisted=table.unlisted)
     if not table.rows and not table.faults:
         found, expected = "a header and nothing below it", "a question per row"
         fault = Fault(source.name, table.header_line, "", "no-rows", found, expected)
         return Part((), (fault,))
-    questions = [*_questions(table, columns, source, layout), *table.faults]
+    questions = _questions(table, columns, source, layout)
     # The rows that could not be cut stand where they were in the file.
-    return judge(sorted(questions, key=lambda question: question.line), source, layout)
+    whole = heapq.merge(questions, by_line(table.faults), key=lambda question: question.line)
+    part = judge(whole, source, layout)
+    more = table.unlisted
+    return replace(part, n_rows=part.n_rows + more, unlisted=part.unlisted + more)
 
 
 def _lacks_answers(source: Source, layout: Layout) -> bool:

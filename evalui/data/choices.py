@@ -100,7 +100,13 @@ def read(source: Source, layout: Layout) -> Part:
         replace(source, own_subjects=True),
         Layout(answer_key=key.key),
     )
-    return replace(part, n_rows=records.n_rows, answer_key=key.key, notes=key.notes)
+    return replace(
+        part,
+        n_rows=records.n_rows,
+        answer_key=key.key,
+        notes=key.notes,
+        unlisted=part.unlisted + records.unlisted,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from evalui.data.base import Limits, Note
+from evalui.data.unpacking import content
 from evalui.errors import DataError, sentence
 
 _TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
@@ -195,7 +196,7 @@ def _unpacked(name: str, path: Path, limits: Limits) -> Iterator[Member]:
             for info in infos:
                 place = PurePosixPath(_file_name(info))
                 if _is_visible(place.parts):
-                    yield Member(place, archive.read(info) if _is_wanted(place) else b"")
+                    yield Member(place, content(archive, info) if _is_wanted(place) else b"")
     except DAMAGED as error:
         raise DataError(
             "{file} is no zip archive, or a damaged one: {reason}.",

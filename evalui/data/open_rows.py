@@ -8,6 +8,7 @@ from typing import Any, Final
 from evalui.data import turns
 from evalui.data.base import Layout, Part, Source
 from evalui.data.columns import missing_column
+from evalui.data.faults import FaultList, by_line
 from evalui.data.records import Record, Records, fold, read_records
 from evalui.data.table import header
 from evalui.types import Fault, Language, Message, Sample
@@ -72,20 +73,28 @@ def read_open(source: Source, layout: Layout, names: Names) -> Part:
     names = names.under(layout)
     records = read_records(source, names.all)
     if not records.rows and records.faults:
-        return Part((), records.faults, records.n_rows)
+        return Part((), records.faults, records.n_rows, unlisted=records.unlisted)
     if not records.rows:
         found, expected = "a header and nothing below it", "a question per row"
         fault = Fault(source.name, records.header_line, "", "no-rows", found, expected)
         return Part((), (fault,))
     faults = _missing(records, names, layout, source.name)
     if faults:
-        return Part((), (*records.faults, *faults), records.n_rows)
+        told = FaultList((*records.faults, *faults))
+        told.add(unlisted=records.unlisted)
+        return Part((), told.kept, records.n_rows, unlisted=told.unlisted)
     columns = _columns(records, names)
-    read = [_Row(record, columns, records.names, source).sample() for record in records.rows]
-    samples = tuple(sample for sample in read if isinstance(sample, Sample))
-    wrong = [fault for found in read if not isinstance(found, Sample) for fault in found]
-    told = sorted((*records.faults, *wrong), key=lambda fault: fault.line)
-    return Part(samples, tuple(told), records.n_rows)
+    samples: list[Sample] = []
+    wrong = FaultList()
+    for record in records.rows:
+        read = _Row(record, columns, records.names, source).sample()
+        if isinstance(read, Sample):
+            samples.append(read)
+        else:
+            wrong.add(*read)
+    told = FaultList(by_line(records.faults, wrong.kept))
+    told.add(unlisted=records.unlisted + wrong.unlisted)
+    return Part(tuple(samples), told.kept, records.n_rows, unlisted=told.unlisted)
 
 
 def language_of(question: str, index: str = "") -> Language:

@@ -1,9 +1,10 @@
 """One question as a file has it, checked: a sample, or everything that is wrong with it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalui.data.base import ANSWER_KEYS, Layout, Part, Source, letters_named, plain
+from evalui.data.faults import FaultList
 from evalui.data.naming import names_options
 from evalui.data.subjects import about
 from evalui.types import LETTERS, Fault, Sample
@@ -31,27 +32,32 @@ class Question:
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def judge(questions: Sequence[Question | Fault], source: Source, layout: Layout) -> Part:
+def judge(questions: Iterable[Question | Fault], source: Source, layout: Layout) -> Part:
     """Samples of the good questions and the faults of the others, in the file's order.
 
     Faults among `questions` are rows that could not be read; they count as rows.
     """
     samples: list[Sample] = []
-    faults: list[Fault] = []
+    faults = FaultList()
+    rows, asked, answered = 0, False, False
     for question in questions:
-        judged = question if isinstance(question, Fault) else _sample(question, source, layout)
+        rows += 1
+        if isinstance(question, Fault):
+            faults.add(question)
+            continue
+        asked, answered = True, answered or bool(question.answer.strip())
+        judged = _sample(question, source, layout)
         if isinstance(judged, Sample):
             samples.append(judged)
-        elif isinstance(judged, Fault):
-            faults.append(judged)
         else:
-            faults.extend(judged)
-    return Part(tuple(samples), tuple(faults), len(questions), unanswered=_unanswered(questions))
-
-
-def _unanswered(questions: Sequence[Question | Fault]) -> bool:
-    asked = [question for question in questions if isinstance(question, Question)]
-    return bool(asked) and not any(question.answer.strip() for question in asked)
+            faults.add(*judged)
+    return Part(
+        tuple(samples),
+        faults.kept,
+        rows,
+        unanswered=asked and not answered,
+        unlisted=faults.unlisted,
+    )
 
 
 def _sample(question: Question, source: Source, layout: Layout) -> Sample | list[Fault]:

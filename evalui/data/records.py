@@ -10,6 +10,7 @@ from typing import Any
 from evalui.data import pictures
 from evalui.data.base import Source
 from evalui.data.columns import twice
+from evalui.data.faults import FaultList, by_line
 from evalui.data.rows import Row
 from evalui.data.table import cell_text, check_width, is_json_lines, json_objects, read_table
 from evalui.types import Fault
@@ -31,17 +32,22 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """A whole file. `names` are the columns as the file writes them, by their folded name."""
+    """A whole file. `names` are the columns as the file writes them, by their folded name.
+
+    `unlisted` more faults are only counted; `rows_unread` is in how many rows there are any.
+    """
 
     names: Mapping[str, str]
     rows: tuple[Record, ...]
     faults: tuple[Fault, ...]
     header_line: int = 1
+    unlisted: int = 0
+    rows_unread: int = 0
 
     @property
     def n_rows(self) -> int:
         """All rows, those too that could not be read."""
-        return len(self.rows) + len({fault.line for fault in self.faults})
+        return len(self.rows) + self.rows_unread
 
 
 def fold(name: str) -> str:
@@ -60,23 +66,25 @@ def read_records(source: Source, known: Sequence[str]) -> Records:
 def _of_json(source: Source) -> Records:
     names: dict[str, str] = {}
     rows: list[Record] = []
-    faults: list[Fault] = []
+    faults = FaultList()
     for number, (line, found) in enumerate(json_objects(source), start=1):
         record = _record(found, line, number) if isinstance(found, dict) else found
         column = pictures.picture_column(found) if isinstance(found, dict) else None
         if isinstance(record, str):
-            faults.append(Fault(source.name, line, "", "invalid-json", record, "a JSON object"))
+            faults.add(Fault(source.name, line, "", "invalid-json", record, "a JSON object"))
         elif column is not None:
-            faults.append(pictures.fault(source.name, line, column))
+            faults.add(pictures.fault(source.name, line, column))
         elif again := twice(tuple(found), source.name, line):
-            faults += again
+            faults.add(*again)
         else:
             rows.append(record)
             for name in found:
                 names.setdefault(fold(name), name.strip())
             check_width(len(names), source.name)
     names.pop("", None)
-    return Records(names, tuple(rows), tuple(faults))
+    return Records(
+        names, tuple(rows), faults.kept, unlisted=faults.unlisted, rows_unread=faults.rows
+    )
 
 
 def _record(found: Mapping[str, Any], line: int, number: int) -> Record | str:
@@ -90,14 +98,20 @@ def _record(found: Mapping[str, Any], line: int, number: int) -> Record | str:
 
 def _of_table(source: Source, known: Sequence[str]) -> Records:
     table = read_table(source, known)
-    faults = [*table.faults, *twice(table.header, source.name, table.header_line)]
+    again = twice(table.header, source.name, table.header_line)
     names = {fold(name): name.strip() for name in table.header if name.strip()}
-    if len(faults) > len(table.faults):
-        return Records(names, (), tuple(faults), table.header_line)
-    rows = list(_rows(table.rows, table.header, table.delimiter, source.name))
-    faults += (row for row in rows if isinstance(row, Fault))
-    good = tuple(row for row in rows if isinstance(row, Record))
-    return Records(names, good, tuple(faults), table.header_line)
+    rows: list[Record] = []
+    wrong = FaultList()
+    for row in () if again else _rows(table.rows, table.header, table.delimiter, source.name):
+        if isinstance(row, Fault):
+            wrong.add(row)
+        else:
+            rows.append(row)
+    before = FaultList(by_line(table.faults, again))
+    faults = FaultList(by_line(before.kept, wrong.kept))
+    faults.add(unlisted=table.unlisted + wrong.unlisted)
+    unread = before.rows + table.unlisted + wrong.rows
+    return Records(names, tuple(rows), faults.kept, table.header_line, faults.unlisted, unread)
 
 
 def _rows(

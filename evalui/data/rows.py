@@ -20,6 +20,7 @@ class Table:
     `delimiter` is "" for JSON Lines, where each row has a cell for each key of the file, and for
     a sheet of a workbook, where lines are the sheet's row numbers. The header is empty if it
     could not be read, and then there are no rows. `header_line` is 0 where the file has none.
+    `unlisted` more faults are only counted.
     """
 
     header: tuple[str, ...]
@@ -27,3 +28,4 @@ class Table:
     delimiter: str
     faults: tuple[Fault, ...] = ()
     header_line: int = 1
+    unlisted: int = 0

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from evalui.data import pictures
 from evalui.data.base import Source
+from evalui.data.faults import FaultList
 from evalui.data.long_cells import LIMIT, LongCell, long_cell
 from evalui.data.rows import Row, Table
 from evalui.errors import DataError
@@ -58,15 +59,18 @@ def read_table(source: Source, known: Sequence[str]) -> Table:
 def _without_pictures(table: Table, file: str) -> Table:
     """The table with each row that has a picture made a fault."""
     rows: list[Row] = []
-    faults: list[Fault] = []
+    faults = FaultList()
     for row in table.rows:
         # Cells beyond the header stand under no name.
         column = pictures.picture_column(dict(zip(table.header, row.cells, strict=False)))
         if column is None:
             rows.append(row)
         else:
-            faults.append(pictures.fault(file, row.line, column))
-    return replace(table, rows=tuple(rows), faults=(*table.faults, *faults)) if faults else table
+            faults.add(pictures.fault(file, row.line, column))
+    if not faults.total:
+        return table
+    faults.add(*table.faults, unlisted=table.unlisted)
+    return replace(table, rows=tuple(rows), faults=faults.kept, unlisted=faults.unlisted)
 
 
 def read_bare(source: Source, *, most: int | None = None) -> Table:
@@ -74,8 +78,8 @@ def read_bare(source: Source, *, most: int | None = None) -> Table:
     lines = io.StringIO(source.text.removeprefix("\ufeff")).readlines()
     found = list(islice(_cut(lines, ",", 0, source.name), most))
     rows = tuple(row for row in found if isinstance(row, Row))
-    faults = tuple(fault for fault in found if isinstance(fault, Fault))
-    return Table((), rows, ",", faults, header_line=0)
+    faults = FaultList(fault for fault in found if isinstance(fault, Fault))
+    return Table((), rows, ",", faults.kept, header_line=0, unlisted=faults.unlisted)
 
 
 def _delimited(source: Source, known: Sequence[str]) -> Table:
@@ -84,16 +88,20 @@ def _delimited(source: Source, known: Sequence[str]) -> Table:
     delimiter = _delimiter(lines[start], known)
     found = list(_cut(lines, delimiter, start, source.name))
     rows = [row for row in found if isinstance(row, Row)]
-    faults = tuple(fault for fault in found if isinstance(fault, Fault))
+    wrong = FaultList(fault for fault in found if isinstance(fault, Fault))
+    faults, more = wrong.kept, wrong.unlisted
     if not found or isinstance(found[0], Fault):
-        return Table((), (), delimiter, faults, start + 1)
+        return Table((), (), delimiter, faults, start + 1, unlisted=more)
     check_width(len(rows[0].cells), source.name)
-    return Table(_names(rows[0]), tuple(rows[1:]), delimiter, faults, rows[0].line)
+    return Table(_names(rows[0]), tuple(rows[1:]), delimiter, faults, rows[0].line, unlisted=more)
 
 
-def check_width(width: int, name: str) -> None:
-    """Raise `DataError` for a file with more columns than any table of questions has."""
-    if width > _COLUMNS:
+def check_width(width: int, name: str, *, most: int = _COLUMNS) -> None:
+    """Raise `DataError` for a file with more columns than any table of questions has.
+
+    `most` are those from which on it is raised, if only a part of them may be filled.
+    """
+    if width > most:
         raise DataError(
             "{file} has {n:,} columns; at most {limit:,} are read.",
             "too-many-columns",
@@ -170,20 +178,20 @@ def _broken(name: str, line: int, error: str) -> Fault:
 
 def _json_lines(source: Source) -> Table:
     records: list[tuple[int, dict[str, str]]] = []
-    faults: list[Fault] = []
+    faults = FaultList()
     for line, record in json_objects(source):
         cells = _cells(record) if isinstance(record, dict) else record
         column = pictures.picture_column(record) if isinstance(record, dict) else None
         if column is not None:
-            faults.append(pictures.fault(source.name, line, column))
+            faults.add(pictures.fault(source.name, line, column))
         elif isinstance(cells, dict):
             records.append((line, cells))
         else:
-            faults.append(Fault(source.name, line, "", "invalid-json", cells, "a JSON object"))
+            faults.add(Fault(source.name, line, "", "invalid-json", cells, "a JSON object"))
     names = dict.fromkeys(key for _, record in records for key in record)
     check_width(len(names), source.name)
     rows = (Row(line, tuple(record.get(name, "") for name in names)) for line, record in records)
-    return Table(tuple(names), tuple(rows), "", tuple(faults))
+    return Table(tuple(names), tuple(rows), "", faults.kept, unlisted=faults.unlisted)
 
 
 def json_objects(source: Source) -> Iterator[tuple[int, dict[str, Any] | str]]:

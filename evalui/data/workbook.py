@@ -15,15 +15,21 @@ from datetime import datetime, time
 from typing import Any
 
 from evalui.data.base import Limits
+from evalui.data.faults import FaultList
 from evalui.data.files import DAMAGED, check_archive
 from evalui.data.rows import Row, Table
 from evalui.data.table import check_width
+from evalui.data.unpacking import pieces, tags
 from evalui.errors import DataError
 from evalui.types import Fault
 
 _OLD = b"\xd0\xcf\x11\xe0"  # an OLE file: .xls, or a workbook under a password
 _LOCKED = "EncryptedPackage".encode("utf-16-le")
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
+_ROW = re.compile(rb"<(?:\w{1,99}:)?row[\s/>]")
+_CELL = re.compile(rb"<(?:\w{1,99}:)?c[\s/>]")
+_WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
+_WIDEST = 16_384  # columns of any sheet; a row of more would fill the memory when it is read
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):[A-Z]+(\d{1,7})")
 _DECLARED = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!", "#CALC!")
@@ -65,6 +71,7 @@ def read_sheet(
             visible = {t: sheet for t, sheet in sheets.items() if sheet.sheet_state == "visible"}
             heads = {title: _head(sheet) for title, sheet in visible.items()}
         title = _chosen(heads, name, wish=wish, fits=fits)
+        check_width(len(heads[title].header), name)
         reading = _Reading(data, name, title, limits)
         with _telling(name):
             raw = reading.raw(book)
@@ -105,18 +112,43 @@ def _check(data: bytes, name: str, limits: Limits) -> None:
     with _telling(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = [info for info in archive.infolist() if not info.is_dir()]
         check_archive(name, parts, limits)
-        declared = any(
-            _DECLARED.search(archive.read(part))
-            for part in parts
-            if part.filename.lower().endswith((".xml", ".rels"))
-        )
-    if declared:
+        looks = [_look(archive, part) for part in parts]
+    check_width(max((look.width for look in looks), default=0), name, most=_WIDEST)
+    if any(look.declares for look in looks):
         # No spreadsheet program writes them; they are how a small text is made to fill a memory.
         raise DataError(
             "{file} declares entities in its XML, which no workbook needs.",
             "workbook-entities",
             file=name,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What one part of a workbook shows before anything is made of it."""
+
+    declares: bool
+    width: int
+
+
+def _look(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> _Look:
+    """One pass over a part, whatever its name: a workbook may name any as its sheet.
+
+    Raises as `pieces`, so that openpyxl is given only parts that have the size they declare.
+    """
+    is_xml = part.filename.lower().endswith((".xml", ".rels"))  # a picture may be SVG
+    declares, width, cells, start = False, 0, 0, True
+    for piece in tags(pieces(archive, part)):
+        if start and piece.startswith(_WIDE):
+            raise ValueError(f"{part.filename} is in UTF-16")  # as no spreadsheet program writes
+        start = start and not piece
+        declares = declares or (is_xml and bool(_DECLARED.search(piece)))
+        before, *rows = _ROW.split(piece)
+        cells += len(_CELL.findall(before))
+        for row in rows:
+            width = max(width, cells)
+            cells = len(_CELL.findall(row))
+    return _Look(declares, max(width, cells))
 
 
 @contextmanager
@@ -198,26 +230,35 @@ class _Reading:
     def raw(self, book: Any) -> _Raw:
         """The sheet as texts, by row number."""
         sheet = book[self.title]
-        # openpyxl does not tell them of a workbook that it only streams.
-        xml: bytes = book._archive.read(sheet._worksheet_path)
-        merged, formulas = _merged(xml), bool(_FORMULA.search(xml))
-        del xml
+        merged, formulas = self._noted(sheet._worksheet_path)
         sheet.reset_dimensions()
         return _Raw(self._filled(sheet, merged), formulas)
+
+    def _noted(self, path: str) -> tuple[dict[tuple[int, int], int], bool]:
+        """The merged cells, and whether there are formulas.
+
+        openpyxl does not tell them of a workbook that it only streams.
+        """
+        merged: dict[tuple[int, int], int] = {}
+        formulas = False
+        with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
+            for piece in tags(pieces(archive, archive.getinfo(path))):
+                merged |= _merged(piece)
+                formulas = formulas or bool(_FORMULA.search(piece))
+        return merged, formulas
 
     def table(self, raw: _Raw) -> Table:
         """The texts under their header, with the faults of formulas."""
         missing = self._without_value(raw.lines) if raw.formulas else {}
         (header_line, first), *rows = raw.lines.items()
         header = _names(first)
-        check_width(len(header), self.name)
         return self._table(header, header_line, rows, missing)
 
     def _filled(self, sheet: Any, merged: Mapping[tuple[int, int], int]) -> dict[int, list[str]]:
         """The rows that are not blank, by their number; merged cells repeat their value."""
         found: dict[int, list[str]] = {}
         repeated: dict[int, tuple[int, str]] = {}  # column -> last row, value
-        cells = 0
+        cells, width = 0, 0
         for line, values in enumerate(sheet.iter_rows(values_only=True), start=1):
             cells += len(values) + 1
             if line > self.limits.lines or cells > self.limits.cells:
@@ -229,7 +270,9 @@ class _Reading:
                     texts += [""] * (column + 1 - len(texts))
                     texts[column] = text
             if filled:
-                found[line] = texts
+                width = width or len(_names(values))
+                # Cells beyond the header are somebody's own notes.
+                found[line] = texts[:width]
             if merged:
                 for column, text in enumerate(texts):
                     if last := merged.get((line, column)):
@@ -270,15 +313,14 @@ class _Reading:
     ) -> Table:
         width = len(header)
         rows: list[Row] = []
-        faults: list[Fault] = []
+        faults = FaultList()
         for line, texts in lines:
             broken = [*self._broken(header, line, texts, missing.get(line, ()))]
-            faults += broken
-            # Cells beyond the header are somebody's own notes.
-            fitted = (*texts[:width], *[""] * (width - len(texts)))
+            faults.add(*broken)
+            fitted = (*texts, *[""] * (width - len(texts)))
             if not broken and any(map(str.strip, fitted)):
                 rows.append(Row(line, fitted))
-        return Table(header, tuple(rows), "", tuple(faults), header_line)
+        return Table(header, tuple(rows), "", faults.kept, header_line, faults.unlisted)
 
     def _broken(
         self, header: Sequence[str], line: int, texts: Sequence[str], missing: Sequence[int]

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from evalui.errors import ModelError, StoreError, sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import problem_of, read_catalog, read_entry, resolved
+from evalui.models.endpoint_addresses import check_url, host_of
 
 Place = Literal["folder", "hub", "endpoint"]
 
@@ -268,8 +269,8 @@ def _check_address(address: str) -> None:
     _check_text(address)
     try:
         parts = urlsplit(address)
-        known = bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number
+        known = bool(host_of(address)) and parts.port != 0
+    except ValueError:  # a port that is no number, or what no name of a host can be
         known, parts = False, urlsplit("")
     secretive = any(mark in address for mark in _SECRETIVE)
     if not known or secretive or parts.scheme not in ("http", "https"):
@@ -278,6 +279,7 @@ def _check_address(address: str) -> None:
             "user name, password, query or fragment, as in http://127.0.0.1:8000/v1.",
             "no-address",
         )
+    check_url(address)
 
 
 def _tables(additions: Path) -> dict[str, Any]:

@@ -1,20 +1,34 @@
 """One server, asked by HTTP: a JSON object goes out, and one comes back or one of three errors.
 
-The `openai` package is imported with the first request, not before.
+`httpcore`, which speaks HTTP, is imported with the first request, not before.
 """
 
 import datetime
-import os
+import json
 import re
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
+from urllib.parse import quote, urljoin, urlsplit
 
+from evalui import __version__
 from evalui.errors import ModelError, sentence
+from evalui.models.endpoint_addresses import authority, host_of
+from evalui.models.endpoint_reading import (
+    ACCEPTED,
+    REPLIES,
+    Garbled,
+    Room,
+    TooLong,
+    allowance,
+    read_all,
+    read_beginning,
+)
 from evalui.types import Usage
 
 if TYPE_CHECKING:
-    import openai
+    import httpcore
 
 Json = dict[str, Any]
 Post = Callable[[str, Json], Json]
@@ -27,8 +41,10 @@ _ABSURD = 2**53  # more than anybody reads, or the database adds up
 _HALVES = re.compile("[\ud800-\udfff]")
 TIMED_OUT = 408
 TOO_MANY = 429
-_NOT_CONNECTED = "ConnectTimeout"  # in whichever HTTP library the client uses
 _LOCKED = (401, 403)
+_LISTED = 8 * 2**20  # bytes of what `get` reads: hosted APIs describe hundreds of models
+_OF_AN_ERROR = 2**16  # bytes that are read of one; a server's own words come first
+_IN_PATHS = "/%:@!$&'()*+,;=~"
 # These may pass: too early, conflict, too many, overloaded, and every fault of the server.
 _PASSING = (TIMED_OUT, 409, 425, TOO_MANY)
 _ELSEWHERE = (TOO_MANY, 502, 503, 504)  # of these, the ones that no request is to blame for
@@ -61,15 +77,28 @@ class Declined(Exception):
         self.status = status
 
 
-class Server:
-    """One base URL. Paths beginning with a slash are at the server's root, others below the URL."""
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """What a server sent: a status, headers by their names in lower case, and the body."""
 
-    def __init__(self, url: str, *, key: str, timeout_s: float) -> None:
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class Server:
+    """One base URL. Paths beginning with a slash are at the server's root, others below the URL.
+
+    A request fails after `timeout_s` seconds without a byte, and after `total_s` in any case.
+    """
+
+    def __init__(self, url: str, *, key: str, timeout_s: float, total_s: float) -> None:
         self.url = url
         self._key = key
         self._timeout_s = timeout_s
-        self._client: openai.OpenAI | None = None
-        self._lock = threading.Lock()  # the client is made once, and the tokens are added up
+        self._total_s = total_s
+        self._pool: httpcore.ConnectionPool | None = None
+        self._lock = threading.Lock()  # the pool is made once, and the tokens are added up
         self._read = 0
         self._written = 0
 
@@ -85,56 +114,105 @@ class Server:
         Raises:
             Faltered: none that can be used, this time.
             Declined: it turns this request down.
-            ModelError: it lets nobody in with this key.
+            ModelError: it lets nobody in with this key, or its address is refused.
         """
-        answer = self._ask(lambda client: client.post(self._at(path), cast_to=object, body=body))
+        try:
+            sent = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        except UnicodeEncodeError:  # half of a character, as JSON may hold it
+            raise Declined(
+                sentence("the prompt has characters that cannot be sent", "endpoint-unsendable")
+            ) from None
+        answer = self._ask("POST", path, sent, allowance(body))
         self._count(answer)
         return answer
 
     def get(self, path: str) -> Json:
         """What lies at a path; raises as `post`."""
-        return self._ask(lambda client: client.get(self._at(path), cast_to=object))
+        return self._ask("GET", path, b"", _LISTED)
 
     def close(self) -> None:
         """Let the connections go."""
-        if self._client is not None:
-            self._client.close()
+        if self._pool is not None:
+            self._pool.close()
 
-    def _ask(self, call: Callable[["openai.OpenAI"], object]) -> Json:
-        client = self._connected()
-        import openai
+    def _ask(self, method: str, path: str, sent: bytes, limit: int) -> Json:
+        with REPLIES.room(limit) as room:
+            try:
+                reply = self._exchange(method, path, sent, room)
+            except TooLong:
+                raise Faltered(
+                    sentence(
+                        "{url} sends more than {limit:.1f} MB, which no answer to this request has",
+                        "endpoint-too-long",
+                        url=self.url,
+                        limit=limit / 2**20,
+                    ),
+                    blame="answer",
+                ) from None
+            except Garbled:
+                raise self._no_json() from None
+            return self._understood(reply)
+
+    def _exchange(self, method: str, path: str, sent: bytes, room: Room) -> _Reply:
+        """One request and the whole reply to it, of any status."""
+        pool = self._connected()
+        import httpcore
+
+        from evalui.models.endpoint_wire import Overdue
 
         try:
-            answer = call(client)
-        except openai.APIStatusError as error:
-            raise self._turned_down(error.status_code, error.response.headers, error.body) from None
-        except openai.APITimeoutError as error:
-            if type(error.__cause__).__name__ == _NOT_CONNECTED:
-                raise self._unreachable(error) from None
+            with pool.stream(
+                method,
+                self._target(path),
+                headers=self._headers(with_body=bool(sent)),
+                content=sent or None,
+                extensions={"timeout": self._timeouts()},
+            ) as response:
+                return _read(response, room)
+        except Overdue:
+            raise Faltered(
+                sentence(
+                    "{url} did not end its answer within {seconds:g} seconds",
+                    "endpoint-overdue",
+                    url=self.url,
+                    seconds=self._total_s,
+                ),
+                status=TIMED_OUT,
+            ) from None
+        except (httpcore.ReadTimeout, httpcore.WriteTimeout):
             raise Faltered(
                 sentence("{url} did not answer in time", "endpoint-timeout", url=self.url),
                 status=TIMED_OUT,
             ) from None
-        except openai.APIConnectionError as error:
+        except (
+            httpcore.TimeoutException,
+            httpcore.NetworkError,
+            httpcore.ProtocolError,
+            httpcore.ProxyError,
+        ) as error:
             raise self._unreachable(error) from None
-        except UnicodeEncodeError:  # half of a character, as JSON may hold it
-            raise Declined(
-                sentence("the prompt has characters that cannot be sent", "endpoint-unsendable")
-            ) from None
-        # A body that breaks off, is no JSON, or is nested more deeply than anybody can read.
-        except (ValueError, RecursionError, openai.OpenAIError):
+
+    def _understood(self, reply: _Reply) -> Json:
+        if not 200 <= reply.status < 300:
+            raise self._turned_down(reply.status, reply.headers, _parsed(reply.content))
+        try:
+            answer: object = json.loads(reply.content)
+        except (ValueError, RecursionError):  # no JSON, or nested more deeply than can be read
             answer = None
         if not isinstance(answer, dict):
-            raise Faltered(
-                sentence("{url} answers something else than JSON", "endpoint-no-json", url=self.url)
-            )
+            raise self._no_json()
         told = cast(Json, answer)
         if (error := told.get("error")) and not told.get("choices"):
             raise self._turned_down(_status(error), {}, told)
         return told
 
+    def _no_json(self) -> Faltered:
+        return Faltered(
+            sentence("{url} answers something else than JSON", "endpoint-no-json", url=self.url)
+        )
+
     def _unreachable(self, error: Exception) -> Faltered:
-        reason = self._redacted(str(error.__cause__ or error)) or "connection lost"
+        reason = self._redacted(str(error)) or "connection lost"
         return Faltered(
             sentence(
                 "{url} cannot be reached ({reason})",
@@ -146,6 +224,8 @@ class Server:
         )
 
     def _turned_down(self, status: int, headers: Mapping[str, str], body: object) -> Exception:
+        if 300 <= status < 400:
+            return self._sent_on(status, headers.get("location", ""))
         # Cut last: the beginning of a key would not be recognised.
         told = self._redacted(_words(body))[:LONGEST] or "-"
         if status in _LOCKED:
@@ -169,26 +249,56 @@ class Server:
             return Faltered(reason, blame=blame, status=status, retry_after_s=wait)
         return Declined(reason, status=status)
 
-    def _connected(self) -> "openai.OpenAI":
+    def _sent_on(self, status: int, location: str) -> Declined:
+        # Without the path: where servers send one on to, it may hold a secret.
+        try:
+            parts = urlsplit(urljoin(self.url, location))
+            place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if location else "-"
+        except ValueError:  # no address at all
+            place = "-"
+        return Declined(
+            sentence(
+                "{url} answers HTTP {status} and points to {place}, which is not followed",
+                "endpoint-redirect",
+                url=self.url,
+                status=status,
+                place=self._redacted(mended(place))[:LONGEST],
+            ),
+            status=status,
+        )
+
+    def _connected(self) -> "httpcore.ConnectionPool":
         with self._lock:
-            if self._client is None:
-                import openai
+            if self._pool is None:
+                from evalui.models.endpoint_wire import pool_for
 
-                key = self._key or "none"
-                self._client = openai.OpenAI(
-                    # Never None: the client would take whatever key the environment has.
-                    api_key=key,
-                    base_url=self.url,
-                    max_retries=0,
-                    timeout=openai.Timeout(self._timeout_s, connect=CONNECT_S),
-                    organization="",
-                    project="",
-                    default_headers=_headers(key, openai.Omit()),
-                )
-            return self._client
+                self._pool = pool_for(self.url, self._total_s)
+            return self._pool
 
-    def _at(self, path: str) -> str:
-        return self.url.removesuffix("/v1") + path if path.startswith("/") else path
+    def _target(self, path: str) -> "httpcore.URL":
+        import httpcore
+
+        parts = urlsplit(self.url)
+        root = parts.path.removesuffix("/v1") if path.startswith("/") else f"{parts.path}/"
+        return httpcore.URL(
+            scheme=parts.scheme.encode(),
+            host=host_of(self.url).encode(),
+            port=parts.port,
+            target=quote(root + path, safe=_IN_PATHS).encode(),
+        )
+
+    def _headers(self, *, with_body: bool) -> list[tuple[str, str]]:
+        return [
+            ("Host", authority(self.url)),
+            ("Accept", "application/json"),
+            ("Accept-Encoding", ACCEPTED),
+            ("Authorization", f"Bearer {self._key or 'none'}"),
+            ("User-Agent", f"evalui/{__version__}"),
+            *([("Content-Type", "application/json")] if with_body else []),
+        ]
+
+    def _timeouts(self) -> dict[str, float]:
+        return {"connect": CONNECT_S, "read": self._timeout_s, "write": self._timeout_s}
 
     def _count(self, answer: Json) -> None:
         told = as_object(answer.get("usage"))
@@ -233,6 +343,25 @@ def as_list(value: object) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
+def _read(response: "httpcore.Response", room: Room) -> _Reply:
+    """A reply that has begun; of an error only the beginning."""
+    headers = {
+        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
+    }
+    pieces = response.iter_stream()
+    if 200 <= response.status < 300:
+        return _Reply(response.status, headers, read_all(pieces, headers, room))
+    return _Reply(response.status, headers, read_beginning(pieces, headers, _OF_AN_ERROR))
+
+
+def _parsed(content: bytes) -> object:
+    """The body of an error: JSON, else a text."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content.decode("utf-8", "replace")
+
+
 def _words(body: object) -> str:
     """What a server says of an error, in one line; bodies come in several shapes."""
     while isinstance(body, dict):
@@ -245,13 +374,3 @@ def _status(error: object) -> int:
     """What an error that came with HTTP 200 would have been, as some gateways send them."""
     code = as_object(error).get("code")
     return code if type(code) is int and 400 <= code < 600 else 500
-
-
-def _headers(key: str, omit: "openai.Omit") -> Any:
-    """Those of every request, without what `OPENAI_CUSTOM_HEADERS` tells the client to send: it is
-    meant for one server, and may replace the key.
-    """
-    told = os.environ.get("OPENAI_CUSTOM_HEADERS", "")
-    names = {line.partition(":")[0].strip() for line in told.split("\n") if ":" in line}
-    others = {name: omit for name in names if name.lower() != "authorization"}
-    return others | {"Authorization": f"Bearer {key}"}

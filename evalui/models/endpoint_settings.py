@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from evalui.errors import ModelError, Sentence, sentence
 from evalui.models.base import ModelEntry
+from evalui.models.endpoint_addresses import check_url, host_of
 
 Api = Literal["auto", "chat", "completions"]
 
@@ -20,11 +21,13 @@ _NUMBERS: Mapping[str, tuple[float, float, bool]] = {
     "concurrency": (8, 1, True),
     "requests_per_minute": (0, 0, False),
     "timeout_s": (60, 0.1, False),
+    "total_timeout_s": (0, 0, False),
     "retries": (3, 0, True),
     "seed": (0, 0, True),
 }
 _TEXTS = ("base_url", "api_key_env", "api", "tokenizer", "role", "notes_zh")
 _SECRETIVE = "@?#"  # what stands before or after these in an address is nobody's business
+_PAUSES = 5  # an answer may last as many times as long as a pause in it, unless the catalog says
 _KNOWN = (*_TEXTS, "base_urls", *_NUMBERS)
 
 
@@ -33,7 +36,8 @@ class Endpoint:
     """A model at one or several servers, all of which must serve the same weights.
 
     `model` is its name there. `concurrency` and `requests_per_minute` (0: no limit) hold for
-    each server. `max_length`, in tokens, is 0 if the catalog does not tell.
+    each server. `max_length`, in tokens, is 0 if the catalog does not tell. A request fails after
+    `timeout_s` seconds without a byte, and after `total_timeout_s` in any case.
     """
 
     model: str
@@ -43,6 +47,7 @@ class Endpoint:
     concurrency: int = 8
     requests_per_minute: float = 0.0
     timeout_s: float = 60.0
+    total_timeout_s: float = 300.0
     retries: int = 3
     seed: int = 0
     tokenizer: Path | None = None
@@ -59,7 +64,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
 
     Raises:
         ModelError: an option is missing, unknown or of the wrong kind, or the variable that
-            should hold the key is not set or holds none.
+            should hold the key is not set or holds none, or no model is asked at an address.
     """
     options = entry.options
     if unknown := sorted(set(options) - set(_KNOWN)):
@@ -84,6 +89,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
         concurrency=int(numbers["concurrency"]),
         requests_per_minute=numbers["requests_per_minute"],
         timeout_s=numbers["timeout_s"],
+        total_timeout_s=numbers["total_timeout_s"] or _PAUSES * numbers["timeout_s"],
         retries=int(numbers["retries"]),
         seed=int(numbers["seed"]),
         tokenizer=Path(texts["tokenizer"]).expanduser() if texts["tokenizer"] else None,
@@ -147,6 +153,7 @@ def _urls(options: Mapping[str, Any]) -> tuple[str, ...]:
             )
         if not isinstance(url, str) or not _is_url(url):
             raise _wrong("base_url", sentence("an http address", "kind-address"), url)
+        check_url(url)
     return tuple(dict.fromkeys(str(url).rstrip("/") for url in found))
 
 
@@ -156,7 +163,7 @@ def _is_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
         port = parts.port
-        host = (parts.hostname or "").encode("idna")
+        host = host_of(url)
     except ValueError:  # a port that is no number, or what no name of a host can be
         return False
     return parts.scheme in ("http", "https") and bool(host and port != 0)

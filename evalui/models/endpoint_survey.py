@@ -15,6 +15,7 @@ from evalui.types import Usage
 WELL_S, ILL_S = 600.0, 30.0  # how long a success and a failure are taken for the present state
 PATIENCE_S = 12.0  # a page waits no longer for a server that was never seen
 _TIMEOUT_S = 10.0
+_TOTAL_S = 20.0  # for each question, the answers to which are short
 _OWED_S = 120.0  # whoever opens a model asks again within this time
 
 _NOTHING = Usage(0, 0)
@@ -119,7 +120,12 @@ class Survey:
             return note
 
     def _ask(self, note: _Note, endpoint: Endpoint, url: str) -> None:
-        server = Server(url, key=endpoint.key, timeout_s=min(_TIMEOUT_S, endpoint.timeout_s))
+        server = Server(
+            url,
+            key=endpoint.key,
+            timeout_s=min(_TIMEOUT_S, endpoint.timeout_s),
+            total_s=min(_TOTAL_S, endpoint.total_timeout_s),
+        )
         findings, reason, wrong, busy_s = None, "", False, 0.0
         try:
             findings = self._prober(server, endpoint.model)

@@ -1,7 +1,7 @@
 """A server's own tokenizer, asked over HTTP, in the role that `tokens` wants."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from functools import partial
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ _AROUND = (
 _FULL_WIDTH = 0xFEE0  # added to "A" it gives "Ａ"
 _UNKNOWN = object()
 _MOST_KEPT = 20_000  # answers; the options of a question share their context, all prompts labels
+_LONGEST_KEPT = 2**23  # tokens and characters of all of them; a server may say more than is true
 
 
 class Memory:
@@ -33,6 +34,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._known: dict[object, Any] = {}
+        self._length = 0  # of all that is known; about, since threads add to it at once
         self._asking: dict[object, threading.Lock] = {}  # each held while its key is asked for
         self._one = threading.Lock()  # protects these: two threads must not make two of a key
 
@@ -40,10 +42,14 @@ class Memory:
         """What is known under `key`; asked for if nothing is."""
         known = self._known.get(key, _UNKNOWN)  # once: another thread may clear them meanwhile
         if known is _UNKNOWN:
-            if len(self._known) >= _MOST_KEPT:
-                self._known.clear()
             # Two threads may ask the same at once and are told the same.
-            known = self._known[key] = ask()
+            known = ask()
+            length = _length(known)
+            if len(self._known) >= _MOST_KEPT or self._length + length > _LONGEST_KEPT:
+                self._known.clear()
+                self._length = 0
+            self._known[key] = known
+            self._length += length
         return known
 
     def recall_alone(self, key: object, ask: Callable[[], T]) -> T:
@@ -56,6 +62,10 @@ class Memory:
         with self._one:
             self._asking.pop(key, None)
         return found
+
+
+def _length(known: object) -> int:
+    return len(known) if isinstance(known, Sized) else 1
 
 
 class ServerTokenizer:

@@ -118,7 +118,13 @@ class EndpointModel:
         self._asked = asked
         self._begun = False
         self._servers = [
-            Server(url, key=endpoint.key, timeout_s=endpoint.timeout_s) for url in endpoint.urls
+            Server(
+                url,
+                key=endpoint.key,
+                timeout_s=endpoint.timeout_s,
+                total_s=endpoint.total_timeout_s,
+            )
+            for url in endpoint.urls
         ]
         self._pool = Pool(
             self._servers,

@@ -106,7 +106,7 @@ def submit(
     plans = plan_run(spec, datasets, catalog, collected)
     paths = {source.key: source.paths for source in spec.datasets}
     for key, dataset in datasets.items():
-        store.add_dataset(dataset, owner, paths[key], len(loaded[key].faults))
+        store.add_dataset(dataset, owner, paths[key], loaded[key].n_faults)
     found = left_out(spec, loaded, plans, collected)
     return store.create_run(spec, plans, owner, left_out=found)
 
@@ -184,10 +184,9 @@ def _collected(
 
 
 def _refuse_faults(spec: RunSpec, wanted: AnswersSpec, found: Answers) -> None:
-    # Answers to questions that are not asked here are no mistake: a file may answer more.
-    faults = [fault for fault in found.faults if fault.rule != "unknown-index"]
-    if faults and not wanted.skip_faulty:
-        raise _faulty(Path(wanted.path).name, faults, "answers", spec.answers, wanted)
+    if (faults := found.unusable) and not wanted.skip_faulty:
+        n = len(faults) + found.unlisted
+        raise _faulty(Path(wanted.path).name, faults[0], n, "answers", spec.answers, wanted)
 
 
 def _source(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> str:
@@ -258,14 +257,19 @@ def _read(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> Loa
             expected=source.sha256[:8],
         )
     if loaded.faults and not source.skip_faulty:
-        raise _faulty(name, loaded.faults, "datasets", spec.datasets, source)
+        raise _faulty(name, loaded.faults[0], loaded.n_faults, "datasets", spec.datasets, source)
     return loaded
 
 
 def _faulty(
-    name: str, faults: Sequence[Fault], key: str, listed: Sequence[BaseModel], source: BaseModel
+    name: str,
+    first: Fault,
+    n: int,
+    key: str,
+    listed: Sequence[BaseModel],
+    source: BaseModel,
 ) -> FaultyRows:
-    """The error of faulty rows of `source`, with the JSON that leaves them out."""
+    """The error of `n` faults in rows of `source`, with the JSON that leaves them out."""
     written = [
         each.model_dump(exclude_defaults=True) | ({"skip_faulty": True} if each is source else {})
         for each in listed
@@ -276,8 +280,8 @@ def _faulty(
         'it has "{key}": {json}',
         "faults",
         name=name,
-        n=len(faults),
-        fault=str(faults[0]),
+        n=n,
+        fault=str(first),
         key=key,
         json=json.dumps(written, ensure_ascii=False),
     )

@@ -68,8 +68,7 @@ def _of_files(upload: Loaded) -> Iterator[LeftOut]:
 
 def _of_rows(upload: Loaded) -> Iterator[LeftOut]:
     scored = upload.n_rows - len(upload.dataset.samples) - upload.skipped
-    faulty = len({(fault.file, fault.line) for fault in upload.faults if fault.line})
-    for rule, rows in (("rows", scored), ("shot-rows", faulty - scored)):
+    for rule, rows in (("rows", scored), ("shot-rows", upload.left_out - scored)):
         if rows > 0:
             yield LeftOut(rule, upload.dataset.name, rows=rows)
 

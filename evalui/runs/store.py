@@ -5,7 +5,6 @@ This is the whole list of what it can do; the statements are in the modules name
 
 import time
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from sqlite3 import Row
 from typing import Any
@@ -20,6 +19,7 @@ from evalui.runs.cells import CellPlan
 from evalui.runs.codec import decode_left_out, decode_sentence
 from evalui.runs.database import Database
 from evalui.runs.left_out import with_cells
+from evalui.runs.memory import Memory
 from evalui.runs.rows import (
     CellRow,
     DatasetRow,
@@ -45,6 +45,7 @@ from evalui.types import (
     Verdict,
 )
 
+_PAIRS = 64 * 2**20  # bytes of pairs that stay in memory
 _RUNS = """
     SELECT r.*, coalesce(sum(c.done), 0) AS done,
         coalesce(sum(c.total) FILTER (WHERE c.state != 'impossible'), 0) AS total
@@ -62,7 +63,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.database = Database(path)
         # Every vote needs all pairs of its run in order.
-        self._pairs = lru_cache(maxsize=4)(self._draw)
+        self._pairs = Memory(_PAIRS).of(self._draw)
 
     def close(self) -> None:
         """Close the file."""

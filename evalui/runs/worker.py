@@ -326,7 +326,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--parent", type=int, default=0, help="end when this process is gone")
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    for chatty in ("httpx", "httpx2", "openai"):  # a line for every request to an endpoint
+    for chatty in ("httpx", "httpx2"):  # a line for every request to the hub
         logging.getLogger(chatty).setLevel(logging.WARNING)
     ending = threading.Event()
 

@@ -32,6 +32,7 @@ class AnswersFile:
     questions: int = 0
     unknown: tuple[str, ...] = ()
     faults: tuple[Fault, ...] = ()
+    unlisted: int = 0
     problem: str = ""
 
 
@@ -94,16 +95,17 @@ def _matched(t: Text, found: AnswersFile) -> Html:
         div(t.count("answers.unknown", len(found.unknown), ids=unknown + more), cls="meta")
         if found.unknown
         else None,
-        _faults(t, found.faults) if found.faults else None,
+        _faults(t, found) if found.faults else None,
     )
 
 
-def _faults(t: Text, faults: Sequence[Fault]) -> Html:
+def _faults(t: Text, found: AnswersFile) -> Html:
     """How many rows cannot be used, and where and why the first of them."""
-    rest = len(faults) - _SHOWN_FAULTS
+    n = len(found.faults) + found.unlisted
+    rest = n - _SHOWN_FAULTS
     return join(
-        div(t.count("answers.faults", len(faults)), cls="meta"),
-        *(_fault(t, fault) for fault in faults[:_SHOWN_FAULTS]),
+        div(t.count("answers.faults", n), cls="meta"),
+        *(_fault(t, fault) for fault in found.faults[:_SHOWN_FAULTS]),
         div(t("preview.more", n=f"{rest:,}"), cls="meta") if rest > 0 else None,
     )
 

@@ -138,10 +138,11 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
             cls="f15",
         )
     rows = [_fault(t, fault) for fault in faults[:SHOWN_FAULTS]]
-    rest = len(faults) - len(rows)
+    rest = loaded.n_faults - len(rows)
     heads = [t(f"faults.{name}") for name in ("line", "column", "found", "expected")]
     several = len(loaded.files) > 1
-    left_out = len({(fault.file, fault.line) for fault in faults if fault.line})
+    left_out = loaded.left_out
+    more = t("faults.rest_counted", n=f"{rest:,}", kept=f"{len(faults):,}")
     agree = _choice(
         form, "skip_faulty", "yes", t.count("faults.skip", left_out), t("faults.skip_about")
     )
@@ -152,7 +153,9 @@ def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
             [t("faults.file"), *heads] if several else heads,
             rows if several else [row[1:] for row in rows],
         ),
-        el("p", t.count("faults.rest", rest), cls="meta gap-s") if rest > 0 else None,
+        el("p", more if loaded.unlisted else t.count("faults.rest", rest), cls="meta gap-s")
+        if rest > 0
+        else None,
         div(agree, cls="gap"),
         _duplicates(t, loaded, upload, form),
         aside=el(

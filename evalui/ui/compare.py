@@ -5,7 +5,6 @@ Its whole state is an address: the cells, the measure, the pair, and the questio
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import gradio as gr
@@ -40,7 +39,6 @@ from evalui.ui.pane import SKIP, Form, on, pane, read_act
 from evalui.ui.text import Text
 from evalui.ui.widgets import card, field, note, page_head, select, signature_line
 
-_KEPT = 4  # comparisons whose trials stay in memory
 _CLOSED = "closed"
 _FILLED = "filled"
 _ASKED = ("pair", "only", "page", "question")  # what a press may change
@@ -56,7 +54,7 @@ class Compare:
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
         # Each filter and step asks for the same comparison again.
-        self._compare = lru_cache(maxsize=_KEPT)(self._work_out)
+        self._compare = desk.memory.of(self._work_out)
 
     def build(self) -> None:
         """Lay out the choice, the sentence with its chart, and the questions."""

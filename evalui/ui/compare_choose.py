@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from evalui.errors import UnknownRun
 from evalui.runs.rows import CellRow, RunRow
@@ -21,7 +20,6 @@ _ENDED = ("done", "failed", "cancelled")
 _UNFOLDED = 3  # runs that are unfolded from the start
 _RECENT = 20  # runs in the list before one looks for others by name
 _LONGEST_FIND = 200  # characters
-_REMEMBERED = 2000  # runs whose cells stay in memory
 _IDS = re.compile(r"[0-9]{1,15}")
 
 
@@ -60,7 +58,7 @@ class Offers:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         # A finished run does not change, and a page needs the cells of all runs.
-        self._cells = lru_cache(maxsize=_REMEMBERED)(self._read)
+        self._cells = desk.memory.of(self._read)
 
     def all(self) -> list[Offer]:
         """The finished runs that have answers, newest first."""

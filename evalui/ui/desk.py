@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 from evalui.data import bundle, health, health_open
@@ -21,6 +21,7 @@ from evalui.runs.contest import AnswersSpec
 from evalui.runs.estimate import estimate
 from evalui.runs.inputs import collect, submit
 from evalui.runs.limits import limit_all
+from evalui.runs.memory import Memory
 from evalui.runs.pace import loading_times, paces
 from evalui.runs.plan import plan_run
 from evalui.runs.rows import CellRow, RunRow
@@ -40,8 +41,7 @@ from evalui.ui.uploads import Uploads
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 
-_KEPT = 8  # uploads whose contents stay in memory
-_REPORTS = 3  # runs whose trials stay in memory
+_KEPT = 2**30  # bytes of uploads, reports and comparisons that stay in memory
 _EARLIER = 20  # runs that are looked through for answers to the same questions
 
 
@@ -54,16 +54,17 @@ class Desk:
         self.owner = owner
         self.shelf = Shelf(settings, store)
         self.uploads = Uploads(settings.uploads, settings.max_upload_mb * 2**20)
+        self.memory = Memory(_KEPT)
         # Reading a file again for each click would be slow, and it cannot change.
-        self._load = lru_cache(maxsize=_KEPT)(self._read)
-        self._names = lru_cache(maxsize=_KEPT)(self._read_names)
-        self._report = lru_cache(maxsize=_REPORTS)(self._compile)
+        self._load = self.memory.of(self._read)
+        self._names = self.memory.of(self._read_names)
+        self._report = self.memory.of(self._compile)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
-        self._unvoted = lru_cache(maxsize=_REPORTS)(self._compile_unvoted)
-        self._check = lru_cache(maxsize=_KEPT)(self._examine)
-        self._check_open = lru_cache(maxsize=_KEPT)(self._examine_open)
-        self._result = lru_cache(maxsize=_KEPT)(self._read_result)
-        self._questions = lru_cache(maxsize=_EARLIER)(self._read_questions)
+        self._unvoted = self.memory.of(self._compile_unvoted)
+        self._check = self.memory.of(self._examine)
+        self._check_open = self.memory.of(self._examine_open)
+        self._result = self.memory.of(self._read_result)
+        self._questions = self.memory.of(self._read_questions)
 
     # Files
 
@@ -115,7 +116,8 @@ class Desk:
             matched=matched,
             questions=questions,
             unknown=read.unknown,
-            faults=tuple(fault for fault in read.faults if fault.rule != "unknown-index"),
+            faults=read.unusable,
+            unlisted=read.unlisted,
         )
 
     def answers_names(self, upload: str) -> tuple[str, ...]:
@@ -360,7 +362,7 @@ class Desk:
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures
-        progress = tuple(
+        progress: _Progress = tuple(
             (cell.state, cell.done, cell.error, cell.started, cell.finished)
             for cell in self.store.cells(run_id)
         )

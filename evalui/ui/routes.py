@@ -11,11 +11,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from evalui import __version__
+from evalui.data.base import Loaded
 from evalui.errors import DataError, EvaluiError, UnknownRun, sentence
 from evalui.report.export import FORMATS
 from evalui.report.sheets import harmless
 from evalui.report.votes import vote_lines
-from evalui.types import Fault
 from evalui.ui.desk import Desk
 from evalui.ui.draft import read_layout
 from evalui.ui.text import Text, language_of, text
@@ -80,7 +80,7 @@ def _faults(desk: Desk) -> Route:
             loaded = desk.load(upload, layout)
         except EvaluiError as error:
             return Response(t.told(error.sentence), status_code=404, media_type="text/plain")
-        return _download(_sheet(loaded.faults), "text/csv", f"faults-{loaded.dataset.name}.csv")
+        return _download(_sheet(t, loaded), "text/csv", f"faults-{loaded.dataset.name}.csv")
 
     return faults
 
@@ -132,13 +132,15 @@ def _text(request: Request, desk: Desk) -> Text:
     return text(language_of(request.query_params.get("lang"), desk.settings.language))
 
 
-def _sheet(faults: tuple[Fault, ...]) -> bytes:
+def _sheet(t: Text, loaded: Loaded) -> bytes:
     sheet = io.StringIO()
     writer = csv.writer(sheet)
     writer.writerow(["file", "line", "column", "rule", "found", "expected"])
-    for fault in faults:
+    for fault in loaded.faults:
         cells = [fault.file, fault.line, fault.column, fault.rule, fault.found, fault.expected]
         writer.writerow([harmless(str(cell)) for cell in cells])
+    if loaded.unlisted:
+        writer.writerow([t("faults.unlisted", n=f"{loaded.unlisted:,}"), *[""] * 5])
     # Excel takes a CSV for UTF-8 only if it begins with the mark.
     return sheet.getvalue().encode("utf-8-sig")
 

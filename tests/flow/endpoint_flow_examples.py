@@ -37,11 +37,17 @@ class Place:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def be(
-        self, *, status: int = 200, refuse: str = "", delay: float = 0.004, most: int = 0
+        self,
+        *,
+        status: int = 200,
+        refuse: str = "",
+        delay: float = 0.004,
+        most: int = 0,
+        manner: str = "",
     ) -> None:
         """Change its mood, for every request from now on; see `endpoint_server`."""
         mood = self.folder / "mood.new"
-        told = {"status": status, "refuse": refuse, "delay": delay, "most": most}
+        told = {"status": status, "refuse": refuse, "delay": delay, "most": most, "manner": manner}
         mood.write_text(json.dumps(told))
         mood.replace(self.folder / "mood.json")
 

@@ -2,7 +2,8 @@
 
 `python endpoint_server.py PORT FOLDER`: prints its port once it listens. Before each request it
 reads FOLDER/mood.json: `status` is what it answers with (200 unless told otherwise), `refuse` a
-text in prompts that it turns down, `delay` the seconds an answer takes. Once it has been asked
+text in prompts that it turns down, `delay` the seconds an answer takes, `manner` one of `MANNERS`
+in which it misbehaves ("" for none). Once it has been asked
 `most` questions of a run, all others wait until the mood changes. FOLDER/log has a line for
 every question it has answered, written after the answer was sent.
 """
@@ -13,6 +14,7 @@ import json
 import random
 import sys
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,8 @@ class Handler(BaseHTTPRequestHandler):
         time.sleep(mood["delay"])
         if mood["status"] != 200:
             self.reply(mood["status"], {"error": {"message": "overloaded"}})
+        elif mood["manner"]:
+            MANNERS[mood["manner"]](self)
         elif mood["refuse"] and mood["refuse"] in prompt:
             self.reply(400, {"error": {"message": "the prompt is too long"}})
         else:
@@ -69,6 +73,49 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+def endless(handler: Handler) -> None:
+    """A reply that goes on for ever, as fast as it is taken."""
+    begin(handler)
+    while True:
+        handler.wfile.write(b" " * 2**16)
+
+
+def drip(handler: Handler) -> None:
+    """A reply that goes on for ever, a byte at a time."""
+    begin(handler)
+    while True:
+        handler.wfile.write(b" ")
+        time.sleep(0.05)  # what it is for
+
+
+def bomb(handler: Handler) -> None:
+    """Two gigabytes of blanks in two megabytes."""
+    begin(handler, ("Content-Encoding", "gzip"))
+    pack = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    for _ in range(2000):
+        handler.wfile.write(pack.compress(b" " * 2**20))
+    handler.wfile.write(pack.flush())
+
+
+def redirect(handler: Handler) -> None:
+    """A place elsewhere, at which nobody listens."""
+    handler.send_response(307)
+    handler.send_header("Location", "http://elsewhere.invalid/v1/chat/completions?token=secret")
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
+
+
+MANNERS = {"endless": endless, "drip": drip, "bomb": bomb, "redirect": redirect}
+
+
+def begin(handler: Handler, *headers: tuple[str, str]) -> None:
+    handler.close_connection = True  # whose end is the end of the body
+    handler.send_response(200)
+    for name, value in (("Content-Type", "application/json"), *headers):
+        handler.send_header(name, value)
+    handler.end_headers()
 
 
 class Server(ThreadingHTTPServer):

@@ -196,3 +196,45 @@ def test_every_token_is_counted_once_over_all_lives_of_a_run(branch: Branch) -> 
     assert charge == Charge(answers * 40, answers * 6, paid)  # pyright: ignore[reportArgumentType] # stands for a float
     assert answers >= TRIALS
     wait_until(lambda: len(place.noted()) >= answers)  # it notes a moment after it answers
+
+
+@pytest.mark.parametrize(
+    ("manner", "told"),
+    [
+        ("endless", "sends more than 1."),
+        ("bomb", "sends more than 1."),
+        ("redirect", "points to http://elsewhere.invalid, which is not followed"),
+    ],
+)
+def test_a_server_that_sends_too_much_or_elsewhere_fails_the_cell(
+    branch: Branch, manner: str, told: str
+) -> None:
+    run_id = branch.queue_questions()
+    (place,) = branch.places
+    place.be(most=50)
+    with Shift(branch):
+        wait_until(lambda: len(place.answered()) == 50)
+        place.be(manner=manner)
+    (cell,) = branch.store.cells(run_id)
+    assert cell.state == "failed"
+    assert told in cell.error
+    assert cell.done == 50
+
+
+def test_a_run_waits_for_a_server_that_drips(
+    branch: Branch, expected: list[tuple[Trial, ...]]
+) -> None:
+    text = branch.models.read_text()
+    branch.models.write_text(text.replace("timeout_s = 5", "timeout_s = 5\ntotal_timeout_s = 0.5"))
+    run_id = branch.queue_questions()
+    (place,) = branch.places
+    place.be(most=50)
+    with Shift(branch):
+        wait_until(lambda: len(place.answered()) == 50)
+        place.be(manner="drip")
+        wait_until(lambda: branch.waiting(run_id) is not None)
+        waits = branch.waiting(run_id)
+        place.be()
+    assert waits
+    assert "did not end its answer within 0.5 seconds" in waits.why
+    assert branch.trials(run_id) == expected

@@ -57,8 +57,8 @@ def test_links_between_documents_lead_somewhere():
 
 # What each process would pay for and few need: a function that does imports it itself.
 HEAVY = (
-    "asyncio decimal difflib email fastapi fractions gradio html http.client httpx "
-    "importlib.metadata jieba logging matplotlib multiprocessing nltk openai openpyxl pandas "
+    "asyncio decimal difflib email fastapi fractions gradio html http.client httpcore httpx "
+    "importlib.metadata jieba logging matplotlib multiprocessing nltk openpyxl pandas "
     "plotly pydantic ray sacrebleu scipy sqlite3 ssl statistics torch transformers unittest "
     "urllib.request vllm zoneinfo"
 )

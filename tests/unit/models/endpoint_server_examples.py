@@ -9,7 +9,7 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -22,13 +22,17 @@ NEXT = {" B": 0.5, " A": 0.2, "B": 0.1, " C": 0.05, " D": 0.04, " the": 0.03}
 
 @dataclass(frozen=True)
 class Reply:
-    """One thing that goes wrong. `cut`: the connection ends in the middle of the body."""
+    """One thing that goes wrong. `cut`: the connection ends in the middle of the body.
+
+    `stream`: the pieces of the body, whose length nobody says, instead of `body`.
+    """
 
     status: int = 200
     body: object = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
     cut: bool = False
+    stream: Callable[[], Iterable[bytes]] | None = None
 
 
 @dataclass
@@ -63,6 +67,7 @@ class ToyServer:
         self.always: Reply | None = None
         self.asked: list[tuple[str, Json, dict[str, str]]] = []
         self.gone = False
+        self.streamed = 0  # bytes of streams that the system has taken
         self._lock = threading.Lock()
         self._server = _Listener(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
@@ -119,12 +124,12 @@ class ToyServer:
                 if toy.gone:
                     self.close_connection = True
                     return
-                self._send(reply)
+                toy.streamed += _stream(self, reply) if reply.stream else self._send(reply)
 
             def _lower(self) -> dict[str, str]:
                 return {name.lower(): value for name, value in self.headers.items()}
 
-            def _send(self, reply: Reply) -> None:
+            def _send(self, reply: Reply) -> int:
                 as_text = isinstance(reply.body, str)
                 sent = (reply.body if as_text else json.dumps(reply.body)).encode()  # type: ignore[union-attr]
                 try:
@@ -138,13 +143,30 @@ class ToyServer:
                     self.wfile.write(sent[: len(sent) // 2] if reply.cut else sent)
                 except OSError:
                     self.close_connection = True  # whoever asked is gone
-                if reply.cut:
-                    self.close_connection = True
+                self.close_connection = self.close_connection or reply.cut
+                return 0
 
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
         return Handler
+
+
+def _stream(handler: BaseHTTPRequestHandler, reply: Reply) -> int:
+    """Send a body whose end is the end of the connection; the bytes that the system has taken."""
+    handler.close_connection = True
+    sent = 0
+    try:
+        handler.send_response(reply.status)
+        for name, value in reply.headers.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        for piece in reply.stream() if reply.stream else ():
+            handler.wfile.write(piece)
+            sent += len(piece)
+    except OSError:
+        pass  # whoever asked is gone
+    return sent
 
 
 def refusal(told: str, status: int = 400) -> Reply:

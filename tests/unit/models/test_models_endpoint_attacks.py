@@ -1,13 +1,17 @@
 """What a broken or malicious server may send, and that it neither breaks a run nor gets a key."""
 
+import gzip
+import json
+import socket
 import socketserver
 import threading
+import zlib
 from collections.abc import Iterator
 
 import pytest
 from endpoint_server_examples import MODEL, Json, Reply, ToyServer
 
-from evalui.errors import EvaluiError, Refused, Unreachable
+from evalui.errors import ModelError, Refused, Unreachable
 from evalui.models import ModelEntry
 from evalui.models.endpoint_breaker import Patience
 from evalui.models.endpoint_findings import Findings
@@ -63,18 +67,105 @@ def listed(server: ToyServer, model: EndpointModel, *tokens: str) -> LabelProbs:
     return found
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_redirect_takes_no_key_to_another_server(
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed_and_its_place_is_told(
     server: ToyServer, model: EndpointModel, status: int
 ):
     with ToyServer() as other:
-        there = other.url + "/chat/completions"
+        there = f"{other.url}/chat/completions?token=secret"
         server.always = Reply(status, {}, {"location": there})
-        try:
+        with pytest.raises(Refused, match=f"HTTP {status} and points to http://127.0.0.1") as told:
             text(model)
-        except EvaluiError as error:
-            assert "sk-secret" not in error.sentence  # noqa: PT017 (either way will do)
-        assert "sk-secret" not in repr(other.asked)
+        assert not other.asked
+        assert "secret" not in told.value.sentence
+
+
+@pytest.mark.parametrize("location", ["", "http://[::1", "//", "/other", "http://me:pw@h/"])
+def test_a_redirect_to_nowhere_is_no_crash(server: ToyServer, model: EndpointModel, location: str):
+    server.always = Reply(307, {}, {"location": location} if location else {})
+    with pytest.raises(Refused, match="is not followed") as told:
+        text(model)
+    assert "pw" not in told.value.sentence
+
+
+def endless(head: bytes = b"") -> Iterator[bytes]:
+    yield head
+    while True:
+        yield b" " * 2**16
+
+
+def test_a_reply_without_end_is_no_answer(server: ToyServer, model: EndpointModel):
+    server.always = Reply(200, stream=endless)
+    with pytest.raises(Refused, match=r"sends more than 1\.0 MB"):
+        text(model)
+    assert server.streamed < 32 * 2**20  # what two attempts and the system's buffers take
+
+
+def test_a_reply_that_unpacks_without_end_is_no_answer(server: ToyServer, model: EndpointModel):
+    packed = zlib.compress(b" " * 2**26, 9, 16 + zlib.MAX_WBITS)
+    server.always = Reply(200, headers={"content-encoding": "gzip"}, stream=lambda: [packed])
+    with pytest.raises(Refused, match=r"sends more than 1\.0 MB"):
+        text(model)
+
+
+def test_a_reply_in_a_packing_that_was_not_requested_is_none(
+    server: ToyServer, model: EndpointModel
+):
+    server.always = Reply(200, headers={"content-encoding": "br"}, stream=lambda: [b"{}"])
+    with pytest.raises(Unreachable, match="something else than JSON"):
+        text(model)
+
+
+def test_a_packed_reply_is_read(server: ToyServer, model: EndpointModel):
+    packed = gzip.compress(json.dumps(reply("A")).encode())
+    server.always = Reply(200, headers={"content-encoding": "gzip"}, stream=lambda: [packed])
+    assert text(model).text == "A"
+
+
+def test_an_error_without_end_is_told_by_its_beginning(server: ToyServer, model: EndpointModel):
+    server.always = Reply(400, stream=lambda: endless(b"the prompt is too long"))
+    with pytest.raises(Refused, match="the prompt is too long"):
+        text(model)
+    assert server.streamed < 32 * 2**20
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\n"])
+def test_a_reply_that_drips_ends_with_its_total_time(head: bytes):
+    """Each byte comes within the pause that is allowed; of the head alone, too."""
+    ended = threading.Event()
+
+    class Drips(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            try:
+                self.wfile.write(head)
+                while not ended.wait(0.02):
+                    self.wfile.write(b"x")
+            except OSError:
+                pass  # whoever asked has enough
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Drips) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        slow = {"timeout_s": 5, "total_timeout_s": 0.3, "retries": 0}
+        model = EndpointModel("toy model", read_endpoint(entry(url, **slow)), CHATS, QUICK)
+        with pytest.raises(Unreachable, match=r"did not end its answer within 0\.3 seconds"):
+            text(model)
+        model.close()
+        ended.set()
+        server.shutdown()
+
+
+def test_a_name_that_turns_into_a_metadata_address_is_not_asked(
+    server: ToyServer, model: EndpointModel, monkeypatch: pytest.MonkeyPatch
+):
+    server.always = Reply(200, reply("A"), {"connection": "close"})
+    assert text(model).text == "A"
+    there = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [there])
+    with pytest.raises(ModelError, match=r"is not asked: its address 169\.254\.169\.254"):
+        text(model)
+    assert len(server.asked) == 1
 
 
 def test_json_that_is_too_deep_to_read_is_no_answer(server: ToyServer, model: EndpointModel):

@@ -24,7 +24,7 @@ def deaf() -> Iterator[str]:
 
 def test_a_server_that_takes_no_connection_is_to_blame(monkeypatch: pytest.MonkeyPatch, deaf: str):
     monkeypatch.setattr(endpoint_http, "CONNECT_S", 0.1)
-    server = Server(deaf, key="", timeout_s=5)
+    server = Server(deaf, key="", timeout_s=5, total_s=25)
     with pytest.raises(Faltered, match="cannot be reached") as error:
         server.post("completions", {})
     server.close()

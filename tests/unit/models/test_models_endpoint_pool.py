@@ -18,7 +18,7 @@ class Place(Server):
     """A server that only has a name; jobs recognise it by what `post` returns."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(url, key="", timeout_s=1.0)
+        super().__init__(url, key="", timeout_s=1.0, total_s=5.0)
 
     def post(self, path: str, body: Json) -> Json:
         del path, body

@@ -23,7 +23,7 @@ class Fake(Server):
     """Answers by a function for each path; a path without one is not there."""
 
     def __init__(self, **routes: Route) -> None:
-        super().__init__("http://toy/v1", key="", timeout_s=1.0)
+        super().__init__("http://toy/v1", key="", timeout_s=1.0, total_s=60)
         self.routes = routes
 
     def post(self, path: str, body: Json) -> Json:

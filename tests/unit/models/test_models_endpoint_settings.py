@@ -58,6 +58,21 @@ def test_a_line_break_around_a_key_is_no_part_of_it(monkeypatch: pytest.MonkeyPa
     assert read_endpoint(entry(base_url=URL, api_key_env="MY_KEY")).key == "secret"
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [({}, 300.0), ({"timeout_s": 5}, 25.0), ({"timeout_s": 5, "total_timeout_s": 7}, 7.0)],
+)
+def test_an_answer_may_last_five_times_as_long_as_a_pause_in_it(
+    options: dict[str, object], expected: float
+):
+    assert read_endpoint(entry(base_url=URL, **options)).total_timeout_s == expected
+
+
+def test_an_address_at_which_no_model_is_asked_is_a_problem():
+    with pytest.raises(ModelError, match="is not asked: its address 169"):
+        read_endpoint(entry(base_url="http://0xA9FEA9FE/v1"))
+
+
 @pytest.mark.parametrize("key", ["sk-sécret", "sk-秘密", "sk-\nsecret", "sk-\x7f"])
 def test_what_cannot_be_sent_is_no_key_and_is_not_told(monkeypatch: pytest.MonkeyPatch, key: str):
     monkeypatch.setenv("MY_KEY", key)

@@ -57,6 +57,16 @@ def test_what_one_could_not_find_out_is_asked_for_by_the_next():
     assert memory.recall_alone("a", lambda: 7) == 7
 
 
+def test_what_a_server_says_at_length_is_forgotten_before_it_fills_the_memory(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(endpoint_tokens, "_LONGEST_KEPT", 100)
+    memory = Memory()
+    for key in range(10):
+        memory.recall(key, lambda: tuple(range(60)))
+        assert sum(map(len, memory._known.values())) <= 100
+
+
 def tokenizer(alone: Sequence[int], begun: Sequence[int]) -> ServerTokenizer:
     def post(_path: str, body: Json) -> Json:
         tokens = list(begun if body["add_special_tokens"] else alone)

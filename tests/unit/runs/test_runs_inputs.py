@@ -43,6 +43,13 @@ def test_faulty_rows_stop_a_run_that_does_not_skip_them(folder: Path) -> None:
         read_datasets(of("faulty.csv"), base=folder)
 
 
+def test_all_faults_are_counted_though_few_are_kept(folder: Path) -> None:
+    text = "id,question,A,B,answer\n" + "1,,a,b,C\n" * 1500
+    (folder / "faulty.csv").write_text(text)
+    with pytest.raises(FaultyRows, match=r"Faults in faulty: 3000\."):
+        read_datasets(of("faulty.csv"), base=folder)
+
+
 def test_faulty_rows_are_left_out_by_choice(folder: Path) -> None:
     (loaded,) = read_datasets(of("faulty.csv", skip_faulty=True), base=folder).values()
     assert len(loaded.dataset.samples) == 2

@@ -98,6 +98,14 @@ def test_many_faults_are_shown_in_part_and_counted(tab: Evaluate, form_for: Make
     assert "and 10 more faults" in page
 
 
+def test_faults_that_are_only_counted_are_told_as_such(tab: Evaluate, form_for: MakeForm):
+    rows = "".join(f"x{n},,a,b,c,d,E\n" for n in range(1500))
+    page = tab.show(form_for(GOOD + rows))
+    assert "1,500 rows cannot be used" in page
+    assert "Leave out these 1,500 rows" in page
+    assert "and 2,950 more faults; the download has the first 1,000" in page
+
+
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [

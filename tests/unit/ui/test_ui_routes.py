@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
+from evalui.data.base import Layout, Loaded
 from evalui.report.export import FORMATS
 from evalui.ui.desk import Desk
 from evalui.ui.routes import router
@@ -57,6 +58,16 @@ def test_faults_come_as_a_sheet_without_formulas(client: TestClient, desk: Desk)
     assert lines[0] == "file,line,column,rule,found,expected"
     assert lines[1].startswith("'=bad.csv,6,answer,answer-not-an-option,“E”")
     assert len(lines) == 4
+
+
+def test_the_sheet_of_faults_ends_with_how_many_more_there_are(client: TestClient, desk: Desk):
+    rows = "id,question,A,B,C,D,answer\n" + "1,,,,,,\n" * 1500
+    upload = desk.keep([("bad_val.csv", rows.encode())])
+    lines = client.get(f"/faults/{upload}.csv").content.decode("utf-8-sig").splitlines()
+    assert len(lines) == 1 + 1000 + 1
+    assert lines[-1] == '"and 3,500 more, which are not listed",,,,,'
+    chinese = client.get(f"/faults/{upload}.csv?lang=zh").content.decode("utf-8-sig")
+    assert chinese.splitlines()[-1] == '"另有 3,500 处，未列出",,,,,'
 
 
 def test_faults_of_nothing_are_not_found(client: TestClient):
@@ -124,3 +135,23 @@ def test_addresses_lead_to_the_page(client: TestClient, address: str, target: st
 
 def test_the_server_says_that_it_lives(client: TestClient):
     assert client.get("/healthz").json()["ok"] is True
+
+
+def test_uploads_stay_in_memory_within_so_many_bytes(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(desk.memory, "_limit", 2**20)
+    read: list[str] = []
+    told = desk._read
+
+    def reading(upload: str, layout: Layout) -> Loaded:
+        read.append(upload)
+        return told(upload, layout)
+
+    monkeypatch.setattr(desk, "_load", desk.memory.of(reading))
+    long = [f"x{n},{'long ' * 1000},a,b,c,d,A\n" for n in range(60)]  # 0.3 MB
+    uploads = [desk.keep([(f"u{n}.csv", (GOOD + "".join(long)).encode())]) for n in range(6)]
+    for upload in (*uploads, uploads[-1]):
+        desk.load(upload, Layout())
+        assert desk.memory.size < 2**20
+    assert read == uploads
+    desk.load(uploads[0], Layout())
+    assert read == [*uploads, uploads[0]]
