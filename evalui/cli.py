@@ -111,6 +111,16 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="open the web application")
     serve.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     serve.add_argument("--port", type=_port, help="port to listen on (default: 7860)")
+    serve.add_argument(
+        "--no-token",
+        dest="token",
+        action="store_const",
+        const=False,
+        help="answer everybody who reaches the address, without its access token",
+    )
+    serve.add_argument(
+        "--new-token", action="store_true", help="make a new access token; the old one is void"
+    )
     serve.set_defaults(command=_serve)
 
     run = commands.add_parser("run", help="do a run and write its report")
@@ -151,15 +161,21 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    settings = _settings()
-    from evalui.ui.server import serve
+    from evalui.ui.access_token import access_token
+    from evalui.ui.listening import address_of, listen
 
-    told = {"host": given.host, "port": given.port}
-    serve(
-        settings.model_copy(
-            update={name: value for name, value in told.items() if value is not None}
-        )
-    )
+    said = {"host": given.host, "port": given.port, "token": given.token}
+    updates = {name: value for name, value in said.items() if value is not None}
+    settings = _settings().model_copy(update=updates)
+    with listen(settings.host, settings.port) as listener:
+        folder = settings.data_dir
+        token = access_token(folder, renew=given.new_token) if settings.token else ""
+        print(address_of(listener, token), flush=True)
+        print("evalui: starting; the page answers in some seconds", file=sys.stderr, flush=True)
+        # It takes seconds to import, so nothing above may import it.
+        from evalui.ui.server import serve
+
+        serve(settings, listener)
     return 0
 
 
@@ -245,9 +261,16 @@ def _write(report: "Report", folder: Path, language: Language) -> None:
 
     try:
         for name, content in files(report, language):
-            (folder / name).write_bytes(content)
+            _write_private(folder / name, content)
     except OSError as error:
         raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from error
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    # Answers may be confidential, and the machine may have other users.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(content)
 
 
 def _told(report: "Report") -> int:

@@ -38,6 +38,7 @@ class Settings(BaseSettings):
     ray_address: str = ""  # of the cluster's head; "" starts a cluster on this machine alone
     ray_cores: int = Field(default=2, gt=0)  # of one actor where there is no accelerator
     token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
+    token: bool = True  # whether the pages need the access token of the printed address
 
     @property
     def database(self) -> Path:
