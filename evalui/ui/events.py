@@ -37,6 +37,10 @@ _status: ContextVar[list[int]] = ContextVar("_status")
 Listeners = Mapping[int, int]  # of one page: how many fields each listener takes, by its number
 
 
+_Fields = dict[str, str | list[str]]
+_Item = str | int | float | None
+
+
 class Event(BaseModel):
     """What a page sends; all our fields are texts. What else Gradio adds passes through."""
 
@@ -44,7 +48,7 @@ class Event(BaseModel):
 
     data: list[str | None]
     fn_index: int
-    event_data: dict[str, Any] | None = None
+    event_data: dict[str, _Item | list[_Item] | _Fields] | None = None
     trigger_id: int | None = None
     session_hash: str | None = None
 
@@ -75,12 +79,14 @@ class EventMiddleware:
         if body is None:
             await JSONResponse({"error": "The event is too large."}, 413)(scope, receive, send)
             return
-        if not _is_known(body, listeners):
+        event = _read(body, listeners)
+        if event is None:
             await JSONResponse({"error": "No such event."}, 400)(scope, receive, send)
             return
         raised: list[int] = []
         _status.set(raised)
-        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+        content = event.model_dump_json().encode()
+        messages = iter([{"type": "http.request", "body": content, "more_body": False}])
 
         async def replay() -> Message:
             return next(messages, None) or await receive()
@@ -128,13 +134,24 @@ def _translated(listener: Callable[..., Any], t: Text) -> Callable[..., Any]:
     return translated
 
 
-def _is_known(body: bytes, listeners: Listeners) -> bool:
+def _read(body: bytes, listeners: Listeners) -> Event | None:
+    """The event of a body, None if no listener of the page can take it."""
     try:
         # pydantic's own reader of JSON takes no halves of characters, which no file or store takes.
         event = Event.model_validate_json(body)
     except ValidationError:
-        return False
-    return listeners.get(event.fn_index) == len(event.data)
+        return None
+    if listeners.get(event.fn_index) != len(event.data) or _names_file(event):
+        return None
+    return event.model_copy(update={"data": [value or "" for value in event.data]})
+
+
+def _names_file(event: Event) -> bool:
+    # Gradio takes every object with a path for one of its own files.
+    sent = event.event_data or {}
+    return "path" in sent or any(
+        isinstance(part, dict) and "path" in part for part in sent.values()
+    )
 
 
 async def _body(receive: Receive) -> bytes | None:
