@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -232,3 +233,12 @@ def test_ctrl_c_keeps_what_is_answered_and_the_next_run_goes_on_from_there(desk:
     # What was in hand when the key was pressed may be asked again, all the rest is kept.
     assert log.read_text().count("\n") <= 160 + 40
     assert 20 <= asked < 160
+
+
+def test_nobody_else_can_read_what_a_run_writes(desk: Path):
+    (desk / "out").mkdir(mode=0o755)
+    assert _run(desk) == 0
+    written = sorted((desk / "out").iterdir())
+    assert len(written) > 3
+    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
+    assert stat.S_IMODE((desk / "out").stat().st_mode) == 0o755
