@@ -71,7 +71,7 @@ TEXTS = (
     ),
     *('["", 9, 9, "duels", [], 1e300]', "[null, null, null]", '[1, "x", 2, [], [], "soon"]'),
 )
-COUNT = int(os.environ.get("EVALUI_FUZZ", "1200"))
+COUNT = int(os.environ.get("EVALUI_FUZZ", "800"))
 
 
 @dataclass(frozen=True, slots=True)
