@@ -1,7 +1,6 @@
-"""Start the web application: `python app.py`."""
+"""Start the web application: `python app.py`, as `evalui serve`."""
 
-from evalui.settings import Settings
-from evalui.ui.server import serve
+from evalui.cli import main
 
 if __name__ == "__main__":
-    serve(Settings())
+    raise SystemExit(main(["serve"]))

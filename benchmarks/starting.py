@@ -77,7 +77,12 @@ def _first_page() -> None:
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(
             [str(Path(sys.executable).with_name("evalui")), "serve", "--port", str(port)],
-            env={**os.environ, "EVALUI_DATA_DIR": folder, "EVALUI_WORKERS": "0"},
+            env={
+                **os.environ,
+                "EVALUI_DATA_DIR": folder,
+                "EVALUI_WORKERS": "0",
+                "EVALUI_TOKEN": "false",
+            },
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

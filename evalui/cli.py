@@ -112,6 +112,16 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="open the web application")
     serve.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     serve.add_argument("--port", type=_port, help="port to listen on (default: 7860)")
+    serve.add_argument(
+        "--no-token",
+        dest="token",
+        action="store_const",
+        const=False,
+        help="answer everybody who reaches the address, without its access token",
+    )
+    serve.add_argument(
+        "--new-token", action="store_true", help="make a new access token; the old one is void"
+    )
     serve.set_defaults(command=_serve)
 
     run = commands.add_parser("run", help="do a run and write its report")
@@ -149,23 +159,27 @@ def _parser() -> argparse.ArgumentParser:
     worker.add_argument("--models-file", type=Path, help="another models.toml")
     worker.set_defaults(command=_worker)
 
-    probe = commands.add_parser(
-        "probe", help="measure which library multiplies faster, and keep it"
-    )
+    probe = commands.add_parser("probe", help="measure which library multiplies faster")
     probe.set_defaults(command=_probe)
     return parser
 
 
 def _serve(given: argparse.Namespace) -> int:
-    settings = _settings()
-    from evalui.ui.server import serve
+    from evalui.ui.access_token import access_token
+    from evalui.ui.listening import address_of, listen
 
-    told = {"host": given.host, "port": given.port}
-    serve(
-        settings.model_copy(
-            update={name: value for name, value in told.items() if value is not None}
-        )
-    )
+    said = {"host": given.host, "port": given.port, "token": given.token}
+    updates = {name: value for name, value in said.items() if value is not None}
+    settings = _settings().model_copy(update=updates)
+    with listen(settings.host, settings.port) as listener:
+        folder = settings.data_dir
+        token = access_token(folder, renew=given.new_token) if settings.token else ""
+        print(address_of(listener, token), flush=True)
+        print("evalui: starting; the page answers in some seconds", file=sys.stderr, flush=True)
+        # It takes seconds to import, so nothing above may import it.
+        from evalui.ui.server import serve
+
+        serve(settings, listener)
     return 0
 
 
@@ -175,6 +189,7 @@ def _run(given: argparse.Namespace) -> int:
     from evalui.models import read_catalog
     from evalui.models.additions import additions_beside, read_models
     from evalui.report.document import compile_report, first_sentence
+    from evalui.report.export import save
     from evalui.report.left_out import left_out_sentences
     from evalui.runs.charges import expenses, run_charge
     from evalui.runs.inputs import collect, expand, read_datasets, submit
@@ -218,7 +233,7 @@ def _run(given: argparse.Namespace) -> int:
         )
     finally:
         store.close()
-    _write(report, given.out, language)
+    save(report, given.out, language)
     if said := first_sentence(report, language):
         print(said)
     if charge:
@@ -253,16 +268,6 @@ def _work(
             f"The run could not be written to {store.database.path}. Free some space and start it "
             "again: what is answered is kept."
         )
-
-
-def _write(report: "Report", folder: Path, language: Language) -> None:
-    from evalui.report.export import files
-
-    try:
-        for name, content in files(report, language):
-            (folder / name).write_bytes(content)
-    except OSError as error:
-        raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from error
 
 
 def _told(report: "Report") -> int:

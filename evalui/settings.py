@@ -40,6 +40,7 @@ class Settings(BaseSettings):
     # What multiplies float32 matrices on a CPU; "measured" takes the faster one, see models.fp32.
     fp32: Literal["measured", "onednn", "blas"] = "measured"
     token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
+    token: bool = True  # whether the pages need the access token of the printed address
 
     @property
     def database(self) -> Path:

@@ -54,6 +54,7 @@ SLOW = {
     "test_ui_calibration_view.py",
     "test_ui_compare.py",
     "test_ui_compare_answers.py",
+    "test_ui_events.py",
     "test_ui_health_view.py",
     "test_ui_open_evaluate.py",
     "test_ui_open_results.py",
@@ -63,6 +64,7 @@ SLOW = {
     "test_ui_server.py",
     "test_ui_standings.py",
     "test_ui_statistics.py",
+    "test_ui_store_page.py",
 }
 
 

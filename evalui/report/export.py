@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from evalui import __version__
+from evalui.errors import StoreError
 from evalui.registry import Registry
 from evalui.report.answers import ANSWERS, JUDGE, AnswerPair, paired, rating_cells
 from evalui.report.arena import Arena
@@ -123,6 +125,27 @@ def files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
         # A run of multiple choice has no duels: what is empty is left out.
         if (text := "".join(lines(report))) or name == "trials":
             yield f"{name}.jsonl", text.encode(errors="backslashreplace")
+
+
+def save(report: Report, folder: Path, language: Language) -> None:
+    """Write all files into a folder, each readable by its owner alone.
+
+    Raises:
+        StoreError: one cannot be written.
+    """
+    # Answers may be confidential, and the machine may have other users.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    try:
+        for name, content in files(report, language):
+            with os.fdopen(os.open(folder / name, flags, 0o600), "wb") as file:
+                file.write(content)
+    except OSError as error:
+        raise StoreError(
+            "{path} cannot be written: {reason}.",
+            "not-written",
+            path=str(error.filename),
+            reason=str(error.strerror),
+        ) from error
 
 
 def trial_lines(report: Report) -> Iterator[str]:

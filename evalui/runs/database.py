@@ -1,10 +1,11 @@
 """The SQLite file: one connection, transactions, and errors told as sentences."""
 
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ class Database:
         # another thread (a heartbeat, another page) would become part of ours.
         self._lock = threading.RLock()
         _make_folder(path.parent)
+        _make_private(path)
         with self._told():
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
@@ -124,6 +126,12 @@ def _make_folder(folder: Path) -> None:
         raise StoreError(
             "The data folder cannot be made: {reason}.", "data-folder", reason=str(error)
         ) from error
+
+
+def _make_private(path: Path) -> None:
+    # Before SQLite would make it for everybody's eyes; its other files get the mode of this one.
+    with suppress(OSError):  # it is there already, or SQLite will say what is wrong
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

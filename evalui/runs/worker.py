@@ -34,6 +34,7 @@ from evalui.runs.cluster import ClusterOpener, is_loading, opener
 from evalui.runs.devices import Presence, device_of
 from evalui.runs.engine import CellRun, Interrupted, patience
 from evalui.runs.heart import Heart
+from evalui.runs.logs import configure_log
 from evalui.runs.model_trials import TrialRow
 from evalui.runs.pace import put_loading
 from evalui.runs.rows import CellRow, Lease, RunRow
@@ -325,7 +326,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--models-file", type=Path, default=settings.models)
     parser.add_argument("--parent", type=int, default=0, help="end when this process is gone")
     given = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    configure_log(logging.INFO)
     for chatty in ("httpx", "httpx2"):  # a line for every request to the hub
         logging.getLogger(chatty).setLevel(logging.WARNING)
     ending = threading.Event()

@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from evalui.errors import EvaluiError
+from evalui.errors import EvaluiError, UnknownRun
 from evalui.ui.arena_dimensions import Dimensions
 from evalui.ui.arena_duels import Duels
 from evalui.ui.arena_head import head, nowhere
@@ -54,7 +54,12 @@ class Arena:
                         t(f"arena.sub.{name}"), id=name, elem_id=f"tab-arena-{name}"
                     ) as tab:
                         view.build(seen)
-                    tab.select(partial(self.open, name), [seen], [seen, *view.outputs], **QUIET)
+                    tab.select(
+                        partial(self.open, name),
+                        [seen],
+                        [seen, timer, top, views, *view.outputs],
+                        **QUIET,
+                    )
         self.outputs = [
             seen,
             timer,
@@ -67,41 +72,48 @@ class Arena:
 
     def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
         """All outputs for an address: the head, and the one view it names."""
-        try:
-            shown = self._shown(run_id, _place(one(form, "arena"))) if run_id else None
-        except EvaluiError as error:
-            return self._empty(nowhere(self.desk, self.t, self.t.told(error.sentence)))
-        if shown is None or not shown.arenas:
-            return self._empty(nowhere(self.desk, self.t, run=shown and shown.run))
+        found = self._found(run_id, _place(one(form, "arena")))
+        if isinstance(found, Html):
+            return self._empty(found)
         wish = one(form, "sub")
-        return self._page(shown, wish if wish in SUBS else SUBS[0], form)
+        return self._page(found, wish if wish in SUBS else SUBS[0], form)
 
     def open(self, name: str, seen: str) -> tuple[Any, ...]:
-        """A view when its tab is pressed; one that was filled already keeps its filters."""
+        """The page's frame and a view when its tab is pressed; one that was filled already keeps
+        its filters. If the run was deleted meanwhile, the page says so.
+        """
         before, view = Seen.read(seen), self._views()[name]
+        skipped = [SKIP for _ in view.outputs]
         if not before.run or name in before.filled:
-            return (before._replace(sub=name).text(), *(SKIP for _ in view.outputs))
-        shown = self._shown(before.run, before.place)
+            return (before._replace(sub=name).text(), SKIP, SKIP, SKIP, *skipped)
+        found = self._found(before.run, before.place)
+        if isinstance(found, Html):
+            return (*_frame(found), *skipped)
         now = before._replace(sub=name, filled=(*before.filled, name))
-        return (now.text(), *self._content(shown, name, {}))
+        return (now.text(), SKIP, SKIP, SKIP, *self._content(found, name, {}))
 
     def picked(self, seen: str, event: gr.EventData) -> tuple[Any, ...]:
         """Another dataset or judge of the run, in the same view."""
         before, act = Seen.read(seen), read_act(event)
-        shown = self._shown(before.run, before.place)
-        shown.place = choose(shown, act)
-        return self._page(shown, before.sub, {})
+        found = self._found(before.run, before.place)
+        if isinstance(found, Html):
+            return self._empty(found)
+        found.place = choose(found, act)
+        return self._page(found, before.sub, {})
 
     def tick(self, seen: str) -> tuple[Any, ...]:
         """The open view if verdicts have come since, else nothing at all."""
         before, began = Seen.read(seen), time.time()
         try:
-            if not before.run or not self._due(before, began):
-                return tuple(SKIP for _ in self.outputs)
-            shown = self._shown(before.run, before.place)
-            now, *page = self._page(shown, before.sub, None)
-        except EvaluiError as error:  # it was deleted in another window
-            return self._empty(nowhere(self.desk, self.t, self.t.told(error.sentence)))
+            due = before.run and self._due(before, began)
+        except UnknownRun:  # it was deleted in another window
+            due = True
+        if not due:
+            return tuple(SKIP for _ in self.outputs)
+        found = self._found(before.run, before.place)
+        if isinstance(found, Html):
+            return self._empty(found)
+        now, *page = self._page(found, before.sub, None)
         rest = time.time() + _RESTS * (time.time() - began)
         return (Seen.read(now)._replace(rest=rest).text(), *page)
 
@@ -124,6 +136,16 @@ class Arena:
         tabs = gr.Tabs(visible=True, selected=sub) if form is not None else SKIP
         return seen.text(), gr.Timer(active=shown.live), head(shown), tabs, *parts
 
+    def _found(self, run_id: str, place: int) -> ShownArena | Html:
+        """An arena of the run, or the page that says why there is none."""
+        try:
+            shown = self._shown(run_id, place) if run_id else None
+        except EvaluiError as error:
+            return nowhere(self.desk, self.t, self.t.told(error.sentence))
+        if shown is None or not shown.arenas:
+            return nowhere(self.desk, self.t, run=shown and shown.run)
+        return shown
+
     def _shown(self, run_id: str, place: int) -> ShownArena:
         return ShownArena(self.desk, self.t, self.arenas, run_id, place)
 
@@ -132,7 +154,7 @@ class Arena:
 
     def _empty(self, page: Html) -> tuple[Any, ...]:
         parts = [SKIP for view in self._views().values() for _ in view.outputs]
-        return "", gr.Timer(active=False), page, gr.Tabs(visible=False), *parts
+        return *_frame(page), *parts
 
     def _views(self) -> dict[str, Overall | Dimensions | Duels]:
         return {
@@ -156,3 +178,8 @@ def choose(shown: ShownArena, act: Act) -> int:
 
 def _place(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else 0
+
+
+def _frame(page: Html) -> tuple[Any, ...]:
+    """The frame without an arena: nothing seen, no timer, the page, no views."""
+    return "", gr.Timer(active=False), page, gr.Tabs(visible=False)

@@ -23,6 +23,7 @@ from evalui.ui.arena_view import ShownArena
 from evalui.ui.draft import one
 from evalui.ui.html import Html, div, el, span
 from evalui.ui.icons import icon
+from evalui.ui.kept import KeptError
 from evalui.ui.pane import Form, on, pane, read_act
 from evalui.ui.text import Text
 from evalui.ui.widgets import button, card, field, select
@@ -54,7 +55,10 @@ class Duels:
         form = act.form | {name: act.one(name) for name in ("page", "duel") if act.one(name)}
         if act.do == "set":
             form |= {"page": "0", "duel": ""}
-        return self.page(self._find(before.run, before.place), form)
+        shown = self._find(before.run, before.place)
+        if not shown.arenas:  # the field names a run without duels, which no page has shown
+            raise KeptError
+        return self.page(shown, form)
 
     def show(self, shown: ShownArena, form: Form) -> tuple[Any, ...]:
         """Everything the view shows of an arena."""

@@ -1,6 +1,5 @@
 """The verdicts of an arena, gathered by question and pair, and the filters over them."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,12 +7,11 @@ from evalui.report.arena import Arena
 from evalui.scoring.subjective import capabilities
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.arena_view import contestants
-from evalui.ui.draft import Form, one
+from evalui.ui.draft import Form, one, whole
 
 OUTCOMES = ("left", "right", "tie", "neither", "changed", "unreadable", "unreferenced", "injected")
 _SIDES: Mapping[Outcome, str] = {"a": "left", "b": "right", "tie": "tie", "neither": "neither"}
 _TURNED: Mapping[Outcome, str] = {"a": "right", "b": "left", "tie": "tie", "neither": "neither"}
-_PAGE = re.compile(r"[0-9]{1,9}")
 _LONGEST_FIND = 200  # characters
 
 
@@ -109,7 +107,7 @@ def read_wish(form: Form) -> Wish:
         outcome=outcome if outcome in OUTCOMES else "",
         capability=one(form, "duel_capability"),
         find=one(form, "find").strip()[:_LONGEST_FIND],
-        page=int(page) if _PAGE.fullmatch(page) else 0,
+        page=whole(page) or 0,
     )
 
 

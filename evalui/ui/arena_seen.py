@@ -1,7 +1,8 @@
 """What the browser knows of the Arena tab between two events."""
 
-import json
 from typing import NamedTuple, Self
+
+from evalui.ui.kept import kept_text, read_kept
 
 
 class Seen(NamedTuple):
@@ -21,12 +22,13 @@ class Seen(NamedTuple):
 
     def text(self) -> str:
         """The value of the hidden field."""
-        return json.dumps(self)
+        return kept_text(self)
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """The inverse; a page that has seen nothing holds an empty field."""
-        if not text:
-            return cls()
-        run, place, revision, sub, filled, rest = json.loads(text)
-        return cls(run, place, revision, sub, tuple(filled), rest)
+        """The inverse; a page that has seen nothing holds an empty field.
+
+        Raises:
+            KeptError: the text is something else.
+        """
+        return read_kept(cls, text)

@@ -9,7 +9,7 @@ from evalui.report.numbers import count
 from evalui.report.summary import Summary
 from evalui.scoring.bias import Bias
 from evalui.types import CellResult, Sample, Trial
-from evalui.ui.draft import one
+from evalui.ui.draft import one, whole
 from evalui.ui.html import Child, Html, div, el, span
 from evalui.ui.pane import Form
 from evalui.ui.text import Text
@@ -40,8 +40,8 @@ def choose(summaries: Mapping[int, Summary], form: Form) -> Picked | None:
     able = {id_: s for id_, s in summaries.items() if s.bias and s.bias.strata}
     if not able:
         return None
-    wish = one(form, "bias_cell")
-    cell_id = int(wish) if wish.isdecimal() and int(wish) in able else next(iter(able))
+    wish = whole(one(form, "bias_cell"))
+    cell_id = wish if wish is not None and wish in able else next(iter(able))
     summary = able[cell_id]
     strata = summary.bias.strata if summary.bias else ()
     size = one(form, "bias_k")
@@ -52,10 +52,8 @@ def choose(summaries: Mapping[int, Summary], form: Form) -> Picked | None:
 
 def read_chosen(form: Form) -> Chosen | None:
     """The cell that a form or an address asks for, None if it asks for none."""
-    slots, options = one(form, "slots"), one(form, "options")
-    if not (slots.isdecimal() and options.isdecimal()):
-        return None
-    return Chosen(int(slots), int(options))
+    slots, options = whole(one(form, "slots")), whole(one(form, "options"))
+    return None if slots is None or options is None else Chosen(slots, options)
 
 
 def agreement_table(

@@ -32,29 +32,39 @@ class SameOrigin:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers_in = Headers(scope=scope)
-        if not self._serves(headers_in.get("host", "")):
-            refusal = PlainTextResponse("Unknown host. See EVALUI_ALLOWED_HOSTS.", status_code=421)
-            await refusal(scope, receive, send)
-            return
-        if scope["method"] not in _SAFE_METHODS and _foreign(headers_in):
-            refusal = JSONResponse({"error": "This page is of another site."}, status_code=403)
-            await refusal(scope, receive, send)
-            return
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["Content-Security-Policy"] = _POLICY
                 headers["X-Content-Type-Options"] = "nosniff"
-                headers["Referrer-Policy"] = "same-origin"
+                headers.setdefault("Referrer-Policy", "same-origin")
             await send(message)
 
-        await self.app(scope, receive, with_headers)
+        await (self._refusal(scope) or self.app)(scope, receive, with_headers)
+
+    def _refusal(self, scope: Scope) -> ASGIApp | None:
+        headers = Headers(scope=scope)
+        if not self._serves(headers.get("host", "")):
+            return PlainTextResponse("Unknown host. See EVALUI_ALLOWED_HOSTS.", status_code=421)
+        if scope["method"] not in _SAFE_METHODS and _foreign(headers):
+            return JSONResponse({"error": "This page is of another site."}, status_code=403)
+        return None
 
     def _serves(self, host: str) -> bool:
-        name = (urlsplit(f"//{host}").hostname or "").casefold()
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").casefold()
+        except ValueError:  # half an address in brackets
+            return False
         return name == "localhost" or name in self.hosts or _is_address(name)
+
+
+def route_of(scope: Scope) -> str:
+    """The path of a request as our routes name it, "" if there is none.
+
+    ASGI counts what a proxy was said to put before our paths as part of the path.
+    """
+    return scope.get("path", "").removeprefix(scope.get("root_path", ""))
 
 
 class PageHead:
@@ -73,7 +83,7 @@ class PageHead:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Rewrite the one document of a path in `heads`; pass everything else through."""
-        path = scope.get("path", "")
+        path = route_of(scope)
         if scope["type"] != "http" or scope["method"] != "GET" or path not in self.heads:
             await self.app(scope, receive, send)
             return
@@ -113,4 +123,7 @@ def _is_address(name: str) -> bool:
 
 def _foreign(headers: Headers) -> bool:
     origin = headers.get("origin")
-    return bool(origin) and urlsplit(origin).netloc != headers.get("host")
+    try:
+        return bool(origin) and urlsplit(origin).netloc != headers.get("host")
+    except ValueError:  # half an address in brackets
+        return True

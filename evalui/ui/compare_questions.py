@@ -1,6 +1,5 @@
 """Compare, the questions on which two part: a list to filter, and one of them side by side."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,14 +8,13 @@ from evalui.types import Sample
 from evalui.ui.compare_choose import Contender
 from evalui.ui.compare_question import outcome, side_by_side
 from evalui.ui.compare_view import Compared, Versus, split
-from evalui.ui.draft import one
+from evalui.ui.draft import one, whole
 from evalui.ui.html import Html, div, el, join, span
 from evalui.ui.pane import Form
 from evalui.ui.text import Text
 from evalui.ui.widgets import button, card, field, note, select
 
 PAGE_SIZE = 100
-_PAGE = re.compile(r"[0-9]{1,9}")
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
 
 
@@ -49,7 +47,7 @@ def read_wish(form: Form) -> Wish:
     return Wish(
         pair=one(form, "pair"),
         only=one(form, "only"),
-        page=int(page) if _PAGE.fullmatch(page) else 0,
+        page=whole(page) or 0,
         question=one(form, "question"),
     )
 

@@ -26,6 +26,7 @@ TOKENS, OPEN_TOKENS, JUDGE_TOKENS = 64, 512, 1024  # the longest reply unless th
 RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing")
 _CHAT: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 _OWN_FIELDS = ("name", "language", "question", "cloze", "answer", "unconditional")
+_WHOLE = re.compile(r"[0-9]{1,9}")
 _NAMES = re.compile(r"[,，;；\n]")
 
 
@@ -283,6 +284,11 @@ def one(form: Form, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def whole(text: str) -> int | None:
+    """The whole number of a field, None for everything else and for more than nine digits."""
+    return int(text) if _WHOLE.fullmatch(text) else None
+
+
 def many(form: Form, name: str) -> tuple[str, ...]:
     """A field of several values, () if it is not there."""
     value = form.get(name, ())
@@ -305,7 +311,7 @@ def _files(form: Form) -> tuple[Given, ...]:
     for upload in many(form, "answers"):
         prefix = given_name(upload, 0).removesuffix("0")
         ends = [name.removeprefix(prefix) for name in form if name.startswith(prefix)]
-        places = sorted(int(end) for end in ends if end.isdecimal())
+        places = sorted(place for end in ends if (place := whole(end)) is not None)
         found += [
             Given(one(form, f"{prefix}{place}").strip()[:120], upload, place) for place in places
         ]

@@ -1,10 +1,22 @@
 """What a page keeps in the browser as text, in a hidden field, so that no poll can lose it."""
 
 import json
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from evalui.errors import EvaluiError, sentence
 
 T = TypeVar("T")
+
+
+class KeptError(EvaluiError):
+    """What came back from the browser is not what a page keeps there."""
+
+    def __init__(self) -> None:
+        super().__init__(sentence("What the page sent does not fit. Load the page again.", "kept"))
 
 
 def kept_text(kept: Sequence[object]) -> str:
@@ -12,6 +24,20 @@ def kept_text(kept: Sequence[object]) -> str:
     return json.dumps(kept) if any(kept) else ""
 
 
-def read_kept(kind: Callable[..., T], text: str) -> T:
-    """The inverse; a page that has kept nothing yet holds an empty field."""
-    return kind(*json.loads(text)) if text else kind()
+def read_kept(kind: type[T], text: str) -> T:
+    """The inverse; a page that has kept nothing yet holds an empty field.
+
+    Raises:
+        KeptError: the text is no JSON list of the fields of the named tuple `kind`.
+    """
+    if not text:
+        return kind()
+    try:
+        return _adapter(kind).validate_json(text, strict=True)
+    except ValidationError as error:
+        raise KeptError from error
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

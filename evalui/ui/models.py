@@ -6,9 +6,10 @@ The page shows what the server says; it is asked again while something of it can
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import gradio as gr
+from pydantic import Field
 
 from evalui.errors import EvaluiError
 from evalui.models.additions import Misfilled
@@ -29,6 +30,7 @@ from evalui.ui.text import Text
 from evalui.ui.widgets import button, note, page_head
 
 _EVERY_S = 1.0
+_LATEST = 2.0**32  # Unix time, in the year 2106; a clock cannot show every number
 
 
 class Said(NamedTuple):
@@ -40,7 +42,7 @@ class Said(NamedTuple):
 
     problem: str = ""
     asking: str = ""
-    looked: float = 0.0
+    looked: Annotated[float, Field(ge=0, le=_LATEST)] = 0.0
 
 
 class Models:

@@ -28,7 +28,7 @@ class UnqueuedBlocks(gr.Blocks):
     """A page whose events all go past Gradio's queue (see `pane.QUIET`), so that none is started.
 
     Gradio starts the queue with every page; looking for events each millisecond takes 5 % of a
-    core (docs/adr/0006-no-queue.md). With `queue(max_size=0)` nothing can be left in it.
+    core (docs/adr/0006-no-queue.md).
     """
 
     def run_startup_events(self) -> None:
@@ -84,7 +84,7 @@ class Page:
                 for part in room.outputs
             ]
             demo.load(self.enter, None, [tabs, *self.evaluate.outputs, *runs, *rooms], **QUIET)
-        return demo.queue(max_size=0)
+        return demo
 
     def enter(self, request: gr.Request) -> tuple[Any, ...]:
         """Everything an address asks for: a run, a view of it, or a run to repeat."""

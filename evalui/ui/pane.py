@@ -61,7 +61,7 @@ def on(
 
 def read_act(event: gr.EventData) -> Act:
     """What the browser sent, with everything that is not text or a list of texts left out."""
-    sent: dict[str, Any] = event._data  # pyright: ignore[reportPrivateUsage] # no public name
+    sent: dict[str, Any] = event._data or {}  # pyright: ignore[reportPrivateUsage] # no public name
     form = sent.get("form")
     return Act(
         do=str(sent.get("do", "")),

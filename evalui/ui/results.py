@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import gradio as gr
 
-from evalui.errors import EvaluiError
+from evalui.errors import EvaluiError, UnknownRun
 from evalui.runs.rows import RunRow
 from evalui.ui.bias import Bias
 from evalui.ui.calibration_view import CalibrationView
@@ -77,7 +77,7 @@ class Results:
                     tab.select(
                         partial(self.open, name),
                         [run_id, filled],
-                        [filled, *view.outputs],
+                        [run_id, filled, head, views, *view.outputs],
                         js=_ADDRESSED.format(name=name),
                         **QUIET,
                     )
@@ -117,12 +117,22 @@ class Results:
         return ("", "", head, gr.Tabs(visible=False), *views)
 
     def open(self, name: str, run_id: str, filled: str) -> tuple[Any, ...]:
-        """A view when its tab is pressed; one that was filled already keeps its filters."""
+        """The page's frame and a view when its tab is pressed.
+
+        A view that was filled already keeps its filters. If the run was deleted meanwhile, the
+        page says so, in place of all views.
+        """
         view = self._views()[VIEWS.index(name)]
-        stamp = f"{name}@{self.desk.run(run_id).revision}" if run_id else ""
-        if not run_id or stamp in filled.split():
-            return (SKIP, *(SKIP for _ in view.outputs))
-        return (f"{filled} {stamp}", *self._content(name, run_id, {}))
+        skipped = [SKIP for _ in view.outputs]
+        try:
+            stamp = f"{name}@{self.desk.run(run_id).revision}" if run_id else ""
+            if not run_id or stamp in filled.split():
+                return (SKIP, SKIP, SKIP, SKIP, *skipped)
+            parts = self._content(name, run_id, {})
+        except UnknownRun as error:
+            none = self._none(self.t.told(error.sentence))
+            return ("", "", none, gr.Tabs(visible=False), *skipped)
+        return (SKIP, f"{filled} {stamp}", SKIP, SKIP, *parts)
 
     def head(self, shown: Shown) -> Html:
         """The run's name, what it was, and how it ended."""

@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -24,17 +24,16 @@ _MOST_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
 
 
-def router(desk: Desk) -> APIRouter:
-    """The routes; each is a few lines over `desk`."""
-    routes = APIRouter()
-    routes.get("/")(_home(desk))
-    routes.get("/r/{run_id}")(_permalink)
-    routes.post("/upload")(_upload(desk))
-    routes.get("/faults/{upload}.csv")(_faults(desk))
-    routes.get("/export/{run_id}.{extension}")(_export(desk))
-    routes.get("/votes/{run_id}.jsonl")(_votes(desk))
-    routes.get("/healthz")(_health(desk))
-    return routes
+def add_routes(app: FastAPI, desk: Desk) -> None:
+    """Add the routes; each is a few lines over `desk`, and what it raises is said in words."""
+    app.get("/")(_home(desk))
+    app.get("/r/{run_id}")(_permalink)
+    app.post("/upload")(_upload(desk))
+    app.get("/faults/{upload}.csv")(_faults(desk))
+    app.get("/export/{run_id}.{extension}")(_export(desk))
+    app.get("/votes/{run_id}.jsonl")(_votes(desk))
+    app.get("/healthz")(_health(desk))
+    app.add_exception_handler(EvaluiError, _problem(desk))
 
 
 Route = Callable[..., object]
@@ -97,24 +96,15 @@ def _export(desk: Desk) -> Route:
                 known=known,
             )
             return Response(t.told(said), status_code=404, media_type="text/plain")
-        try:
-            name, content = desk.export(run_id, extension, t.language)
-        except UnknownRun as error:
-            return Response(t.told(error.sentence), status_code=404, media_type="text/plain")
-        except EvaluiError as error:  # the catalog is broken: the report marks baselines by it
-            return Response(t.told(error.sentence), status_code=503, media_type="text/plain")
+        name, content = desk.export(run_id, extension, t.language)
         return _download(content, FORMATS[extension], name)
 
     return export
 
 
 def _votes(desk: Desk) -> Route:
-    def votes(run_id: str, request: Request) -> Response:
-        try:
-            name = desk.run(run_id).id
-        except UnknownRun as error:
-            told = _text(request, desk).told(error.sentence)
-            return Response(told, status_code=404, media_type="text/plain")
+    def votes(run_id: str) -> Response:
+        name = desk.run(run_id).id
         content = "".join(vote_lines(desk.votes(name))).encode()
         return _download(content, "application/jsonl", f"votes-{name}.jsonl")
 
@@ -126,6 +116,17 @@ def _health(desk: Desk) -> Route:
         return {"ok": True, "version": __version__, "revision": desk.store.revision()}
 
     return healthz
+
+
+def _problem(desk: Desk) -> Callable[[Request, Exception], Response]:
+    def problem(request: Request, error: Exception) -> Response:
+        assert isinstance(error, EvaluiError), "registered for nothing else"
+        # Whatever is not the address's fault: a damaged store, a broken catalog.
+        status = 404 if isinstance(error, UnknownRun) else 503
+        said = _text(request, desk).told(error.sentence)
+        return Response(said, status_code=status, media_type="text/plain")
+
+    return problem
 
 
 def _text(request: Request, desk: Desk) -> Text:

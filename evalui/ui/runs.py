@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from evalui.errors import EvaluiError
+from evalui.errors import EvaluiError, UnknownRun
 from evalui.runs.charges import Catalog, Charge, cell_charges, run_charges, waits
 from evalui.runs.rows import RunRow
 from evalui.ui.desk import Desk
@@ -106,13 +106,24 @@ class Runs:
 
     def open(self, chosen: str) -> tuple[Any, ...]:
         """Pane, what was said, what it shows, and timer when the tab is opened."""
-        # Asked before the page is drawn: what changes meanwhile is news to the next tick.
-        seen = Seen(self.desk.store.revision(), chosen)
-        return self.show(chosen), "", kept_text(seen), self.timer()
+        found = self._missing(chosen)
+        said = kept_text(found)
+        # Read before the page is drawn: what changes meanwhile is news to the next tick.
+        seen = Seen(self.desk.store.revision(), chosen, said)
+        return self.show(chosen, found), said, kept_text(seen), self.timer()
 
     def closed(self) -> tuple[Any, ...]:
         """The same for somebody who votes and must not be told names, until the tab is opened."""
         return SKIP, SKIP, SKIP, SKIP
+
+    def _missing(self, chosen: str) -> Said:
+        """That the run which an address or another window named is not there, if so."""
+        if chosen:
+            try:
+                self.desk.run(chosen)
+            except UnknownRun as error:
+                return Said(self.t.told(error.sentence))
+        return Said()
 
     def timer(self) -> gr.Timer:
         """A timer that ticks only while a run can change."""

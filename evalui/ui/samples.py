@@ -1,6 +1,5 @@
 """Results, Samples: filters, a page of questions from the database, and one question in full."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -13,7 +12,7 @@ from evalui.runs.spec import ModeSpec
 from evalui.types import LETTERS
 from evalui.ui import open_samples
 from evalui.ui.desk import Desk
-from evalui.ui.draft import one
+from evalui.ui.draft import one, whole
 from evalui.ui.html import Html, div, el, span
 from evalui.ui.listing import question_list
 from evalui.ui.open_samples import Line, Wish
@@ -25,7 +24,6 @@ from evalui.ui.widgets import card, field, select
 
 PAGE_SIZE = 100
 _OUTCOMES: Mapping[str, OutcomeFilter] = {name: name for name in get_args(OutcomeFilter)}
-_PAGE = re.compile(r"[0-9]{1,9}")
 _LONGEST_FIND = 200  # characters; SQLite refuses very long patterns
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
 
@@ -146,7 +144,7 @@ def read_filters(form: Form) -> Filters:
         gold=_slot(one(form, "gold")),
         picked=_slot(one(form, "picked")),
         find=one(form, "find").strip()[:_LONGEST_FIND],
-        page=int(one(form, "page")) if _PAGE.fullmatch(one(form, "page")) else 0,
+        page=whole(one(form, "page")) or 0,
     )
 
 
@@ -235,7 +233,8 @@ def _spoken(t: Text, outcomes: tuple[str, ...]) -> str:
 
 
 def _slot(text: str) -> int | None:
-    return int(text) if text.isdecimal() and int(text) < len(LETTERS) else None
+    slot = whole(text)
+    return None if slot is None or slot >= len(LETTERS) else slot
 
 
 def _text(slot: int | None) -> str:

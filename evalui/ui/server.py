@@ -1,9 +1,11 @@
 """The web server: our own routes, the page in each language, and the workers behind them."""
 
 import inspect
+import logging
 import os
+import socket
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,33 +13,48 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from evalui.runs.launch import Workers
+from evalui.runs.logs import configure_log
 from evalui.runs.store import Store
 from evalui.settings import ASSETS, Settings
+from evalui.ui.access_token import access_token, own_folder
 from evalui.ui.border import PageHead, SameOrigin
 from evalui.ui.desk import Desk
-from evalui.ui.routes import router
+from evalui.ui.routes import add_routes
+from evalui.ui.store_page import StoreMiddleware
 from evalui.ui.text import LANGUAGES, text
+from evalui.ui.token_middleware import TokenMiddleware
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
+_NOT_STARTED = 3  # the exit code; uvicorn has said why
 _DOCUMENT_LANGUAGES = {"zh": "zh-CN", "en": "en"}
 
 
-def serve(settings: Settings) -> None:
-    """Run until interrupted."""
-    uvicorn.run(
+def serve(settings: Settings, listener: socket.socket) -> None:
+    """Answer what comes to a socket that listens already, until interrupted."""
+    configure_log(logging.WARNING)
+    config = uvicorn.Config(
         create_app(settings),
-        host=settings.host,
-        port=settings.port,
         log_level="warning",
+        access_log=False,  # it would write down the addresses that carry the token
         timeout_graceful_shutdown=3,
     )
+    server = uvicorn.Server(config)
+    with suppress(KeyboardInterrupt):  # raised again by uvicorn, after all has ended
+        server.run(sockets=[listener])
+    if not server.started:
+        raise SystemExit(_NOT_STARTED)
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The whole application; its workers live from start-up to shut-down."""
-    _own_folder(settings.data_dir)
+def create_app(settings: Settings) -> ASGIApp:
+    """The whole application; its workers live from start-up to shut-down.
+
+    Raises:
+        StoreError: the data folder or what is in it cannot be used.
+    """
+    own_folder(settings.data_dir)
     _prepare_gradio(settings.data_dir / "gradio")
     store = Store(settings.database)
     desk = Desk(settings, store)
@@ -51,22 +68,34 @@ def create_app(settings: Settings) -> FastAPI:
         store.close()
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
-    app.include_router(router(desk))
+    add_routes(app, desk)
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
-    return _with_pages(app, desk)
+    _add_pages(app, desk)
+    return _guarded(app, settings)
 
 
-def _with_pages(app: FastAPI, desk: Desk) -> FastAPI:
+def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
+    # Outside of everything, so that what they add stands on errors and refusals, too.
+    guarded = TokenMiddleware(app, access_token(settings.data_dir)) if settings.token else app
+    return SameOrigin(guarded, [settings.host, *settings.allowed_hosts])
+
+
+def _add_pages(app: FastAPI, desk: Desk) -> None:
     import gradio as gr
 
+    from evalui.ui.events import EventMiddleware, Listeners, listeners_of, translate_errors
     from evalui.ui.page import Page
     from evalui.ui.theme import head, theme
 
+    listeners: dict[str, Listeners] = {}
     for language in LANGUAGES:
+        page = Page(desk, language).build()
+        translate_errors(page, text(language))
+        listeners[language] = listeners_of(page)
         gr.mount_gradio_app(
             app,
-            Page(desk, language).build(),
+            page,
             f"/{language}",
             theme=theme(),
             run_history=False,
@@ -83,14 +112,16 @@ def _with_pages(app: FastAPI, desk: Desk) -> FastAPI:
         heads={path: head(text(language)("app.title")) for language, path in paths.items()},
         languages={path: _DOCUMENT_LANGUAGES[language] for language, path in paths.items()},
     )
-    app.add_middleware(SameOrigin, hosts=[desk.settings.host, *desk.settings.allowed_hosts])
-    return app
+    app.add_middleware(EventMiddleware, pages=listeners)
+    app.add_middleware(
+        StoreMiddleware, paths=paths.values(), read=lambda: desk.store.runs(desk.owner)
+    )
 
 
 def _prepare_gradio(folder: Path) -> None:
     # Gradio reads these when it is imported, so nothing above may import it. Its own folder is
     # readable by every user of the machine.
-    _own_folder(folder)
+    own_folder(folder)
     os.environ["GRADIO_TEMP_DIR"] = str(folder)
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["GRADIO_RUN_HISTORY"] = "False"
@@ -116,8 +147,3 @@ def _without_stubs() -> Generator[None]:
         yield
     finally:
         inspect.getfile = known
-
-
-def _own_folder(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)

@@ -21,6 +21,7 @@ from evalui.report.pair_narrative import (
 from evalui.report.pairs import Comparison, Pair, PairFinding
 from evalui.scoring.pairing import Place, detectable, questions_needed
 from evalui.types import Language
+from evalui.ui.draft import whole
 from evalui.ui.html import Child, Html, div, el, join, span
 from evalui.ui.matrix import model_name
 from evalui.ui.standings import model_places
@@ -198,6 +199,7 @@ def _ranks(place: Place) -> str:
 
 def _place(wish: str, found: Comparison) -> int:
     """Where the slider stands; at first, at about twice the questions there are."""
-    if wish.isdecimal() and int(wish) < len(SIZES):
-        return int(wish)
+    place = whole(wish)
+    if place is not None and place < len(SIZES):
+        return place
     return min(range(len(SIZES)), key=lambda place: abs(SIZES[place] - 2 * found.n))

@@ -10,11 +10,15 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from evalui.ui.access_token import FILE
+
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "assets" / "models.toml"
+TOKEN = "browser-tests-browser-tests-browser-tests"  # of every server here, as if from a restart
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,13 @@ class Server:
         pytest.fail(f"The server did not start:\n{self.log.read_text(errors='replace')}")
 
 
+def admitted(chromium: Any, address: str, **options: Any) -> Any:
+    """A context of a browser that has been at the printed address, and so has the cookie."""
+    context = chromium.new_context(base_url=address, **options)
+    assert context.request.get(f"{address}/?token={TOKEN}").status == 200
+    return context
+
+
 @contextmanager
 def started(folder: Path, *, models: str | Path = SHIPPED, **settings: str) -> Generator[Server]:
     """Start a server with these models, a text or a file, and end it; whoever needs it waits.
@@ -50,6 +61,9 @@ def started(folder: Path, *, models: str | Path = SHIPPED, **settings: str) -> G
     if isinstance(models, str):
         (folder / "models.toml").write_text(models, encoding="utf-8")
         models = folder / "models.toml"
+    (folder / "data").mkdir(mode=0o700)
+    (folder / "data" / FILE).touch(mode=0o600)
+    (folder / "data" / FILE).write_text(TOKEN, encoding="ascii")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

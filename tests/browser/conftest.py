@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from browser_examples import start_sample
-from browser_servers import ROOT, started
+from browser_servers import ROOT, admitted, started
 from open_browser_examples import Hall, open_hall
 
 SHOTS = ROOT / "shots"
@@ -83,7 +83,7 @@ def chromium() -> Iterator[Any]:
 def page(chromium: Any, server: str, request: pytest.FixtureRequest) -> Iterator[Any]:
     """An empty tab, 1280 wide unless told; it fails on script errors and on foreign requests."""
     options = getattr(request, "param", {"viewport": {"width": 1280, "height": 900}})
-    context = chromium.new_context(base_url=server, **options)
+    context = admitted(chromium, server, **options)
     foreign: list[str] = []
     errors: list[str] = []
 
@@ -109,7 +109,7 @@ def page(chromium: Any, server: str, request: pytest.FixtureRequest) -> Iterator
 @pytest.fixture(scope="session")
 def run_id(chromium: Any, server: str) -> str:
     """A finished run of the sample, started as a visitor would."""
-    context = chromium.new_context(base_url=server)
+    context = admitted(chromium, server)
     tab = context.new_page()
     start_sample(tab)
     tab.wait_for_selector("text=2,160 done", timeout=60_000)

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from browser_servers import ROOT, started
+from browser_servers import ROOT, admitted, started
 from open_browser_examples import overflow
 from playwright.sync_api import expect
 
@@ -92,7 +92,7 @@ def test_a_phone_scrolls_down_only(page: Any):
 
 
 def test_who_may_not_add_models_has_no_form(chromium: Any, servers: tuple[str, str]):
-    context = chromium.new_context(base_url=servers[1])
+    context = admitted(chromium, servers[1])
     tab = context.new_page()
     tab.goto("/en/?tab=models")
     expect(tab.locator("#models-add")).to_contain_text("by the administrator")

@@ -3,11 +3,12 @@
 from typing import Any
 
 from browser_examples import start_sample
+from browser_servers import admitted
 from playwright.sync_api import expect
 
 
 def test_a_run_goes_on_while_its_page_is_closed(page: Any, chromium: Any, server: str):
-    context = chromium.new_context(base_url=server)
+    context = admitted(chromium, server)
     first = context.new_page()
     start_sample(first, "slow")
     address = first.url

@@ -77,7 +77,8 @@ def test_by_choice_the_row_is_left_out_and_said_to_be(
 ):
     found = _run(folder, duplicate_options="skip")
     told = capsys.readouterr().err
-    assert f"{_LINE} were left out as requested, 1 in all, by line: 10 (B = C)." in told
+    assert "left out: Rows of net_val.csv with options of the same text" in told
+    assert "left out as requested: 1, by line 10 (B = C)." in told
     assert [figures["n"] for figures in found.values()] == [8, 8, 8]
     assert found["cloze"]["acc_origin"] == 100
     assert found["multiple_choice"]["duplicate_options"] == []

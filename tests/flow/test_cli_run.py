@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -303,3 +304,12 @@ def test_the_library_that_multiplied_is_reported(desk: Path):
     (choice,) = json.loads((desk / "data" / "fp32.json").read_text()).values()
     (cell,) = _report(desk)
     assert f"|fp32:{choice['library']}|" in cell["signature"]
+
+
+def test_nobody_else_can_read_what_a_run_writes(desk: Path):
+    (desk / "out").mkdir(mode=0o755)
+    assert _run(desk) == 0
+    written = sorted((desk / "out").iterdir())
+    assert len(written) > 3
+    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
+    assert stat.S_IMODE((desk / "out").stat().st_mode) == 0o755

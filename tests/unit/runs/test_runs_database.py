@@ -121,3 +121,12 @@ def test_several_processes_may_create_the_file_at_once(tmp_path: Path) -> None:
         process.stdin.write(b"go\n")
         process.stdin.close()
     assert [process.wait(30) for process in started] == [0, 0, 0, 0]
+
+
+def test_nobody_else_can_read_the_store_nor_its_log(tmp_path: Path):
+    database = Database(tmp_path / "evalui.sqlite")
+    found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    database.close()
+    assert found == dict.fromkeys(
+        ("evalui.sqlite", "evalui.sqlite-wal", "evalui.sqlite-shm"), 0o600
+    )

@@ -15,7 +15,7 @@ from evalui.runs.votes import Choice, Mark
 from evalui.ui.annotate import Annotate
 from evalui.ui.annotate_result import agreement_so_far
 from evalui.ui.desk import Desk
-from evalui.ui.routes import router
+from evalui.ui.routes import add_routes
 from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
@@ -30,7 +30,7 @@ def tab(desk: Desk) -> Annotate:
 @pytest.fixture
 def client(desk: Desk) -> TestClient:
     app = FastAPI()
-    app.include_router(router(desk))
+    add_routes(app, desk)
     return TestClient(app)
 
 

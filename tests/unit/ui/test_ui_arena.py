@@ -318,9 +318,9 @@ def test_a_run_deleted_elsewhere_is_told(laid_out: Arena, arena_desk: Desk):
 def test_a_view_is_filled_once_and_then_keeps_what_it_shows(laid_out: Arena, run_id: str):
     tab = laid_out
     seen, *_ = tab.enter(run_id, {})
-    now, duels = tab.open("duels", seen)
+    now, _, _, _, duels = tab.open("duels", seen)
     assert "data-duel=" in duels
-    assert tab.open("duels", now)[1] is SKIP
+    assert tab.open("duels", now)[4] is SKIP
     assert Seen.read(now).sub == "duels"
 
 

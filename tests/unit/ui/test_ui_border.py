@@ -34,7 +34,14 @@ def client() -> TestClient:
 
 @pytest.mark.parametrize(
     ("origin", "status"),
-    [("http://evalui.test", 200), ("http://evil.test", 403), ("null", 403), (None, 200)],
+    [
+        ("http://evalui.test", 200),
+        ("http://evil.test", 403),
+        ("null", 403),
+        (None, 200),
+        ("http://[::1", 403),
+        ("http://[", 403),
+    ],
 )
 def test_only_our_own_pages_may_write(client: TestClient, origin: str | None, status: int):
     headers = {"origin": origin} if origin else {}
@@ -52,11 +59,46 @@ def test_only_our_own_pages_may_write(client: TestClient, origin: str | None, st
         ("evil.test:7860", 421),
         ("127.0.0.1.evil.test", 421),
         ("", 421),
+        ("[::1", 421),
+        ("]", 421),
+        ("[x]:1", 421),
+        ("127.0.0.1:x", 200),
     ],
 )
 def test_only_known_names_are_answered(client: TestClient, host: str, status: int):
     """A foreign name that is made to point here could otherwise read everything."""
     assert client.get("/other", headers={"host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", "/other", {"host": "evil.test"}, 421),
+        ("POST", "/write", {"origin": "http://evil.test"}, 403),
+        ("GET", "/none", {}, 404),
+        ("GET", "/write", {}, 405),
+        ("GET", "/broken", {}, 500),
+    ],
+)
+def test_errors_carry_the_security_headers(
+    method: str, path: str, headers: dict[str, str], status: int
+):
+    async def broken(_: Request) -> HTMLResponse:
+        raise ZeroDivisionError
+
+    routes = [
+        Route("/other", page),
+        Route("/write", write, methods=["POST"]),
+        Route("/broken", broken),
+    ]
+    app = SameOrigin(Starlette(routes=routes), ["evalui.test"])
+    client = TestClient(app, base_url="http://evalui.test", raise_server_exceptions=False)
+    answer = client.request(method, path, headers=headers)
+    assert answer.status_code == status
+    assert answer.headers["content-security-policy"].startswith("default-src")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "same-origin"
+    assert "Traceback" not in answer.text
 
 
 def test_every_answer_forbids_other_hosts(client: TestClient):

@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
-from evalui.ui.kept import kept_text, read_kept
+import pytest
+
+from evalui.ui.kept import KeptError, kept_text, read_kept
 
 
 class Left(NamedTuple):
@@ -21,3 +23,12 @@ def test_a_page_that_has_kept_nothing_begins_anew():
 
 def test_what_says_nothing_leaves_the_field_empty():
     assert kept_text(Left()) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "null", "7", '"x"', "[1]", '["x", "later"]', '["x", null]', '["x", 1, 2]', "[" * 9999],
+)
+def test_whatever_else_comes_back_is_refused_in_words(text: str):
+    with pytest.raises(KeptError, match="Load the page again"):
+        read_kept(Left, text)

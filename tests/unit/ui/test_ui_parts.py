@@ -19,7 +19,7 @@ from evalui.ui.draft import read_draft
 from evalui.ui.evaluate import Evaluate
 from evalui.ui.overview import Overview
 from evalui.ui.pane import Form
-from evalui.ui.routes import router
+from evalui.ui.routes import add_routes
 from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
@@ -114,7 +114,7 @@ def test_the_overview_lists_what_the_run_left_out(desk: Desk):
 
 def test_the_faults_of_one_entry_are_a_file_of_their_own(desk: Desk):
     app = FastAPI()
-    app.include_router(router(desk))
+    add_routes(app, desk)
     written, chosen = desk.parts(desk.keep(LOOSE))
     client = TestClient(app)
     assert client.get(f"/faults/{written}.csv").text.count("\n") == 1

@@ -12,13 +12,13 @@ from ui_examples import FAULTY, GOOD
 from evalui.data.base import Layout, Loaded
 from evalui.report.export import FORMATS
 from evalui.ui.desk import Desk
-from evalui.ui.routes import router
+from evalui.ui.routes import add_routes
 
 
 @pytest.fixture
 def client(desk: Desk) -> TestClient:
     app = FastAPI()
-    app.include_router(router(desk))
+    add_routes(app, desk)
     return TestClient(app, follow_redirects=False)
 
 

@@ -20,7 +20,10 @@ from evalui.ui.server import create_app
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory):
     settings = Settings(
-        data_dir=tmp_path_factory.mktemp("data"), workers=0, allowed_hosts=["evalui.test"]
+        data_dir=tmp_path_factory.mktemp("data"),
+        workers=0,
+        token=False,
+        allowed_hosts=["evalui.test"],
     )
     app = built(lambda: create_app(settings))
     with TestClient(app, base_url="http://evalui.test") as client:
@@ -52,7 +55,7 @@ def test_no_listener_is_a_public_endpoint(client: TestClient):
 
 def test_gradio_takes_no_files(client: TestClient):
     sent = client.post("/en/gradio_api/upload", files=[("files", ("a.csv", b"x" * 5000))])
-    assert sent.status_code == 413
+    assert sent.status_code == 404
 
 
 def test_styles_and_scripts_are_served(client: TestClient):
@@ -86,7 +89,8 @@ def test_only_gradio_s_files_are_hidden_and_only_while_it_is_imported():
 
 def _pages(client: TestClient) -> list[gr.Blocks]:
     app = client.app
-    assert isinstance(app, FastAPI)
+    while not isinstance(app, FastAPI):  # inside of its guards
+        app = app.app
     mounted = (getattr(route, "app", None) for route in app.routes)
     return [found.get_blocks() for found in mounted if isinstance(found, GradioApp)]
 
@@ -105,5 +109,5 @@ def test_the_queue_is_not_started_and_keeps_nothing(client: TestClient):
     body = {"data": [], "fn_index": 0, "session_hash": "s"}
     for path in ("/en", "/zh"):
         for _ in range(3):
-            assert client.post(f"{path}/gradio_api/queue/join", json=body).status_code == 503
+            assert client.post(f"{path}/gradio_api/queue/join", json=body).status_code == 404
     assert all(len(page._queue) == 0 for page in _pages(client))
