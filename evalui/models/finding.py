@@ -30,12 +30,17 @@ class Finder:
 
         The one that ends last comes first; of those that end together the longest.
         """
-        seen: set[int] = set()
+        seen: set[str] = set()
+        for end, text in self.occurrences(prompt):
+            if text not in seen:
+                seen.add(text)
+                yield end, text
+
+    def occurrences(self, prompt: str) -> Iterator[tuple[int, str]]:
+        """Each occurrence of a text in the prompt with its end, in the order of `last`."""
         for end in self._ends(prompt):
             for place in self._ending(prompt, end):
-                if place not in seen:
-                    seen.add(place)
-                    yield end, self._texts[place][::-1]
+                yield end, self._texts[place][::-1]
 
     def _ends(self, prompt: str) -> Iterator[int]:
         """Where a text may end, the last place first; the empty text always ends with the prompt.

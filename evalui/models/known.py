@@ -50,11 +50,12 @@ class Known:
     def asked(self, prompt: str) -> Sample | None:
         """The sample with options whose question comes last in the prompt; None if it has none.
 
-        A question whose options are shown behind it goes before all others. Of questions that end
-        at the same place ("2+2=" and "1+2+2=") it is the longest, of equal questions the first.
+        A question whose options are shown behind it goes before all others: its text may also stand
+        in an option. Of questions that end at the same place ("2+2=" and "1+2+2=") it is the
+        longest, of equal questions the first.
         """
         last: Sample | None = None
-        for end, question in self._choosing.last(prompt):
+        for end, question in self._choosing.occurrences(prompt):
             twins = self._twins[question]
             if shown := twins.shown(prompt[end:]):
                 return shown
@@ -124,29 +125,41 @@ class _References:
 
 
 def slots(sample: Sample, prompt: str) -> tuple[int, ...]:
-    """The option shown in each slot, read off the prompt.
+    """The option shown in each slot, read off the prompt behind the last question that has them.
 
     Raises:
         ModelError: not every option stands behind a letter of its own.
     """
-    place = prompt.rfind(sample.question) + len(sample.question)
+    most: list[int] = []
+    begin = prompt.rfind(sample.question)
+    while begin >= 0:
+        found = _slots(sample, prompt, begin + len(sample.question))
+        if len(found) == len(sample.choices):
+            return tuple(found)
+        most = most or found
+        begin = prompt.rfind(sample.question, 0, begin + len(sample.question) - 1) if begin else -1
+    raise ModelError(
+        "No option {letter} can be made out in the prompt of {sample!r}.",
+        "no-option-seen",
+        letter=LETTERS[len(most)],
+        sample=sample.id,
+    )
+
+
+def _slots(sample: Sample, prompt: str, place: int) -> list[int]:
+    """The options shown from a place on, as far as each stands behind its letter."""
     # The longest option first, so that "1" is not found in "10".
     texts = sorted(sample.choices, key=len, reverse=True)
     found: list[int] = []
     for letter, _ in zip(LETTERS, texts, strict=False):
         shown = _shown(prompt, place, letter, texts)
         if shown is None:
-            raise ModelError(
-                "No option {letter} can be made out in the prompt of {sample!r}.",
-                "no-option-seen",
-                letter=letter,
-                sample=sample.id,
-            )
+            break
         place, text = shown
         # Of options of the same text the first that has not been seen yet.
         same = [slot for slot, choice in enumerate(sample.choices) if choice == text]
         found.append(next((slot for slot in same if slot not in found), same[0]))
-    return tuple(found)
+    return found
 
 
 def _shown(prompt: str, begin: int, letter: str, texts: Sequence[str]) -> tuple[int, str] | None:

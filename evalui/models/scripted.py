@@ -35,7 +35,7 @@ from evalui.types import (
     Usage,
 )
 
-VERSION = "scripted.1"  # part of every fingerprint: raise it when an answer may change
+VERSION = "scripted.2"  # part of every fingerprint: raise it when an answer may change
 
 _ABILITY: Mapping[type[Request], Ability] = {
     NextToken: "next_token",

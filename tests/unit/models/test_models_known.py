@@ -53,9 +53,12 @@ def shown(draw: Callable[..., Any]) -> tuple[list[Sample], str]:
 
 def slowly_asked(samples: Sequence[Sample], prompt: str) -> Sample | None:
     found = [
-        (place + len(sample.question), sample)
+        (end, sample)
         for sample in samples
-        if sample.choices and (place := prompt.rfind(sample.question)) >= 0
+        if sample.choices
+        for end in range(len(prompt), -1, -1)
+        if end >= len(sample.question) and prompt[:end].endswith(sample.question)
+        if sample.question or end == len(prompt)
     ]
 
     def fitness(match: tuple[int, Sample]) -> tuple[bool, int, int]:
@@ -81,7 +84,11 @@ def slowly_opened(samples: Sequence[Sample], prompt: str) -> tuple[Sample, int] 
 
 
 def slow_slots(sample: Sample, prompt: str) -> tuple[int, ...] | None:
-    place = prompt.rfind(sample.question) + len(sample.question)
+    ends = [end for end in range(len(prompt), -1, -1) if prompt[:end].endswith(sample.question)]
+    return next((found for end in ends if (found := slow_slots_from(sample, prompt, end))), None)
+
+
+def slow_slots_from(sample: Sample, prompt: str, place: int) -> tuple[int, ...] | None:
     texts = "|".join(re.escape(text) for text in sorted(sample.choices, key=len, reverse=True))
     found: list[int] = []
     for letter in LETTERS[: len(sample.choices)]:
@@ -126,6 +133,17 @@ def test_slots_are_those_a_pattern_reads(sample: Sample, data: st.DataObject):
             slots(sample, prompt)
     else:
         assert slots(sample, prompt) == slow
+
+
+def test_a_question_whose_text_is_in_one_of_its_options_is_found():
+    organ = Sample("organ", "appendix", ("the colon", "the appendix", "an appendix", "none"), 0)
+    other = Sample("other", "Which organ?", ("heart", "appendix", "lung", "skin"), 0)
+    known = Known([organ, other])
+    prompt = "Question: appendix\nA. the appendix\nB. an appendix\nC. none\nD. the colon\nAnswer:"
+    assert known.asked(prompt) is organ
+    assert slots(organ, prompt) == (1, 2, 3, 0)
+    prompt = "Question: Which organ?\nA. skin\nB. lung\nC. heart\nD. appendix\nAnswer:"
+    assert known.asked(prompt) is other
 
 
 def test_equal_questions_are_told_apart_by_their_options():
