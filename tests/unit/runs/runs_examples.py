@@ -33,6 +33,14 @@ def dataset(
     )
 
 
+TEMPLATE = {
+    "name": "mine.1",
+    "language": "en",
+    "question": "{question}\n{options}\n",
+    "cloze": "{question}\n",
+    "answer": "{answer}",
+    "unconditional": "",
+}
 CATALOG: Mapping[str, ModelEntry] = {
     rule: ModelEntry(rule, "scripted", baseline=True, options={"rule": rule})
     for rule in ("perfect", "position-biased", "always-A")
