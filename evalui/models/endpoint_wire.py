@@ -22,6 +22,7 @@ Clock = Callable[[], float]
 
 _PROXIES = ("http", "https")
 _KEPT_S = 5.0  # an unused connection; servers close theirs after a similar time
+_PIECE = 2**16  # bytes that are sent between two looks at the clock
 _CONNECTIONS = 1000  # the pool of threads is what limits them
 
 
@@ -179,11 +180,15 @@ class _Timed(httpcore.NetworkStream):
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send a part of a request."""
+        """Send a part of a request; raises `Overdue`."""
         if self._answered:
             self._answered = False
             self._until = self._clock() + self._total_s
-        self._stream.write(buffer, timeout)
+        for start in range(0, len(buffer), _PIECE):
+            left = self._left()
+            self._stream.write(
+                buffer[start : start + _PIECE], left if timeout is None else min(timeout, left)
+            )
 
     def close(self) -> None:
         """End the connection."""
