@@ -15,7 +15,8 @@ from urllib.parse import unquote, urlsplit
 import httpcore
 
 from evalui.errors import ModelError
-from evalui.models.endpoint_addresses import check_address
+from evalui.models.destinations import is_loopback
+from evalui.models.endpoint_addresses import check_address, host_of, literal
 
 Resolve = Callable[[str, int], Sequence[str]]
 Clock = Callable[[], float]
@@ -76,6 +77,8 @@ def pool_for(
 def proxy_for(url: str) -> str:
     """The URL of the environment's proxy for requests to a URL, "" without one.
 
+    A server on this machine is reached without it: the proxy's own machine would be meant there.
+
     Raises:
         ModelError: the proxy is of a kind that cannot be used.
     """
@@ -83,6 +86,9 @@ def proxy_for(url: str) -> str:
     proxies = urllib.request.getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all", "")
     if not proxy or urllib.request.proxy_bypass(parts.netloc):
+        return ""
+    host = host_of(url)
+    if is_loopback(literal(host) or host):
         return ""
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if (kind := urlsplit(proxy).scheme) not in _PROXIES:

@@ -156,6 +156,15 @@ def test_a_proxy_of_the_environment_is_used_unless_it_is_not_for_this_host(
     assert proxy_for("https://127.0.0.1:8000/v1") == ""
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "[::1]:8000", "2130706433"])
+def test_a_server_on_this_machine_is_reached_without_the_proxy(
+    monkeypatch: pytest.MonkeyPatch, host: str
+):
+    monkeypatch.setenv("http_proxy", "proxy.example:3128")
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert proxy_for(f"http://{host}/v1") == ""
+
+
 def test_requests_go_over_the_proxy(monkeypatch: pytest.MonkeyPatch, server: ToyServer):
     monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
     with pool_for("http://model.invalid/v1", 5.0) as pool:
