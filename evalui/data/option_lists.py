@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from evalui.data.base import plain
-from evalui.data.table import cell_text
+from evalui.data.table import cell_text, has_half_pair
 from evalui.types import LETTERS
 
 _TEXT = ("text", "content", "value", "option")
@@ -55,16 +55,27 @@ def _parsed(cell: str) -> Any:
     if text[:1] not in ("[", "{") or len(text) > _LONGEST:
         return None
     try:
-        return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+        found = _value(text)
+        return None if has_half_pair(found) else found
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def _value(text: str) -> Any:
+    """What a cell holds, as JSON has it; raises one of many errors if it is no value."""
+    try:
+        return _json(text)
     except (ValueError, RecursionError):
         pass
-    try:
-        if _BARE.fullmatch(text):
-            return [ast.literal_eval(each) for each in re.findall(_QUOTED, text, re.DOTALL)]
-        arrays = _ARRAYS.fullmatch(text)
-        return ast.literal_eval(arrays.expand(r"{\1\2, \3\4}") if arrays else text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return None
+    if _BARE.fullmatch(text):
+        return [ast.literal_eval(each) for each in re.findall(_QUOTED, text, re.DOTALL)]
+    arrays = _ARRAYS.fullmatch(text)
+    # By way of JSON, which has no sets, bytes or ellipses, and texts for the keys of objects.
+    return _json(json.dumps(ast.literal_eval(arrays.expand(r"{\1\2, \3\4}") if arrays else text)))
+
+
+def _json(text: str) -> Any:
+    return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
 
 
 def _of_list(items: Sequence[Any]) -> Options | None:

@@ -4,16 +4,17 @@ What an archive says of itself may be a lie: two megabytes can unpack to two gig
 declare ten bytes, and the memory is gone before the checksum is looked at.
 """
 
+import bz2
 import copy
 import io
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 
 _PIECE = 2**16  # bytes
-# The zip module unpacks as many packed bytes as are wanted at once, except for deflated entries,
-# where it stops at the number of unpacked ones.
-_PIECE_OF_OTHERS = 2**12
-_EXACT = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# The zip module stops at the number of unpacked bytes for stored and deflated entries only. Of LZMA
+# it unpacks as many packed bytes as are wanted at once, and one of them makes 7,000 at most.
+_PIECE_OF_LZMA = 2**12
 _LONGEST_TAG = 2**10  # bytes of a tag in XML that are kept together
 
 
@@ -24,17 +25,13 @@ def pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
         zipfile.BadZipFile: it has another size than it declares, or another checksum; whatever
             else the zip module raises on a damaged archive.
     """
-    size = _PIECE if info.compress_type in _EXACT else _PIECE_OF_OTHERS
-    # The zip module stops at the declared size and does not tell whether there is more.
-    longer = copy.copy(info)
-    longer.file_size += 1
     left = info.file_size
-    with archive.open(longer) as entry:
-        while piece := entry.read(size):
-            left -= len(piece)
-            if left < 0:
-                break
-            yield piece
+    unpacked = _bzip2 if info.compress_type == zipfile.ZIP_BZIP2 else _by_the_module
+    for piece in unpacked(archive, info):
+        left -= len(piece)
+        if left < 0:
+            break
+        yield piece
     if left:
         raise zipfile.BadZipFile(f"{info.filename} has not the size it declares")
 
@@ -57,3 +54,33 @@ def tags(parts: Iterable[bytes]) -> Iterator[bytes]:
         left = piece[at:]
         yield piece[:at]
     yield left
+
+
+def _by_the_module(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """What an entry holds, up to one byte more than it declares."""
+    size = _PIECE_OF_LZMA if info.compress_type == zipfile.ZIP_LZMA else _PIECE
+    # The zip module stops at the declared size and does not tell whether there is more.
+    longer = copy.copy(info)
+    longer.file_size += 1
+    with archive.open(longer) as entry:
+        while piece := entry.read(size):
+            yield piece
+
+
+def _bzip2(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """What an entry holds, all of it: a packed byte of bzip2 may make a million."""
+    packed = copy.copy(info)
+    packed.compress_type = zipfile.ZIP_STORED
+    packed.file_size = info.compress_size
+    del packed.CRC  # that of the unpacked bytes
+    unpacker, checksum = bz2.BZ2Decompressor(), 0
+    with archive.open(packed) as entry:
+        while not unpacker.eof:
+            given = entry.read(_PIECE) if unpacker.needs_input else b""
+            if unpacker.needs_input and not given:
+                raise EOFError(f"{info.filename} breaks off")
+            piece = unpacker.decompress(given, _PIECE)
+            checksum = zlib.crc32(piece, checksum)
+            yield piece
+    if checksum != info.CRC:
+        raise zipfile.BadZipFile(f"{info.filename} has another checksum than it declares")

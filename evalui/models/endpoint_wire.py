@@ -15,13 +15,15 @@ from urllib.parse import unquote, urlsplit
 import httpcore
 
 from evalui.errors import ModelError
-from evalui.models.endpoint_addresses import check_address
+from evalui.models.destinations import is_loopback
+from evalui.models.endpoint_addresses import check_address, host_of, literal
 
 Resolve = Callable[[str, int], Sequence[str]]
 Clock = Callable[[], float]
 
 _PROXIES = ("http", "https")
 _KEPT_S = 5.0  # an unused connection; servers close theirs after a similar time
+_PIECE = 2**16  # bytes that are sent between two looks at the clock
 _CONNECTIONS = 1000  # the pool of threads is what limits them
 
 
@@ -75,6 +77,8 @@ def pool_for(
 def proxy_for(url: str) -> str:
     """The URL of the environment's proxy for requests to a URL, "" without one.
 
+    A server on this machine is reached without it: the proxy's own machine would be meant there.
+
     Raises:
         ModelError: the proxy is of a kind that cannot be used.
     """
@@ -82,6 +86,9 @@ def proxy_for(url: str) -> str:
     proxies = urllib.request.getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all", "")
     if not proxy or urllib.request.proxy_bypass(parts.netloc):
+        return ""
+    host = host_of(url)
+    if is_loopback(literal(host) or host):
         return ""
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if (kind := urlsplit(proxy).scheme) not in _PROXIES:
@@ -179,11 +186,15 @@ class _Timed(httpcore.NetworkStream):
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send a part of a request."""
+        """Send a part of a request; raises `Overdue`."""
         if self._answered:
             self._answered = False
             self._until = self._clock() + self._total_s
-        self._stream.write(buffer, timeout)
+        for start in range(0, len(buffer), _PIECE):
+            left = self._left()
+            self._stream.write(
+                buffer[start : start + _PIECE], left if timeout is None else min(timeout, left)
+            )
 
     def close(self) -> None:
         """End the connection."""

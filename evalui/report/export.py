@@ -134,10 +134,12 @@ def save(report: Report, folder: Path, language: Language) -> None:
         StoreError: one cannot be written.
     """
     # Answers may be confidential, and the machine may have other users.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         for name, content in files(report, language):
-            with os.fdopen(os.open(folder / name, flags, 0o600), "wb") as file:
+            path = folder / name
+            path.unlink(missing_ok=True)  # the mode is given to new files only
+            with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
                 file.write(content)
     except OSError as error:
         raise StoreError(

@@ -39,6 +39,9 @@ class SameOrigin:
                 headers["Content-Security-Policy"] = _POLICY
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers.setdefault("Referrer-Policy", "same-origin")
+                # Gradio lets pages of other ports of this machine read its answers, with cookies.
+                del headers["Access-Control-Allow-Origin"]
+                del headers["Access-Control-Allow-Credentials"]
             await send(message)
 
         await (self._refusal(scope) or self.app)(scope, receive, with_headers)

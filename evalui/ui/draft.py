@@ -202,7 +202,9 @@ def form_of(spec: RunSpec, uploads: Sequence[str], answers: Sequence[Given] = ()
             (mode.pattern for mode in spec.modes if mode.pattern != "origin"), "origin"
         ),
         "chat": {None: "", True: "yes", False: "no"}[first.chat],
-        "spellings": first.spellings,
+        "spellings": next(
+            (mode.spellings for mode in spec.modes if mode.spellings != "common"), "common"
+        ),
         "max_tokens": _length(spec.modes),
         "limit": str(spec.limit or ""),
         "limit_per": spec.counts_per if spec.limit else "subject",

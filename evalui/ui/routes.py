@@ -12,7 +12,7 @@ from starlette.datastructures import UploadFile
 
 from evalui import __version__
 from evalui.data.base import Loaded
-from evalui.errors import DataError, EvaluiError, UnknownRun, sentence
+from evalui.errors import DataError, EvaluiError, StoreError, UnknownRun, sentence
 from evalui.report.export import FORMATS
 from evalui.report.sheets import harmless
 from evalui.report.votes import vote_lines
@@ -112,8 +112,14 @@ def _votes(desk: Desk) -> Route:
 
 
 def _health(desk: Desk) -> Route:
-    def healthz() -> dict[str, object]:
-        return {"ok": True, "version": __version__, "revision": desk.store.revision()}
+    def healthz() -> Response:
+        told: dict[str, object] = {"ok": True, "version": __version__}
+        try:
+            told["revision"] = desk.store.revision()
+        except StoreError:
+            # Its sentence names a folder of the machine, and anybody may ask; the pages say it.
+            return JSONResponse(told | {"ok": False}, 503)
+        return JSONResponse(told)
 
     return healthz
 

@@ -59,6 +59,29 @@ def test_what_is_no_list_of_options_is_none(value: Any):
     assert read_options(value) is None
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[...]",
+        "[{1, 2}, {3}]",
+        "[b'a', b'b']",
+        "[1j, 2]",
+        "{[1]: 2}",
+        "{'A': ...}",
+        "{None: 'a', 'B': 'b'}",
+        f"[0x{'f' * 5000}, 1]",
+        r"['\ud800', 'b']",
+        r'["\ud800", "b"]',
+    ],
+)
+def test_what_only_python_has_and_half_characters_are_no_options(cell: str):
+    assert read_options(cell) is None
+
+
+def test_numbers_are_labels_in_python_too():
+    assert read_options("{0: 'no', 1: 'yes'}") == Options(("no", "yes"), ("0", "1"))
+
+
 def test_options_without_labels_are_named_by_letters():
     assert read_options(["x"] * 11) is not None
     named = Options(("x",) * 11).named

@@ -84,6 +84,34 @@ def test_an_entry_of_another_size_is_refused(method: int, declared: int):
         content(archive, archive.getinfo("a"))
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_wrong_checksum_is_refused(method: int):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("a", b"ten bytes!")
+        archive.getinfo("a").CRC += 1
+    with zipfile.ZipFile(packed) as archive, pytest.raises(zipfile.BadZipFile):
+        content(archive, archive.getinfo("a"))
+
+
+@pytest.mark.parametrize(("method", "most"), [(zipfile.ZIP_BZIP2, 8), (zipfile.ZIP_LZMA, 80)])
+def test_a_few_packed_bytes_that_make_many_cost_little(method: int, most: int):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        with archive.open("a", "w") as entry:
+            for _ in range(100):
+                entry.write(bytes(2**20))
+        archive.getinfo("a").file_size = 10
+    with zipfile.ZipFile(packed) as archive:
+        info = archive.getinfo("a")
+
+        def read() -> None:
+            with pytest.raises(zipfile.BadZipFile):
+                content(archive, info)
+
+        assert peak_mb(read) < most
+
+
 def test_no_tag_is_cut():
     text = b'<row r="1"><c r="A1"/><c r="B1"/></row>' * 50
     for size in (1, 2, 7, 64):

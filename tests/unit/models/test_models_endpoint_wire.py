@@ -96,6 +96,23 @@ class Dripping(httpcore.NetworkStream):
         pass
 
 
+class Slow(httpcore.NetworkStream):
+    """Takes three seconds for whatever it is given at once."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.sent = b""
+        self.waits: list[float | None] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self.now += 3.0
+        self.sent += buffer
+        self.waits.append(timeout)
+
+
 def test_a_reply_that_drips_ends_with_its_total_time():
     drips = Dripping()
     timed = _Timed(drips, 10.0, drips.clock)
@@ -103,6 +120,21 @@ def test_a_reply_that_drips_ends_with_its_total_time():
     with pytest.raises(Overdue):
         list(iter(lambda: timed.read(1, timeout=4.0), b""))
     assert drips.waits == [4.0] * 7 + [3.0, 2.0, 1.0]
+
+
+def test_a_request_that_is_taken_slowly_ends_with_its_total_time():
+    slow = Slow()
+    timed = _Timed(slow, 10.0, slow.clock)
+    with pytest.raises(Overdue):
+        timed.write(b"x" * 2**22, timeout=4.0)
+    assert slow.waits == [4.0] * 3 + [1.0]
+
+
+def test_a_request_is_sent_whole():
+    slow = Slow()
+    whole = bytes(range(256)) * 600
+    _Timed(slow, 10.0, slow.clock).write(whole)
+    assert slow.sent == whole
 
 
 def test_the_next_exchange_has_its_own_time():
@@ -122,6 +154,15 @@ def test_a_proxy_of_the_environment_is_used_unless_it_is_not_for_this_host(
     assert proxy_for("http://api.example/v1") == ""
     assert proxy_for("https://box.local/v1") == ""
     assert proxy_for("https://127.0.0.1:8000/v1") == ""
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "[::1]:8000", "2130706433"])
+def test_a_server_on_this_machine_is_reached_without_the_proxy(
+    monkeypatch: pytest.MonkeyPatch, host: str
+):
+    monkeypatch.setenv("http_proxy", "proxy.example:3128")
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert proxy_for(f"http://{host}/v1") == ""
 
 
 def test_requests_go_over_the_proxy(monkeypatch: pytest.MonkeyPatch, server: ToyServer):

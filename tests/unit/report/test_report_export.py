@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import stat
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from evalui.data.answers import read_answers
 from evalui.errors import UnknownName
 from evalui.report.battles import read_battles
 from evalui.report.document import Report, compile_report
-from evalui.report.export import FORMATS, battle_lines, people_lines, trial_lines, write
+from evalui.report.export import FORMATS, battle_lines, people_lines, save, trial_lines, write
 from evalui.report.votes import read_votes
 
 SPEC = (
@@ -31,6 +32,20 @@ def report(make_result) -> Report:
 
 def _zip(report: Report) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(write(report, "zip", "en")))
+
+
+def test_files_that_others_could_read_are_replaced(report: Report, tmp_path: Path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("kept")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "report.json").write_text("an older report")
+    (out / "report.json").chmod(0o644)
+    (out / "report.md").symlink_to(elsewhere)
+    save(report, out, "en")
+    assert {stat.S_IMODE(path.lstat().st_mode) for path in out.iterdir()} == {0o600}
+    assert json.loads((out / "report.json").read_text())["name"] == "Run"
+    assert elsewhere.read_text() == "kept"
 
 
 @pytest.mark.parametrize("extension", FORMATS)

@@ -18,12 +18,22 @@ async def write(_: Request) -> PlainTextResponse:
     return PlainTextResponse("written")
 
 
+async def shared(_: Request) -> PlainTextResponse:
+    """As Gradio answers pages of other ports of this machine."""
+    allowed = {
+        "Access-Control-Allow-Origin": "http://localhost:3000",
+        "Access-Control-Allow-Credentials": "true",
+    }
+    return PlainTextResponse("shared", headers=allowed)
+
+
 @pytest.fixture
 def client() -> TestClient:
     app = Starlette(
         routes=[
             Route("/zh/", page),
             Route("/other", page),
+            Route("/shared", shared),
             Route("/write", write, methods=["POST"]),
         ]
     )
@@ -106,6 +116,12 @@ def test_every_answer_forbids_other_hosts(client: TestClient):
     assert "img-src 'self' data: blob:;" in policy
     assert "connect-src 'self'" in policy
     assert "http" not in policy
+
+
+def test_no_other_origin_may_read_an_answer(client: TestClient):
+    answer = client.get("/shared", headers={"origin": "http://localhost:3000"})
+    assert answer.status_code == 200
+    assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
 def test_a_page_gets_its_head_and_its_language(client: TestClient):

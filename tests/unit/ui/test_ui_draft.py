@@ -3,6 +3,7 @@
 import pytest
 
 from evalui.errors import SpecError
+from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.ui.draft import Given, form_of, read_draft, read_given
 from evalui.ui.pane import Form
 
@@ -69,6 +70,12 @@ def test_a_run_of_version_1_repeated_keeps_what_its_limit_counts():
     first = spec_of(FORM).model_copy(update={"version": 1, "limit_per": None})
     assert first.counts_per == "dataset"
     assert spec_of(form_of(first, ["0123456789abcdef"])).counts_per == "dataset"
+
+
+def test_a_run_repeated_keeps_its_spellings_whatever_mode_comes_first():
+    modes = [ModeSpec(mode="cloze"), ModeSpec(mode="multiple_choice", spellings="lm_eval")]
+    spec = RunSpec(datasets=[DatasetSpec(path="x")], models=["demo"], modes=modes)
+    assert read_draft(form_of(spec, ["x"])).spellings == "lm_eval"
 
 
 def test_own_text_becomes_a_template_with_its_line_breaks():

@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 from ui_examples import built
 
+from evalui import __version__
 from evalui.runs.store import Store
 from evalui.settings import Settings
 from evalui.ui.server import create_app
@@ -56,3 +57,9 @@ def test_an_event_says_that_the_store_is_damaged(
     assert answer.status_code == 503
     assert "The database is damaged" in answer.json()["error"]
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_health_says_no_more_than_that_it_is_bad(client: TestClient):
+    answer = client.get("/healthz")  # which anybody may ask, also without the token
+    assert answer.status_code == 503
+    assert answer.json() == {"ok": False, "version": __version__}
