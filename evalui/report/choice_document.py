@@ -141,7 +141,8 @@ def _pairs(
 ) -> Iterator[Block]:
     parts = [say("pairs-title", language)]
     if len(found) > 1:
-        parts += [comparison.dataset, comparison.label]
+        cell = (comparison.pairs or comparison.refused)[0].first
+        parts += [cell.dataset, mode_name(cell, language)]
     yield Heading(2, " · ".join([*parts, say(f"measure-{comparison.measure}", language)]))
     sentences = comparison_sentences(comparison, language)
     yield Bullets(tuple(say("sentence", language, said=said) for said in sentences))

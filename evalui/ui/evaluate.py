@@ -306,10 +306,9 @@ class Evaluate:
             intent = self.desk.plan(draft)
         except EvaluiError as error:
             return cost_card(t, (), problems=[self.t.told(error.sentence)], warnings=away)
-        questions = max(plan.questions for plan in intent.plans)
         return cost_card(
             t,
-            cost_rows(t, intent.cost, ahead=self.desk.ahead(), questions=questions),
+            cost_rows(t, intent.cost, ahead=self.desk.ahead(), questions=_questions(intent)),
             problems=[] if _anything(intent) else [t("cost.nothing")],
             warnings=[*away, *self._warnings(intent)],
         )
@@ -378,3 +377,11 @@ def _language(datasets: Sequence[Dataset]) -> str:
     """The language of most questions."""
     spoken = [language_of(sample) for each in datasets for sample in each.samples]
     return "zh" if 2 * spoken.count("zh") >= len(spoken) else "en"
+
+
+def _questions(intent: Intent) -> int:
+    """The questions of all datasets of a run, each counted once however many answer it."""
+    counted: dict[str, int] = {}
+    for plan in intent.plans:
+        counted[plan.dataset_key] = max(plan.questions, counted.get(plan.dataset_key, 0))
+    return sum(counted.values())

@@ -43,8 +43,13 @@ def open_top(
     results: Sequence[CellResult],
     *,
     baselines: Collection[str],
+    alone: bool = True,
 ) -> Html:
-    """For each dataset the sentence, the strip of figures, and the pairs of `results`."""
+    """For each dataset the sentence, the strip of figures, and the pairs of `results`.
+
+    A dataset is named where the run has others: of written answers or, if not `alone`, of choices.
+    """
+    named = not alone or len(by_dataset(answers)) > 1
     return div(
         *(
             _dataset(
@@ -52,7 +57,7 @@ def open_top(
                 found,
                 [result for result in results if result.cell.dataset == dataset],
                 _names(answers, baselines),
-                heading=dataset if len(by_dataset(answers)) > 1 else "",
+                heading=dataset if named else "",
             )
             for dataset, found in by_dataset(answers).items()
         ),

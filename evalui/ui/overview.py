@@ -86,7 +86,13 @@ class Overview:
             join(
                 judged_top(t, shown.run.id, arenas, rule_based=rules),
                 marked_top(t, shown.report.results, rule_based=rules),
-                open_top(t, answers, shown.report.results, baselines=baselines),
+                open_top(
+                    t,
+                    answers,
+                    shown.report.results,
+                    baselines=baselines,
+                    alone=not shown.has_choices,
+                ),
             ),
             gr.Column(visible=drawn),
             open_chart_title(t, answers),

@@ -74,6 +74,19 @@ def test_the_measure_is_named_above_the_pairs(three):
     assert heads[0] == "Pair by pair · robust accuracy"
 
 
+@pytest.mark.parametrize(
+    ("language", "mode"), [("en", "multiple choice, reply"), ("zh", "选择题（读回复）")]
+)
+def test_of_several_modes_the_pairs_name_theirs_in_words(three, language: str, mode: str):
+    other = [
+        replace(summary, cell=replace(summary.cell, label="generation 2-shot")) for summary in three
+    ]
+    blocks = _blocks([*three, *other], language)
+    heads = [block.text for block in blocks if isinstance(block, Heading)]
+    assert f" · {mode} · " in heads[0]
+    assert f" · {mode} 2-shot · " in heads[1]
+
+
 def test_one_model_has_no_pairs(three):
     heads = [block.text for block in _blocks(three[:1]) if isinstance(block, Heading)]
     assert heads == ["Each model", "sure"]

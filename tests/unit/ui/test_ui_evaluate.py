@@ -136,6 +136,16 @@ def test_every_order_is_announced_with_its_count(tab: Evaluate, form_for: MakeFo
     assert "This asks 192 requests" in page  # 4 questions x 24 orders x 2 models
 
 
+def test_the_questions_of_several_datasets_are_counted_together(
+    tab: Evaluate, desk: Desk, form_for: MakeForm
+):
+    other = desk.keep([("more.csv", GOOD.replace("Capital", "Main town").encode())])
+    form = form_for()
+    page = tab.show(form | {"uploads": [*form["uploads"], other]})
+    cost = page.partition("Before you start")[2].partition("Requests")[0]
+    assert ">8<" in cost  # 4 of each, whichever models and modes answer them
+
+
 def test_start_queues_the_run_and_leads_to_it(
     tab: Evaluate, desk: Desk, act: MakeAct, form_for: MakeForm
 ):

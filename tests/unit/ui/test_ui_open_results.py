@@ -57,6 +57,14 @@ def cell_of(desk: Desk, run_id: str, model: str) -> str:
     return next(str(row.id) for row in desk.store.cells(run_id) if row.cell.model == model)
 
 
+def test_beside_multiple_choice_the_written_answers_name_their_dataset(tab: Results, desk: Desk):
+    form = open_form(desk, judging=[], modes=["question_answer", "multiple_choice"])
+    alone, dataset = finish(desk, form), "<h2>talk</h2>"
+    assert dataset not in tab.overview.show(alone)[4]
+    form["uploads"] = [*form["uploads"], desk.keep([("towns.csv", GOOD.encode())])]
+    assert dataset in tab.overview.show(finish(desk, form))[4]
+
+
 def test_the_overview_has_the_figures_of_each_model(tab: Results, desk: Desk):
     run_id = finish(desk, open_form(desk, models=["perfect"], judging=[]) | given(desk))
     page = written(tab, run_id)
