@@ -30,8 +30,9 @@ class Found:
 def find_key(answers: Sequence[Answered], file: str, column: str) -> Found:
     """The key under which most answers name an option.
 
-    A 0 means that numbers count from 0; without one, the number of a row's options means that
-    they count from 1; else 0 is assumed, with a note. Where places and texts explain as much,
+    A 0 means that numbers count from 0, the number of a row's options that they count from 1;
+    where a file has both, the way in which more of its answers name an option; where it has
+    neither, 0 is assumed, with a note. Where places and texts explain as much,
     numbers that JSON writes as such and letters are places, quoted numbers are texts, with a note
     if that makes a difference.
     """
@@ -54,10 +55,11 @@ def find_key(answers: Sequence[Answered], file: str, column: str) -> Found:
 def _base(answers: Sequence[Answered]) -> tuple[str, bool]:
     """From where numbers count, and whether that is assumed."""
     from_0, from_1 = ANSWER_KEYS["index0"], ANSWER_KEYS["index1"]
-    if any(from_0(answer.cell, ("",)) == 0 for answer in answers):
-        return "index0", False
-    last = (from_1(answer.cell, answer.options) == len(answer.options) - 1 for answer in answers)
-    return ("index1", False) if any(last) else ("index0", True)
+    first = any(from_0(answer.cell, ("",)) == 0 for answer in answers)
+    last = any(from_1(each.cell, each.options) == len(each.options) - 1 for each in answers)
+    if first and last:
+        return max(("index0", "index1"), key=lambda key: _hits(key, answers)), False
+    return ("index1", False) if last else ("index0", not first)
 
 
 def _targets(key: str, answers: Sequence[Answered]) -> list[int | None]:

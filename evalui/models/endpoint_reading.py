@@ -109,10 +109,12 @@ class _Lane:
         ticket = object()
         with self._change:
             self._waiting.append(ticket)
-            self._change.wait_for(lambda: self._waiting[0] is ticket and self._free >= size)
-            self._waiting.popleft()
-            self._free -= size
-            self._change.notify_all()
+            try:
+                self._change.wait_for(lambda: self._waiting[0] is ticket and self._free >= size)
+                self._free -= size
+            finally:  # also where Ctrl-C ends the wait: nobody may stay behind a ticket for ever
+                self._waiting.remove(ticket)
+                self._change.notify_all()
 
     def give(self, size: int) -> None:
         """Give so many bytes back."""

@@ -7,7 +7,7 @@ from evalui.modes import MODES
 from evalui.modes.templates import TEMPLATES, Template
 from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
-from evalui.runs.spec import JUDGE
+from evalui.runs.spec import JUDGE, ModeSpec
 from evalui.types import Ability, Kind
 from evalui.ui.destinations import sent_to
 from evalui.ui.draft import OPEN_TOKENS, OWN, PATTERNS, SPELLINGS, TOKENS, many, one
@@ -24,14 +24,17 @@ _FIRST = ("multiple_choice", "generation", "cloze")  # the usual order; other mo
 
 def models_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
     """One option per model of the catalog, with what it can do and why it cannot be chosen."""
-    chosen, modes = many(form, "models"), many(form, "modes")
+    chosen = many(form, "models")
+    needs: Mapping[str, Ability] = {
+        mode: _needed(form, mode) for mode in many(form, "modes") if mode in MODES
+    }
     able = [state for state in states if not state.entry.judges_only]
     states = sorted(
         able, key=lambda state: state.entry.baseline
     )  # also those added here come first
     options = [
         join(
-            _model(t, state, state.entry.name in chosen, modes),
+            _model(t, state, state.entry.name in chosen, needs),
             _with_base(t, state, states, chosen),
         )
         for state in states
@@ -62,7 +65,7 @@ def modes_card(
     able: set[Ability] = {
         ability for state in states if not state.problem for ability in state.abilities
     }
-    options = [_mode(t, name, name in chosen, able) for name in fitting]
+    options = [_mode(t, name, name in chosen, _needed(form, name), able) for name in fitting]
     count = sum(name in chosen for name in fitting)
     return titled(
         t("modes.title"),
@@ -193,13 +196,15 @@ def cost_card(
     )
 
 
-def _model(t: Text, state: ModelState, chosen: bool, modes: Sequence[str]) -> Html:
+def _model(t: Text, state: ModelState, chosen: bool, needs: Mapping[str, Ability]) -> Html:
     entry = state.entry
     size = t("models.parameters", n=f"{entry.parameters / 1e6:.3g}") if entry.parameters else ""
     place = "backend.openai" if entry.backend in REMOTE else "models.local"
     kind = t("models.baseline") if entry.baseline else t(place)
     about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
-    lacking = [mode for mode in modes if MODES[mode].abilities_needed not in state.abilities]
+    lacking: Mapping[str, Ability] = {
+        mode: ability for mode, ability in needs.items() if ability not in state.abilities
+    }
     why = t.told(state.problem) or (_skipped(t, state, lacking) if lacking and chosen else "")
     return el(
         "label",
@@ -225,10 +230,15 @@ def _model(t: Text, state: ModelState, chosen: bool, modes: Sequence[str]) -> Ht
     )
 
 
-def _skipped(t: Text, state: ModelState, lacking: Sequence[str]) -> str:
+def _needed(form: Form, mode: str) -> Ability:
+    """What a mode needs of a model with the spellings that the form chooses."""
+    return ModeSpec(mode=mode, spellings=SPELLINGS.get(one(form, "spellings"), "common")).ability
+
+
+def _skipped(t: Text, state: ModelState, lacking: Mapping[str, Ability]) -> str:
     """The modes that a model cannot do, with its own reasons where it gives any."""
     modes = t("list.comma").join(t(f"mode.{mode}") for mode in lacking)
-    told = (state.lacks.get(MODES[mode].abilities_needed, "") for mode in lacking)
+    told = (state.lacks.get(ability, "") for ability in lacking.values())
     why = t("list.semicolon").join(dict.fromkeys(t.told(reason) for reason in told if reason))
     return t("catalog.skips", modes=modes, why=why) if why else t("models.skips", modes=modes)
 
@@ -247,8 +257,7 @@ def _with_base(
     return div(el("label", box, word, cls="tick"), cls="with-base")
 
 
-def _mode(t: Text, name: str, chosen: bool, able: set[Ability]) -> Html:
-    needed = MODES[name].abilities_needed
+def _mode(t: Text, name: str, chosen: bool, needed: Ability, able: set[Ability]) -> Html:
     return el(
         "label",
         _box(

@@ -34,8 +34,9 @@ def test_the_answers_of_a_file_decide(cells: tuple[str, ...], key: str, notes: l
     assert found(*cells) == (key, notes)
 
 
-def test_a_zero_anywhere_means_from_zero_even_beside_the_number_of_options():
-    assert found("1", "2", "4", "0", "4", "4") == ("index0", [])
+def test_where_a_zero_and_the_number_of_options_contradict_the_better_fit_counts():
+    assert found("1", "2", "4", "0", "4", "4") == ("index1", ["counts-from-1"])
+    assert found("0", "2", "0", "1", "0", "4") == ("index0", [])
 
 
 def test_written_numbers_are_places_and_quoted_ones_texts():

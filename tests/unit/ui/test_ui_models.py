@@ -745,6 +745,17 @@ def test_a_choice_tells_why_a_mode_is_skipped_in_the_backends_words():
     assert "endpoint" in models_card(text("en"), [known], form)
 
 
+@pytest.mark.parametrize(("spellings", "skipped"), [("common", False), ("lm_eval", True)])
+def test_letters_as_lm_eval_scores_them_need_the_probability_of_a_text(
+    spellings: str, skipped: bool
+):
+    entry = ModelEntry("far", "openai")
+    lacks = {"loglik": "it drops echo"}
+    known = ModelState(entry, frozenset({"next_token"}), "", lacks)  # type: ignore[arg-type]
+    form: Form = {"models": ["far"], "modes": ["multiple_choice"], "spellings": spellings}
+    assert ("it drops echo" in models_card(text("en"), [known], form)) == skipped
+
+
 def test_an_address_chooses_models_before_there_is_a_file(desk: Desk):
     asked = SimpleNamespace(
         query_params=SimpleNamespace(
