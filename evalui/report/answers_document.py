@@ -33,7 +33,8 @@ def answers_blocks(
         pairs = paired(there, leading.figure)
         for title in rated_titles(there, language, rule_based=rule_based):
             yield Paragraph(title, strong=True)
-        yield Paragraph(text_title(own, language, pairs=pairs), strong=True)
+        closest = text_title(own, language, pairs=pairs, rule_based=rule_based)
+        yield Paragraph(closest, strong=True)
         if reason := lead_reason(leading, language):
             yield Paragraph(reason)
         yield _notes(own, language, rule_based)

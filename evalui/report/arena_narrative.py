@@ -1,6 +1,6 @@
 """Sentences on standings and written answers that say what the figures say, and no more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from evalui.report.answers import AnswerPair, AnswerSummary
 from evalui.report.arena import PEOPLE, Arena
@@ -188,15 +188,20 @@ def dimension_name(name: str, language: Language) -> str:
 
 
 def text_title(
-    summaries: Sequence[AnswerSummary], language: Language, *, pairs: Sequence[AnswerPair] = ()
+    summaries: Sequence[AnswerSummary],
+    language: Language,
+    *,
+    pairs: Sequence[AnswerPair] = (),
+    rule_based: Collection[str] = (),
 ) -> str:
     """Whose answers are closest to the references, if all were compared on the same questions.
 
     `pairs` compare the models of the dataset in the figure that leads: who is not behind the best
-    by its test is named beside it.
+    by its test is named beside it. Scripted models are named only where there is nothing else.
     """
     figure = lead(summaries).figure
-    found = [(s.means[figure], s) for s in summaries if figure in s.means]
+    own = [s for s in summaries if s.cell.model not in rule_based] or summaries
+    found = [(s.means[figure], s) for s in own if figure in s.means]
     if not found:
         return say("closest-none", language)
     if len({summary.asked for _, summary in found}) > 1:

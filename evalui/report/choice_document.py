@@ -157,7 +157,8 @@ def _pair_table(comparison: Comparison, language: Language) -> Table:
         (
             pair.first.model,
             pair.second.model,
-            f"{points(pair.found)} ({points_span(pair.found)})",
+            # Of differences that are all alike no range can be computed.
+            points(pair.found) + ("" if pair.found.identical else f" ({points_span(pair.found)})"),
             p_column(pair.adjusted) if pair.finding in ("apart", "level") else NONE,
             p_column(pair.table.mid) if pair.table and pair.table.mid and not pair.few else NONE,
             NONE if pair.missed is None else least(pair.missed),

@@ -57,6 +57,7 @@ def open_top(
                 found,
                 [result for result in results if result.cell.dataset == dataset],
                 _names(answers, baselines),
+                baselines=baselines,
                 heading=dataset if named else "",
             )
             for dataset, found in by_dataset(answers).items()
@@ -123,12 +124,15 @@ def _dataset(
     results: Sequence[CellResult],
     names: Mapping[Cell, Html],
     *,
+    baselines: Collection[str],
     heading: str,
 ) -> Html:
     compared = any(summary.means for summary in answers)
     leading = lead(answers)
     pairs = paired(results, leading.figure)
-    title = text_title(answers, t.language, pairs=pairs) if compared else t("open.no_references")
+    title = t("open.no_references")
+    if compared:
+        title = text_title(answers, t.language, pairs=pairs, rule_based=baselines)
     reason = lead_reason(leading, t.language)
     said = card(el("h2", title), el("p", reason, cls="dim gap-s") if reason else None)
     return div(

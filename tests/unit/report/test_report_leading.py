@@ -27,6 +27,14 @@ def _told(*cells: CellResult) -> str:
     return text_title(answers(cells), "en", pairs=paired(cells, figure))
 
 
+def test_scripted_models_are_no_peers_of_real_ones():
+    cells = [_cell("real", 3, recall=0.5, f=0.4), _cell("script", 3, recall=1.0, f=1.0)]
+    title = text_title(answers(cells), "en", rule_based={"script"})
+    assert "real" in title
+    assert "script" not in title
+    assert "script" in text_title(answers(cells[1:]), "en", rule_based={"script"})
+
+
 def test_answers_over_five_times_as_long_as_the_references_lead_with_recall():
     found = lead(answers([_cell("m", 16, recall=0.5, f=0.1)]))
     assert (found.figure, found.reference, found.answer) == (RECALL, 3, 16)
