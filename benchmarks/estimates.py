@@ -47,9 +47,10 @@ def _line(
     with tempfile.TemporaryDirectory() as folder:
         for before in earlier:
             _run(Path(folder), models, data, modes, before)
-        # A cache that answers would leave nothing to time.
+        # A cache that answers would leave nothing to time, and each run has a worker of its own.
         with Store(Path(folder) / "evalui.sqlite").database.writing() as connection:
             connection.execute("DELETE FROM response")
+            connection.execute("DELETE FROM worker")
         said, wall, cpu = _run(Path(folder), models, data, modes, shots)
     timed = f"{earlier[0]}-shot" if earlier else "no"
     print(

@@ -14,8 +14,9 @@ from evalui.runs.workload import RequestSize, request_size, workload
 from evalui.types import Dataset
 
 # Until this server has loaded a model: the libraries, an empty model, weights read from the disk.
-_IMPORT_S, _OPEN_S, _PARAMETERS_PER_S = 10.0, 1.0, 5e8
-_USUAL_REPLY = 32  # tokens, until the model has written any
+_IMPORT_S, _OPEN_S, _PARAMETERS_PER_S = 6.0, 0.5, 5e8
+# Tokens of a reply that names an option, and of any other, until the model has written one here.
+_LETTER, _REPLY = 4, 128
 
 # How fast a model was in a mode with a number of shots.
 Paces = Mapping[tuple[str, str, int], Pace]
@@ -109,7 +110,8 @@ def _seconds(plan: CellPlan, requests: int, size: RequestSize, paces: Paces) -> 
         return 0.0
     entry, timed = plan.entry, _timed(plan, paces)
     if not timed:
-        written = min(plan.mode.max_tokens, _USUAL_REPLY) if _writes(plan.mode_name) else 0
+        usual = _LETTER if MODES[plan.mode_name].shows_options else _REPLY
+        written = min(plan.mode.max_tokens, usual) if _writes(plan.mode_name) else 0
         load = workload(entry, replace(size, written=written))
         return requests * load / entry.speed if entry.speed else None
 

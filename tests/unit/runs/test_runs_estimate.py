@@ -96,10 +96,10 @@ def test_a_reply_is_expected_as_long_as_the_models_were() -> None:
 @pytest.mark.parametrize(
     ("loading", "seconds"),
     [
-        (LoadingTimes(), 10 + 2 + 1 + 4),
-        (LoadingTimes(cold={"one": 7.0}), 7 + 1 + 4),
-        (LoadingTimes(cold={"two": 6.0}), 6 + 1 + 4),
-        (LoadingTimes(warm={"two": 0.5}, is_warm=True), 1 + 2 + 0.5),
+        (LoadingTimes(), 6 + 2 + 0.5 + 4),
+        (LoadingTimes(cold={"one": 7.0}), 7 + 0.5 + 4),
+        (LoadingTimes(cold={"two": 9.0}), 9 + 0.5 + 4),
+        (LoadingTimes(warm={"two": 0.2}, is_warm=True), 0.5 + 2 + 0.2),
     ],
 )
 def test_models_that_compute_here_are_loaded_first(loading: LoadingTimes, seconds: float) -> None:
