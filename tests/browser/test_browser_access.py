@@ -40,7 +40,8 @@ def test_without_the_printed_address_a_page_says_where_to_find_it(stranger: Any,
     answer = tab.goto(f"/r/{run_id}")
     assert answer.status == 401
     expect(tab.get_by_role("heading").first).to_be_visible()
-    expect(tab.locator("body")).to_contain_text("Open the address that `evalui serve` printed")
+    expect(tab.locator("body")).to_contain_text("Open the address that evalui serve printed")
+    expect(tab.locator("code").last).to_have_text("evalui serve")
     expect(tab.locator("body")).to_contain_text("访问令牌")
 
 
