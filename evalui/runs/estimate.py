@@ -9,7 +9,7 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import loads_here
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan
-from evalui.runs.pace import LoadingTimes, Pace
+from evalui.runs.pace import LoadingTimes, Pace, Paces
 from evalui.runs.workload import RequestSize, request_size, workload
 from evalui.types import Dataset
 
@@ -18,8 +18,6 @@ _IMPORT_S, _OPEN_S, _PARAMETERS_PER_S = 6.0, 0.5, 5e8
 # Tokens of a reply that names an option, and of any other, until the model has written one here.
 _LETTER, _REPLY = 4, 128
 
-# How fast a model was in a mode with a number of shots.
-Paces = Mapping[tuple[str, str, int], Pace]
 # Tokens that a model wrote for each request of a mode, see `charges.written`.
 Written = Mapping[tuple[str, str], float]
 

@@ -29,6 +29,9 @@ class Pace:
     size: RequestSize = RequestSize()  # noqa: RUF009 (frozen)
 
 
+Paces = Mapping[tuple[str, str, int], Pace]  # by model, mode and number of shots
+
+
 @dataclass(frozen=True, slots=True)
 class LoadingTimes:
     """Seconds that models last took to load, by name.
@@ -54,8 +57,8 @@ def put_pace(
         )
 
 
-def paces(database: Database) -> dict[tuple[str, str, int], Pace]:
-    """How fast models were, by model, mode and number of shots."""
+def paces(database: Database) -> Paces:
+    """How fast models were."""
     rows = database.rows("SELECT * FROM pace")
     return {
         (row["model"], row["mode"], row["shots"]): Pace(
@@ -119,14 +122,14 @@ def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str
     return sum(key in known for key in keys)
 
 
-def left(cells: Sequence[CellRow], known: Mapping[tuple[str, str, int], Pace]) -> float | None:
+def left(cells: Sequence[CellRow], known: Paces) -> float | None:
     """Seconds until all cells are done at the speeds known; None where a cell was never timed."""
     seconds = [_left(cell, known) for cell in cells if cell.state in ("waiting", "running")]
     told = [second for second in seconds if second is not None]
     return sum(told) if len(told) == len(seconds) else None
 
 
-def _left(cell: CellRow, known: Mapping[tuple[str, str, int], Pace]) -> float | None:
+def _left(cell: CellRow, known: Paces) -> float | None:
     if cell.left is not None:
         return cell.left
     shots = ModeSpec.model_validate_json(cell.plan).shots
