@@ -13,6 +13,9 @@ import net_examples as net
 import pytest
 from flow_examples import wait_until
 
+from evalui.report.votes import read_votes
+from evalui.runs.store import Store
+
 pytestmark = pytest.mark.slow
 
 MODELS = net.INPUTS / "store-models.toml"
@@ -29,7 +32,7 @@ def data(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def _rows(data: Path, statement: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(data / "evalui.sqlite")) as opened:
+    with closing(sqlite3.connect(data / "evalui.sqlite", isolation_level=None)) as opened:
         return opened.execute(statement).fetchall()
 
 
@@ -49,6 +52,7 @@ def test_its_figures_stay(data: Path, request: pytest.FixtureRequest):
     net.check_figures(request.node.callspec.params["data"], found)
 
 
+@pytest.mark.parametrize("data", ["schema-4", "schema-8"], indirect=True)
 def test_its_queued_run_is_done_by_a_worker(data: Path):
     command = [sys.executable, "-m", "evalui.cli", "worker", "--models-file", str(MODELS)]
     worker = subprocess.Popen([*command, "--database", str(data / "evalui.sqlite")])
@@ -62,6 +66,7 @@ def test_its_queued_run_is_done_by_a_worker(data: Path):
     assert _rows(data, "SELECT count(*) FROM trial WHERE credit BETWEEN 0 AND 1")[0][0] > 0
 
 
+@pytest.mark.parametrize("data", ["schema-4"], indirect=True)
 def test_its_answers_can_be_judged_again(data: Path, tmp_path: Path):
     """By the command line, in the same store."""
     run_id = net.run_ids(data / "evalui.sqlite")["Store: open"]
@@ -77,6 +82,8 @@ def test_its_answers_can_be_judged_again(data: Path, tmp_path: Path):
     assert [standing["model"] for standing in arena["standings"]] == ["careful", "hasty"]
 
 
+# The schemas before had other digests of scripted models.
+@pytest.mark.parametrize("data", ["schema-8"], indirect=True)
 def test_what_its_models_answered_is_not_asked_again(data: Path, tmp_path: Path):
     """The keys of the cache and the specification in report.json mean what they meant."""
     run_id = net.run_ids(data / "evalui.sqlite")["Store: choice"]
@@ -91,3 +98,15 @@ def test_what_its_models_answered_is_not_asked_again(data: Path, tmp_path: Path)
         cell["figures"] for cell in report["cells"]
     ]
     assert _rows(data, "SELECT hex(request) FROM response ORDER BY 1") == asked
+
+
+@pytest.mark.parametrize("data", ["schema-8"], indirect=True)
+def test_votes_brought_in_a_file_count_as_those_that_were_cast(data: Path, tmp_path: Path):
+    run_id = net.run_ids(data / "evalui.sqlite")["Store: open"]
+    with net.served(data, MODELS) as client:
+        cast = json.loads(net.exported(client, run_id, "json"))["people"]
+        (tmp_path / "votes.jsonl").write_bytes(client.get(f"/votes/{run_id}.jsonl").content)
+        _rows(data, "DELETE FROM vote")
+        with closing(Store(data / "evalui.sqlite")) as store:
+            assert store.add_votes(run_id, read_votes(tmp_path / "votes.jsonl")) == 34
+        assert json.loads(net.exported(client, run_id, "json"))["people"] == cast
