@@ -59,7 +59,7 @@ def check_figures(name: str, found: Any, *, tolerance: float = 1e-9) -> None:
     path = NET / "figures" / f"{name}.json"
     found = json.loads(steady(json.dumps(found, ensure_ascii=False)))
     if RECORDING:
-        _write(path, _laid_out(found) + "\n")
+        _write(path, _laid_out(_short(found)) + "\n")
     recorded = json.loads(path.read_text(encoding="utf-8"))
     differing = list(_differences(recorded, found, "", tolerance))
     assert not differing, "\n".join([f"{path.name}: {len(differing)} differ", *differing[:20]])
@@ -280,6 +280,15 @@ def _laid_out(found: Any, indent: str = "") -> str:
         for key, each in found.items()
     )
     return f"{{{inner}{f',{inner}'.join(pairs)}}}"
+
+
+def _short(found: Any) -> Any:
+    """Floats with 12 digits, more than any comparison looks at."""
+    if isinstance(found, list):
+        return [_short(each) for each in found]
+    if isinstance(found, dict):
+        return {key: _short(each) for key, each in found.items()}
+    return float(f"{found:.12g}") if isinstance(found, float) else found
 
 
 def _write(path: Path, text: str) -> None:

@@ -163,12 +163,13 @@ def test_sentences_of_the_report_stay(name: str, language: str, recorded: Record
     net.check_text(f"{name}.{language}.md", recorded.export(name, "md", language).decode())
 
 
+# That of the others says what their report.md says, in the same blocks; their numbers are compared.
+@pytest.mark.parametrize("name", ["endpoint", "open", "rated"], indirect=True)
 def test_sentences_of_the_page_to_take_away_stay(name: str, recorded: Recorded):
     page = (recorded.folder / name / "report.html").read_bytes()
     net.check_text(f"{name}.en.html.txt", net.page_text(page))
 
 
-# The others draw many pictures, and say in Chinese what report.md says.
 @pytest.mark.parametrize("name", ["endpoint", "rated"], indirect=True)
 def test_chinese_sentences_of_the_page_to_take_away_stay(name: str, recorded: Recorded):
     net.check_text(f"{name}.zh.html.txt", net.page_text(recorded.export(name, "html", "zh")))
