@@ -118,6 +118,7 @@ def test_cells_of_the_downloads_stay(name: str, recorded: Recorded):
     )
 
 
+@pytest.mark.parametrize("name", ["endpoint", "rated"], indirect=True)
 def test_tables_are_the_same_in_each_language(name: str, recorded: Recorded):
     assert net.csv_columns(recorded.export(name, "csv", "zh")) == net.csv_columns(
         recorded.export(name, "csv")

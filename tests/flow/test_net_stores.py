@@ -52,7 +52,7 @@ def test_its_figures_stay(data: Path, request: pytest.FixtureRequest):
     net.check_figures(request.node.callspec.params["data"], found)
 
 
-@pytest.mark.parametrize("data", ["schema-4", "schema-8"], indirect=True)
+@pytest.mark.parametrize("data", ["schema-4"], indirect=True)
 def test_its_queued_run_is_done_by_a_worker(data: Path):
     command = [sys.executable, "-m", "evalui.cli", "worker", "--models-file", str(MODELS)]
     worker = subprocess.Popen([*command, "--database", str(data / "evalui.sqlite")])
