@@ -1,0 +1,112 @@
+"""Stores written by earlier versions open, export what they exported, and go on."""
+
+import gzip
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import net_examples as net
+import pytest
+from flow_examples import wait_until
+
+from evalui.report.votes import read_votes
+from evalui.runs.store import Store
+
+pytestmark = pytest.mark.slow
+
+MODELS = net.INPUTS / "store-models.toml"
+STORES = ("schema-4", "schema-7", "schema-8")
+
+
+@pytest.fixture(params=STORES)
+def data(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with a copy of a recorded store."""
+    monkeypatch.setenv("EVALUI_DATA_DIR", str(tmp_path))
+    content = (net.NET / "stores" / f"{request.param}.sqlite.gz").read_bytes()
+    (tmp_path / "evalui.sqlite").write_bytes(gzip.decompress(content))
+    return tmp_path
+
+
+def _rows(data: Path, statement: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(data / "evalui.sqlite", isolation_level=None)) as opened:
+        return opened.execute(statement).fetchall()
+
+
+def test_its_figures_stay(data: Path, request: pytest.FixtureRequest):
+    found: dict[str, object] = {}
+    with net.served(data, MODELS) as client:
+        for name, run_id in sorted(net.run_ids(data / "evalui.sqlite").items()):
+            report, _ = net.sentences_apart(json.loads(net.exported(client, run_id, "json")))
+            votes = client.get(f"/votes/{run_id}.jsonl")
+            found[name] = {
+                "report.json": report,
+                "csv": net.csv_columns(net.exported(client, run_id, "csv")),
+                "votes": net.json_lines(votes.text),
+            }
+    assert list(found) == ["Store: choice", "Store: open", "Store: queued"]
+    assert found["Store: open"]["votes"]["rows"] == 34  # those skipped are none
+    net.check_figures(request.node.callspec.params["data"], found)
+
+
+@pytest.mark.parametrize("data", ["schema-4"], indirect=True)
+def test_its_queued_run_is_done_by_a_worker(data: Path):
+    command = [sys.executable, "-m", "evalui.cli", "worker", "--models-file", str(MODELS)]
+    worker = subprocess.Popen([*command, "--database", str(data / "evalui.sqlite")])
+    try:
+        wait_until(lambda: ("queued",) not in _rows(data, "SELECT state FROM run"))
+        wait_until(lambda: ("running",) not in _rows(data, "SELECT state FROM run"))
+    finally:
+        worker.terminate()
+        worker.wait()
+    assert _rows(data, "SELECT DISTINCT state FROM run") == [("done",)]
+    assert _rows(data, "SELECT count(*) FROM trial WHERE credit BETWEEN 0 AND 1")[0][0] > 0
+
+
+@pytest.mark.parametrize("data", ["schema-4"], indirect=True)
+def test_its_answers_can_be_judged_again(data: Path, tmp_path: Path):
+    """By the command line, in the same store."""
+    run_id = net.run_ids(data / "evalui.sqlite")["Store: open"]
+    spec = {
+        "name": "Again",
+        "datasets": [{"path": str(net.INPUTS / "open" / "subjective.xlsx"), "name": "subjective"}],
+        "answers": [{"model": name, "run": run_id} for name in ("careful", "hasty")],
+        "judging": {"judges": ["by-length"]},
+    }
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    assert net.run(tmp_path / "spec.json", data, MODELS) == 0
+    (arena,) = json.loads((data / "report.json").read_text())["arenas"]
+    assert [standing["model"] for standing in arena["standings"]] == ["careful", "hasty"]
+
+
+# The schemas before had other digests of scripted models.
+@pytest.mark.parametrize("data", ["schema-8"], indirect=True)
+def test_what_its_models_answered_is_not_asked_again(data: Path, tmp_path: Path):
+    """The keys of the cache and the specification in report.json mean what they meant."""
+    run_id = net.run_ids(data / "evalui.sqlite")["Store: choice"]
+    with net.served(data, MODELS) as client:
+        report = json.loads(net.exported(client, run_id, "json"))
+    asked = _rows(data, "SELECT hex(request) FROM response ORDER BY 1")
+    shutil.copy(net.INPUTS / "choice" / "sums_val.csv", tmp_path)
+    (tmp_path / "spec.json").write_text(json.dumps(report["spec"]))
+    assert net.run(tmp_path / "spec.json", data, MODELS) == 0
+    again = json.loads((data / "report.json").read_text())
+    assert [cell["figures"] for cell in again["cells"]] == [
+        cell["figures"] for cell in report["cells"]
+    ]
+    assert _rows(data, "SELECT hex(request) FROM response ORDER BY 1") == asked
+
+
+@pytest.mark.parametrize("data", ["schema-8"], indirect=True)
+def test_votes_brought_in_a_file_count_as_those_that_were_cast(data: Path, tmp_path: Path):
+    run_id = net.run_ids(data / "evalui.sqlite")["Store: open"]
+    with net.served(data, MODELS) as client:
+        cast = json.loads(net.exported(client, run_id, "json"))["people"]
+        (tmp_path / "votes.jsonl").write_bytes(client.get(f"/votes/{run_id}.jsonl").content)
+        _rows(data, "DELETE FROM vote")
+        with closing(Store(data / "evalui.sqlite")) as store:
+            assert store.add_votes(run_id, read_votes(tmp_path / "votes.jsonl")) == 34
+        assert json.loads(net.exported(client, run_id, "json"))["people"] == cast
