@@ -125,7 +125,6 @@ _VOLATILE: tuple[tuple[str, str], ...] = (
     (r"\b(version|evalui|ver):\d+\.[\w.+]+", r"\1:<version>"),
     (r"(?<![\w<])/(?:[\w.@+-]+/)+[\w.@+-]+", "<path>"),
     (r"\b(127\.0\.0\.1|localhost):\d+", r"\1:<port>"),
-    (r"\bGPU \d+ · [^\n]+", "<gpu>"),
     # The first cell of the table of workers is the number of its process.
     (r"(?m)^\d+(?=\t?\n?(?:\t|\n)(?:Idle|Working|空闲|工作中)\b)", "<worker>"),
 )
@@ -135,9 +134,9 @@ def normalised(text: str, ids: dict[str, str]) -> str:
     """A text without what another run or machine would show differently.
 
     `ids` are ids of runs with the word that stands for each. Moments, durations, speeds, sizes
-    (of files and of memory), versions, paths, ports, graphics cards and the numbers of worker
-    processes become words in angle brackets; every other figure stays. White space within a line
-    becomes one space, and empty lines go.
+    (of files and of memory), versions, paths, ports and the numbers of worker processes become
+    words in angle brackets; every other figure stays. White space within a line becomes one
+    space, and empty lines go.
     """
     for found, word in ids.items():
         text = text.replace(found, word)
