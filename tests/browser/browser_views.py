@@ -17,12 +17,14 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "net" / "views"
 RECORDING = os.environ.get("EVALUI_RECORD") == "1"
 TOLERANCE = 1e-9  # relative, between the data of a chart and what was recorded
 _PATIENCE_S = 3.0  # how long a page that differs may still become what was recorded
+_LIMIT_MS = 60_000  # for a page to come to rest
 _SHOWN_LINES = 60  # of a difference
 _FRAMES = 20 if RECORDING else 6  # for which a page must stay as it is to be taken as complete
 
 # Counts requests whose answers the page has not read yet, from before its first script.
 COUNT_REQUESTS = """
 window.openRequests = 0;
+window.answered = 0;
 const plain = window.fetch;
 window.fetch = async (...given) => {
   const one = given[1]?.method?.toUpperCase() === "POST" ? 1 : 0;
@@ -33,6 +35,7 @@ window.fetch = async (...given) => {
     return found;
   } finally {
     window.openRequests -= one;
+    window.answered += one;
   }
 };
 """
@@ -98,21 +101,25 @@ _CHARTS = """() => {
   }));
 }"""
 
-# Plotly is fetched and draws after the texts, so a page is complete with its charts only.
-_COMPLETE = f"""([wanted, frames]) => new Promise(done => {{
-  const read = {_READ}, charts = {_CHARTS};
-  let before = "", same = 0;
-  const look = () => {{
-    const ready = window.openRequests === 0 && document.readyState === "complete";
-    const found = ready ? read() : null;
-    const now = found?.text.trim() && charts().length === wanted ? JSON.stringify(found) : "";
-    same = now && now === before ? same + 1 : 0;
-    before = now;
-    if (same >= frames) done(true);
-    else requestAnimationFrame(look);
-  }};
+# Plotly is fetched and draws after the texts, so a page is complete with its charts only. No text
+# is read here: in each frame that takes longer on a busy machine than what is waited for.
+_COMPLETE = """([wanted, frames, limit]) => new Promise(done => {
+  let quiet = 0;
+  const drawn = () => [...document.querySelectorAll("main .js-plotly-plot")].filter(
+    one => one._fullLayout && one.querySelector(".main-svg") && one.checkVisibility()).length;
+  const watch = new MutationObserver(() => (quiet = 0));
+  watch.observe(document, { subtree: true, childList: true, characterData: true });
+  const end = performance.now() + limit;
+  const look = () => {
+    const answered = window.answered > 0 && window.openRequests === 0;
+    quiet = answered && document.readyState === "complete" && drawn() === wanted ? quiet + 1 : 0;
+    const late = performance.now() > end;
+    if (quiet <= frames && !late) return requestAnimationFrame(look);
+    watch.disconnect();
+    done(!late);
+  };
   look();
-}})"""
+})"""
 
 _VOLATILE: tuple[tuple[str, str], ...] = (
     (r"\b(?:today|yesterday|\d{4}-\d\d-\d\d) \d\d:\d\d\b", "<moment>"),
@@ -149,11 +156,7 @@ def normalised(text: str, ids: dict[str, str]) -> str:
 def complete(tab: Any, charts: int) -> None:
     """Wait until the page has read every answer, drawn its charts and changes no more."""
     tab.wait_for_function("window.openRequests !== undefined && document.readyState === 'complete'")
-    done = tab.evaluate(
-        "([all, limit]) => Promise.race([(" + _COMPLETE + ")(all),"
-        " new Promise(late => setTimeout(late, limit, false))])",
-        [[charts, _FRAMES], 30_000],
-    )
+    done = tab.evaluate(_COMPLETE, [charts, _FRAMES, _LIMIT_MS])
     drawn = len(tab.evaluate(_CHARTS))
     assert done, f"the page did not come to rest with {charts} charts; it has {drawn}"
 
