@@ -38,6 +38,13 @@ window.fetch = async (...given) => {
     window.answered += one;
   }
 };
+// Files are sent without fetch.
+const send = XMLHttpRequest.prototype.send;
+XMLHttpRequest.prototype.send = function (body) {
+  window.openRequests += 1;
+  this.addEventListener("loadend", () => (window.openRequests -= 1));
+  send.call(this, body);
+};
 """
 
 # Texts are what is visible of the open tab, every disclosure unfolded; drawings are left out, since
