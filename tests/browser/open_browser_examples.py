@@ -128,9 +128,9 @@ def overflow(page: Any) -> int:
 
 
 @contextmanager
-def open_hall(folder: Path) -> Generator[Hall]:
+def open_hall(folder: Path, models: str = MODELS) -> Generator[Hall]:
     """Start a server on an empty folder, and end it; its models are not those of other tests."""
-    with started(folder, models=MODELS) as server:
+    with started(folder, models=models) as server:
         server.wait()
         store = Store(server.data / "evalui.sqlite")
         yield Hall(server.address, server.models, store)

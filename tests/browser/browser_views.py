@@ -1,0 +1,240 @@
+"""What a person reads on a page and the data of its charts, recorded and compared.
+
+Nothing here names a module of evalui or a class or id of its pages: only roles, form fields and
+the graph elements of Plotly, so that it outlives any change of structure.
+"""
+
+import difflib
+import json
+import math
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "net" / "views"
+RECORDING = os.environ.get("EVALUI_RECORD") == "1"
+TOLERANCE = 1e-9  # relative, between the data of a chart and what was recorded
+_PATIENCE_S = 3.0  # how long a page that differs may still become what was recorded
+_LIMIT_MS = 60_000  # for a page to come to rest
+_SHOWN_LINES = 60  # of a difference
+_FRAMES = 20 if RECORDING else 6  # for which a page must stay as it is to be taken as complete
+
+# Counts requests whose answers the page has not read yet, from before its first script.
+COUNT_REQUESTS = """
+window.openRequests = 0;
+window.answered = 0;
+const plain = window.fetch;
+window.fetch = async (...given) => {
+  const one = given[1]?.method?.toUpperCase() === "POST" ? 1 : 0;
+  window.openRequests += one;
+  try {
+    const found = await plain(...given);
+    if (one) await found.clone().text();
+    return found;
+  } finally {
+    window.openRequests -= one;
+    window.answered += one;
+  }
+};
+// Files are sent without fetch.
+const send = XMLHttpRequest.prototype.send;
+XMLHttpRequest.prototype.send = function (body) {
+  window.openRequests += 1;
+  this.addEventListener("loadend", () => (window.openRequests -= 1));
+  send.call(this, body);
+};
+"""
+
+# Texts are what is visible of the open tab, every disclosure unfolded; drawings are left out, since
+# their ticks depend on fonts. Fields and labels follow in the order of the page.
+_READ = """() => {
+  const seen = one => one.checkVisibility({ visibilityProperty: true });
+  const panel = [...document.querySelectorAll("main [role=tabpanel]")].find(seen);
+  if (!panel) return null;
+  for (const one of panel.querySelectorAll("details")) one.open = true;
+  const unread = [...panel.querySelectorAll("svg, [aria-hidden=true]:has([role=tab])")];
+  const before = unread.map(one => one.style.visibility);
+  for (const one of unread) one.style.visibility = "hidden";
+  const text = panel.innerText;
+  unread.forEach((one, place) => (one.style.visibility = before[place]));
+  const fields = [...panel.querySelectorAll("input, select, textarea")].filter(seen);
+  const line = text => (text ?? "").trim().split("\\n")[0];
+  const told = fields.map(one => {
+    const name = line(one.labels?.[0]?.innerText) || one.getAttribute("aria-label") || "";
+    const choice = ["checkbox", "radio"].includes(one.type);
+    const value = one.tagName === "SELECT" ? one.selectedOptions[0]?.text : one.value;
+    const state = choice ? (one.checked ? "on" : "off") : `= ${value ?? ""}`;
+    const hint = one.placeholder ? ` (${one.placeholder})` : "";
+    return `${one.type} | ${name}${hint} | ${state}${one.disabled ? " | disabled" : ""}`;
+  });
+  const drawings = ".js-plotly-plot *";  // Plotly's own buttons and handles
+  const labelled = [...panel.querySelectorAll("[title], [aria-label], img[alt]")].filter(
+    one => seen(one) && !one.matches(drawings) && !fields.includes(one));
+  const labels = labelled.flatMap(one =>
+    ["title", "aria-label", "alt"].map(name => one.getAttribute(name)).filter(Boolean));
+  const buttons = [...panel.querySelectorAll("button:disabled")].filter(seen);
+  return {
+    text,
+    fields: told,
+    labels,
+    disabled: buttons.map(one => line(one.innerText)),
+  };
+}"""
+
+_CHARTS = """() => {
+  const list = one => ArrayBuffer.isView(one) || Array.isArray(one)
+    ? Array.from(one, list)
+    : typeof one === "number" ? (Number.isFinite(one) ? Number(one.toPrecision(12)) : null)
+    : one ?? null;
+  const some = (from, names) => Object.fromEntries(
+    names.filter(name => from?.[name] != null).map(name => [name, list(from[name])]));
+  const text = one => (typeof one === "string" ? one : one?.text) ?? "";
+  const trace = one => ({
+    ...some(one, ["type", "name", "x", "y", "z", "text", "hovertext", "base", "width"]),
+    ...Object.fromEntries(["error_x", "error_y"].filter(name => one[name]).map(
+      name => [name, some(one[name], ["array", "arrayminus"])])),
+  });
+  const axis = one => ({ title: text(one?.title), ...some(one, ["ticktext", "tickvals"]) });
+  const drawn = [...document.querySelectorAll("main .js-plotly-plot")].filter(
+    one => one.checkVisibility() && one._fullLayout && one.querySelector(".main-svg"));
+  return drawn.map(({ data, layout }) => ({
+    title: text(layout.title),
+    xaxis: axis(layout.xaxis),
+    yaxis: axis(layout.yaxis),
+    annotations: (layout.annotations ?? []).map(one => some(one, ["text", "x", "y"])),
+    traces: data.map(trace),
+  }));
+}"""
+
+# Plotly is fetched and draws after the texts, so a page is complete with its charts only. No text
+# is read here: in each frame that takes longer on a busy machine than what is waited for.
+_COMPLETE = """([wanted, frames, limit]) => new Promise(done => {
+  let quiet = 0;
+  const drawn = () => [...document.querySelectorAll("main .js-plotly-plot")].filter(
+    one => one._fullLayout && one.querySelector(".main-svg") && one.checkVisibility()).length;
+  const watch = new MutationObserver(() => (quiet = 0));
+  watch.observe(document, { subtree: true, childList: true, characterData: true });
+  const end = performance.now() + limit;
+  const look = () => {
+    const answered = window.answered > 0 && window.openRequests === 0;
+    quiet = answered && document.readyState === "complete" && drawn() === wanted ? quiet + 1 : 0;
+    const late = performance.now() > end;
+    if (quiet <= frames && !late) return requestAnimationFrame(look);
+    watch.disconnect();
+    done(!late);
+  };
+  look();
+})"""
+
+_VOLATILE: tuple[tuple[str, str], ...] = (
+    (r"\b(?:today|yesterday|\d{4}-\d\d-\d\d) \d\d:\d\d\b", "<moment>"),
+    (r"(?:今天|昨天|\d{4}-\d\d-\d\d) ?\d\d:\d\d", "<moment>"),
+    (r"\b\d+ h \d+ min\b|\b\d+(?:\.\d+)? (?:s|min)\b", "<duration>"),
+    (r"\d+ 小时 \d+ 分|\d+(?:\.\d+)? (?:秒|分钟)", "<duration>"),
+    (r"\d[\d,.]* per s\b", "<speed> per s"),
+    (r"每秒 \d[\d,.]*", "每秒 <speed>"),
+    (r"\b\d[\d,.]* (?:kB|MB|GB)\b", "<size>"),
+    (r"\b(version|evalui|ver):\d+\.[\w.+]+", r"\1:<version>"),
+    (r"(?<![\w<])/(?:[\w.@+-]+/)+[\w.@+-]+", "<path>"),
+    (r"\b(127\.0\.0\.1|localhost):\d+", r"\1:<port>"),
+    # The first cell of the table of workers is the number of its process.
+    (r"(?m)^\d+(?=\t?\n?(?:\t|\n)(?:Idle|Working|空闲|工作中)\b)", "<worker>"),
+)
+
+
+def normalised(text: str, ids: dict[str, str]) -> str:
+    """A text without what another run or machine would show differently.
+
+    `ids` are ids of runs with the word that stands for each. Moments, durations, speeds, sizes
+    (of files and of memory), versions, paths, ports and the numbers of worker processes become
+    words in angle brackets; every other figure stays. White space within a line becomes one
+    space, and empty lines go.
+    """
+    for found, word in ids.items():
+        text = text.replace(found, word)
+    for pattern, word in _VOLATILE:
+        text = re.sub(pattern, word, text)
+    lines = (re.sub(r"\s+", " ", line).strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def complete(tab: Any, charts: int) -> None:
+    """Wait until the page has read every answer, drawn its charts and changes no more."""
+    tab.wait_for_function("window.openRequests !== undefined && document.readyState === 'complete'")
+    done = tab.evaluate(_COMPLETE, [charts, _FRAMES, _LIMIT_MS])
+    drawn = len(tab.evaluate(_CHARTS))
+    assert done, f"the page did not come to rest with {charts} charts; it has {drawn}"
+
+
+def read(tab: Any, ids: dict[str, str]) -> tuple[str, list[dict[str, Any]]]:
+    """What stands on the open tab, and the data of its charts."""
+    found = tab.evaluate(_READ)
+    parts = [found["text"]]
+    for name in ("fields", "labels", "disabled"):
+        if found[name]:
+            parts += [f"== {name}", *found[name]]
+    charts = json.loads(normalised(json.dumps(tab.evaluate(_CHARTS), ensure_ascii=False), ids))
+    return normalised("\n".join(parts), ids) + "\n", charts
+
+
+def check(tab: Any, name: str, charts: int, ids: dict[str, str]) -> None:
+    """Compare the page with its golden, or write that anew; a page may be late, never different."""
+    complete(tab, charts)
+    if RECORDING:
+        _write(name, *read(tab, ids))
+        return
+    deadline = time.monotonic() + _PATIENCE_S
+    while (problem := _difference(name, *read(tab, ids))) and time.monotonic() < deadline:
+        complete(tab, charts)
+    assert not problem, f"{name} is not what was recorded:\n{problem}"
+
+
+def _write(name: str, text: str, charts: list[dict[str, Any]]) -> None:
+    path = GOLDEN / f"{name}.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    data = path.with_suffix(".json")
+    data.unlink(missing_ok=True)
+    if charts:
+        lines = json.dumps(charts, ensure_ascii=False, indent=1)
+        # Lists of numbers and words in a line each, so that a difference is short.
+        short = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", _in_a_line, lines)
+        data.write_text(short + "\n", encoding="utf-8")
+
+
+def _in_a_line(found: re.Match[str]) -> str:
+    return "[" + re.sub(r"\n\s*", " ", found[1]) + "]"
+
+
+def _difference(name: str, text: str, charts: list[dict[str, Any]]) -> str:
+    """What differs from the golden, "" if nothing does."""
+    path = GOLDEN / f"{name}.txt"
+    if not path.exists():
+        return f"{path.name} was never recorded; see SOURCES.md beside it"
+    before = path.read_text(encoding="utf-8").splitlines()
+    lines = list(difflib.unified_diff(before, text.splitlines(), "recorded", "now", "", "", 2, ""))
+    data = path.with_suffix(".json")
+    recorded = json.loads(data.read_text(encoding="utf-8")) if data.exists() else []
+    return "\n".join([*lines, *differences(recorded, charts)][:_SHOWN_LINES])
+
+
+def differences(recorded: Any, now: Any, place: str = "charts") -> list[str]:
+    """Where two trees of lists, dicts, texts and numbers differ; numbers by `TOLERANCE`."""
+    if isinstance(recorded, dict) and isinstance(now, dict):
+        names = sorted(recorded.keys() | now.keys())
+        parts = [(f"{place}.{name}", recorded.get(name), now.get(name)) for name in names]
+    elif isinstance(recorded, list) and isinstance(now, list) and len(recorded) == len(now):
+        pairs = zip(recorded, now, strict=True)
+        parts = [(f"{place}[{i}]", before, after) for i, (before, after) in enumerate(pairs)]
+    elif recorded == now or _close(recorded, now):
+        return []
+    else:
+        return [f"{place}: {recorded!r} was recorded, {now!r} now"]
+    return [line for where, one, other in parts for line in differences(one, other, where)]
+
+
+def _close(recorded: Any, now: Any) -> bool:
+    numbers = all(isinstance(each, int | float) for each in (recorded, now))
+    return numbers and math.isclose(recorded, now, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
