@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import started
 from benchmarks.rows import Goal, Row
-from evalui.scoring.bias import CellBias, bias
-from evalui.scoring.circular import variants
+from evalui.scoring.choice.circular import variants
+from evalui.scoring.position_bias.summary import CellBias, bias
 from evalui.types import Reading, Trial, Variant
 
 GROUP = "bias"

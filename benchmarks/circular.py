@@ -11,8 +11,8 @@ from functools import cache
 from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
-from evalui.runs.codec import decode_trial, encode_trial, encode_variant
-from evalui.scoring.circular import CircularMetrics, label, score, variants
+from evalui.runs.database.codec import decode_trial, encode_trial, encode_variant
+from evalui.scoring.choice.circular import CircularMetrics, label, score, variants
 from evalui.types import LETTERS, Reading, Trial, Variant
 
 GROUP = "circular"

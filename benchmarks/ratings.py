@@ -7,10 +7,10 @@ from functools import partial
 from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
-from evalui.scoring import elo
-from evalui.scoring.bradley_terry import BradleyTerry, rate
-from evalui.scoring.elo import PermutedElo
-from evalui.scoring.pairwise import Battle
+from evalui.scoring.arena import elo
+from evalui.scoring.arena.battles import Battle
+from evalui.scoring.arena.bradley_terry import BradleyTerry, rate
+from evalui.scoring.arena.elo import PermutedElo
 from evalui.types import Outcome
 
 GROUP = "ratings"

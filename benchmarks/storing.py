@@ -8,15 +8,15 @@ from pathlib import Path
 from benchmarks.contest import Session, alone
 from benchmarks.questions import questions
 from benchmarks.rows import Goal, Row
-from evalui.data.base import Loaded
+from evalui.datasets.base import Loaded
 from evalui.models import read_catalog
 from evalui.modes import MODES, Mode, Setting
-from evalui.runs.inputs import submit
+from evalui.runs.database.store import Store
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
-from evalui.runs.window import Window
-from evalui.runs.worker import Worker
-from evalui.scoring.orders import variants
+from evalui.runs.submit import submit
+from evalui.runs.worker.in_flight import Window
+from evalui.runs.worker.main import Worker
+from evalui.scoring.choice.permutations import variants
 from evalui.settings import ASSETS
 from evalui.types import Dataset, LabelProbs, Pattern, Response, Sample, Trial, Variant
 

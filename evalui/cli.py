@@ -21,8 +21,8 @@ from evalui.types import Cell, CellResult, Language
 
 if TYPE_CHECKING:
     from evalui.models.base import ModelEntry
-    from evalui.report.document import Report
-    from evalui.runs.store import Store
+    from evalui.report.compile import Report
+    from evalui.runs.database.store import Store
     from evalui.settings import Settings
 
 _CHOICES = """\
@@ -165,8 +165,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    from evalui.ui.access_token import access_token
-    from evalui.ui.listening import address_of, listen
+    from evalui.ui.web.access_token import access_token
+    from evalui.ui.web.socket import address_of, listen
 
     said = {"host": given.host, "port": given.port, "token": given.token}
     updates = {name: value for name, value in said.items() if value is not None}
@@ -177,7 +177,7 @@ def _serve(given: argparse.Namespace) -> int:
         print(address_of(listener, token), flush=True)
         print("evalui: starting; the page answers in some seconds", file=sys.stderr, flush=True)
         # It takes seconds to import, so nothing above may import it.
-        from evalui.ui.server import serve
+        from evalui.ui.web.server import serve
 
         serve(settings, listener)
     return 0
@@ -185,21 +185,21 @@ def _serve(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace) -> int:
     settings = _settings()
-    from evalui.data.base import ASSUMPTIONS
+    from evalui.datasets.base import ASSUMPTIONS
     from evalui.models import read_catalog
-    from evalui.models.additions import additions_beside, read_models
-    from evalui.report.document import compile_report, first_sentence
-    from evalui.report.export import save
-    from evalui.report.left_out import left_out_sentences
-    from evalui.runs.charges import expenses, run_charge
-    from evalui.runs.inputs import collect, expand, read_datasets, submit
+    from evalui.models.user_catalog import additions_beside, read_models
+    from evalui.report.analyses.overview.left_out import left_out_sentences
+    from evalui.report.compile import compile_report, first_sentence
+    from evalui.report.export.files import save
+    from evalui.runs.database.store import Store
+    from evalui.runs.database.usage import expenses, run_charge
     from evalui.runs.spec import read_spec
-    from evalui.runs.store import Store
+    from evalui.runs.submit import collect, expand, read_datasets, submit
 
     # Models that fail are told once, at the end, and not by the log as well.
     logging.getLogger("evalui").addHandler(logging.NullHandler())
     if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
-        logging.getLogger("evalui.models.fp32").addHandler(printing)
+        logging.getLogger("evalui.models.local.fp32").addHandler(printing)
     language = given.language or _language(settings)
     spec = expand(read_spec(_text(given.spec)), base=given.spec.parent)
     if given.engine:
@@ -248,9 +248,9 @@ def _work(
     """Do the run in this process, with a bar on stderr."""
     from tqdm import tqdm
 
-    from evalui.runs.charges import waits
-    from evalui.runs.cluster import opener
-    from evalui.runs.worker import Worker
+    from evalui.runs.cluster.model import opener
+    from evalui.runs.database.usage import waits
+    from evalui.runs.worker.main import Worker
 
     with tqdm(total=store.run(run_id).total, unit=" trials", file=sys.stderr) as bar:
 
@@ -332,7 +332,7 @@ def _port(text: str) -> int:
 
 def _worker(given: argparse.Namespace) -> int:
     _settings()
-    from evalui.runs import worker
+    from evalui.runs.worker import main as worker
 
     options = {"--database": given.database, "--models-file": given.models_file}
     return worker.main(
@@ -350,9 +350,9 @@ def _probe(given: argparse.Namespace) -> int:
 
 
 def _score_choices(given: argparse.Namespace) -> int:
-    from evalui.report.objects import all_figures, figures
-    from evalui.report.predictions import pattern_of, read_choices
-    from evalui.report.summary import summarise
+    from evalui.report.analyses.overview.summary import summarise
+    from evalui.report.export.json import all_figures, figures
+    from evalui.report.imports.predictions import pattern_of, read_choices
     from evalui.types import Sample
 
     trials = read_choices(given.file)
@@ -366,7 +366,7 @@ def _score_choices(given: argparse.Namespace) -> int:
 
 
 def _score_replies(given: argparse.Namespace) -> int:
-    from evalui.report.predictions import read_replies
+    from evalui.report.imports.predictions import read_replies
 
     for found in read_replies(given.file):
         print(json.dumps(found, ensure_ascii=False))
@@ -374,7 +374,7 @@ def _score_replies(given: argparse.Namespace) -> int:
 
 
 def _score_texts(given: argparse.Namespace) -> int:
-    from evalui.report.texts import score_texts
+    from evalui.report.imports.texts import score_texts
 
     for line in score_texts(given.file, samples=given.samples):
         print(line)
@@ -382,14 +382,14 @@ def _score_texts(given: argparse.Namespace) -> int:
 
 
 def _score_battles(given: argparse.Namespace) -> int:
-    from evalui.report.battles import score_battles
+    from evalui.report.imports.battles import score_battles
 
     print("\n".join(score_battles(given.file)))
     return 0
 
 
 def _score_verdicts(given: argparse.Namespace) -> int:
-    from evalui.report.battles import score_verdicts
+    from evalui.report.imports.battles import score_verdicts
 
     print("\n".join(score_verdicts(given.file)))
     return 0

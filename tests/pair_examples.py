@@ -1,7 +1,7 @@
 """Two models on the same questions whose difference is known, because it was put in."""
 
-from evalui.report.summary import Summary
-from evalui.scoring.stats import wilson
+from evalui.report.analyses.overview.summary import Summary
+from evalui.scoring.statistics.intervals import wilson
 from evalui.types import Cell
 
 

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalui.data.bundle import load
+from evalui.datasets.bundle import load
 from evalui.models.base import Model, ModelEntry
 from evalui.models.catalog import open_model
 from evalui.modes import MODES
 from evalui.modes.base import Setting
-from evalui.modes.templates import TEMPLATES, is_chinese
-from evalui.scoring.circular import score, variants
+from evalui.modes.prompts.templates import TEMPLATES, is_chinese
+from evalui.scoring.choice.circular import score, variants
 from evalui.types import Dataset, Language, Pattern, Sample, Trial, Variant
 
 HERE = Path(__file__).parent

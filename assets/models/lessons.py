@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import world
 
-from evalui.modes.templates import (
+from evalui.modes.prompts.templates import (
     TEMPLATES,
     Template,
     ask_choices,

@@ -1,9 +1,12 @@
 """Requests become responses."""
 
-from evalui.models import openai, scripted, transformers, vllm
+import evalui.models.endpoint.backend
+import evalui.models.local.backend
+import evalui.models.scripted.backend
+import evalui.models.vllm.backend  # noqa: F401 - each registers its backend
 from evalui.models.base import BACKENDS, Backend, Metered, Model, ModelEntry
 from evalui.models.catalog import ModelState, describe, open_model, read_catalog
-from evalui.models.scripted import Learner
+from evalui.models.scripted.backend import Learner
 
 __all__ = [
     "BACKENDS",
@@ -15,9 +18,5 @@ __all__ = [
     "ModelState",
     "describe",
     "open_model",
-    "openai",
     "read_catalog",
-    "scripted",
-    "transformers",
-    "vllm",
 ]

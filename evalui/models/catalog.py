@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol, cast, get_origin, get_type_hints, runtime_checkable
 
 from evalui.errors import EvaluiError, ModelError, Sentence, UnknownName, sentence
-from evalui.models import weights
 from evalui.models.base import BACKENDS, Limited, Model, ModelEntry
+from evalui.models.local import weights
 from evalui.types import Ability
 
 REMOTE = frozenset({"openai"})  # backends whose models run on other people's devices

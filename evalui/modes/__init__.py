@@ -3,10 +3,10 @@
 from evalui.modes import (
     choices_only,
     cloze,
-    generation,
     judge,
     multiple_choice,
-    question_answer,
+    multiple_choice_reply,
+    open_answer,
 )
 from evalui.modes.base import MODES, Conversing, Mode, Setting
 
@@ -17,8 +17,8 @@ __all__ = [
     "Setting",
     "choices_only",
     "cloze",
-    "generation",
+    "multiple_choice_reply",
     "judge",
     "multiple_choice",
-    "question_answer",
+    "open_answer",
 ]

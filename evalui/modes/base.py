@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from evalui.modes.rubrics import Rubric
-from evalui.modes.templates import Template
+from evalui.modes.prompts.rubrics import Rubric
+from evalui.modes.prompts.templates import Template
 from evalui.registry import Registry
 from evalui.types import (
     Ability,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from evalui.modes.base import MODES, Mode, Setting
 from evalui.modes.multiple_choice import MultipleChoice
-from evalui.modes.templates import choose
+from evalui.modes.prompts.templates import choose
 from evalui.types import Ability, Kind, Request, Response, Sample, Trial, Variant
 
 

@@ -7,9 +7,9 @@ normalisation at once: raw, UN, LN per token, per character and per byte.
 from collections.abc import Sequence
 
 from evalui.modes.base import MODES, Setting, shown
-from evalui.modes.templates import ask_cloze, choose, continuation
-from evalui.scoring.cloze import NORMALISATIONS, normalise
-from evalui.scoring.ties import tie_credit
+from evalui.modes.prompts.templates import ask_cloze, choose, continuation
+from evalui.scoring.choice.cloze import NORMALISATIONS, normalise
+from evalui.scoring.choice.ties import tie_credit
 from evalui.types import Ability, Kind, Loglik, Logprob, Request, Response, Sample, Trial, Variant
 
 

@@ -8,12 +8,12 @@ needs a reference and finds none does not judge, which is no unreadable verdict.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalui.models.judges import UNDECIDED
+from evalui.models.scripted.judges import UNDECIDED
 from evalui.modes.base import MODES, Setting
-from evalui.modes.injection import injected
-from evalui.modes.ratings import HIGHEST, LOWEST, read_correctness, read_rating
-from evalui.modes.rubrics import Rubric, ask_judge, choose_rubric
-from evalui.scoring.verdict import read_verdict
+from evalui.modes.prompts.rubrics import Rubric, ask_judge, choose_rubric
+from evalui.scoring.parsing.prompt_injection import injected
+from evalui.scoring.parsing.rating import HIGHEST, LOWEST, read_correctness, read_rating
+from evalui.scoring.parsing.verdict import read_verdict
 from evalui.types import (
     NO_REFERENCE,
     OUTCOMES,

@@ -13,8 +13,8 @@ import math
 from collections.abc import Sequence
 
 from evalui.modes.base import MODES, Setting, shown
-from evalui.modes.templates import ask_choices, choose, letter_lead
-from evalui.scoring.ties import tie_credit
+from evalui.modes.prompts.templates import ask_choices, choose, letter_lead
+from evalui.scoring.choice.ties import tie_credit
 from evalui.types import (
     LETTERS,
     Ability,
@@ -56,7 +56,7 @@ class MultipleChoice:
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
     ) -> Trial:
         """Read the label probabilities; `setting` plays no part."""
-        from evalui.scoring.reply import read_strict, read_tolerant
+        from evalui.scoring.parsing.choice import read_strict, read_tolerant
 
         del setting
         response = _label_probs(responses)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from evalui.models.fp32 import FILE, TITLES, Choice, Library, Measure, measure, renew
+from evalui.models.local.fp32 import FILE, TITLES, Choice, Library, Measure, measure, renew
 from evalui.settings import Settings
 
 

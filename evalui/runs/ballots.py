@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalui.errors import StoreError
-from evalui.runs.codec import decode_sample, decode_trial
-from evalui.runs.database import Database
+from evalui.runs.database.codec import decode_sample, decode_trial
+from evalui.runs.database.connection import Database
 from evalui.runs.spec import OPEN
 from evalui.types import Sample
 

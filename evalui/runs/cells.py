@@ -10,7 +10,7 @@ from evalui.modes import MODES, Mode, Setting
 from evalui.modes.choices_only import ChoicesOnly
 from evalui.runs.contest import showings
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.orders import variants
+from evalui.scoring.choice.permutations import variants
 from evalui.types import Ability, Cell, Contestant, Dataset, Pattern, Sample, Variant
 
 # Beyond this a pattern is a slip of the hand: ten options have 3.6 million orders.

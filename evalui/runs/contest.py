@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from evalui.errors import SpecError, UnknownName
-from evalui.modes.rubrics import RUBRICS, Rubric, rubric_from
+from evalui.modes.prompts.rubrics import RUBRICS, Rubric, rubric_from
 from evalui.types import Conflict, Contestant, Orders, Sample, Variant
 
 Pairs = Literal["all", "baseline", "matrix"]

@@ -9,7 +9,7 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import loads_here
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan
-from evalui.runs.pace import LoadingTimes, Pace, Paces
+from evalui.runs.database.throughput import LoadingTimes, Pace, Paces
 from evalui.runs.workload import RequestSize, request_size, workload
 from evalui.types import Dataset
 

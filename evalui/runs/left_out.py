@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalui.data.base import Loaded
+from evalui.datasets.base import Loaded
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import Collected
-from evalui.runs.rows import CellRow
+from evalui.runs.database.records import CellRow
 from evalui.runs.signature import labels
 from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, LeftOut

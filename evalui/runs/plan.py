@@ -9,13 +9,13 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import find
 from evalui.modes import MODES, Mode, Setting
 from evalui.runs.cells import MOST_TRIALS, CellPlan, reordered, setting_of, why_not
-from evalui.runs.codec import dataset_key
 from evalui.runs.contest import Collected
+from evalui.runs.database.codec import dataset_key
 from evalui.runs.limits import limit_all
 from evalui.runs.plan_judges import contestants_of, plan_judges
 from evalui.runs.signature import labels, signature
 from evalui.runs.spec import OPEN, DatasetSpec, ModeSpec, RunSpec
-from evalui.scoring.orders import count_variants
+from evalui.scoring.choice.permutations import count_variants
 from evalui.types import Cell, Dataset, Pattern, Sample, Variant
 
 

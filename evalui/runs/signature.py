@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from evalui import __version__
 from evalui.modes import MODES
-from evalui.modes.question_answer import form_of
-from evalui.modes.rubrics import RUBRICS, choose_rubric
-from evalui.modes.templates import TEMPLATES, Template, choose
+from evalui.modes.open_answer import form_of
+from evalui.modes.prompts.rubrics import RUBRICS, choose_rubric
+from evalui.modes.prompts.templates import TEMPLATES, Template, choose
 from evalui.runs.spec import OPEN, LimitPer, ModeSpec
-from evalui.scoring import reply, verdict
+from evalui.scoring.parsing import choice, verdict
 from evalui.types import Dataset, Pattern, Sample
 
 
@@ -108,7 +108,7 @@ def _rule(mode: ModeSpec) -> str:
     if mode.judging and mode.judging.rates_single:
         return "rating"
     headline = MODES[mode.mode].headline
-    return {"tolerant": reply.VERSION, "verdict": verdict.VERSION}.get(headline, headline)
+    return {"tolerant": choice.VERSION, "verdict": verdict.VERSION}.get(headline, headline)
 
 
 def _shown(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:

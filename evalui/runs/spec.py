@@ -5,11 +5,11 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from evalui.data.base import Duplicates
-from evalui.data.table import has_half_pair
+from evalui.datasets.base import Duplicates
+from evalui.datasets.tables.table import has_half_pair
 from evalui.errors import SpecError, sentence
 from evalui.modes import MODES
-from evalui.modes.templates import TEMPLATES, Template, template_from
+from evalui.modes.prompts.templates import TEMPLATES, Template, template_from
 from evalui.runs.contest import AnswersSpec, Judging
 from evalui.types import Ability, Kind, Pattern, Spellings
 

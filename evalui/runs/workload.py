@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalui.models.base import ModelEntry
-from evalui.models.batches import common
 from evalui.models.catalog import REMOTE
-from evalui.models.footprint import width
+from evalui.models.local.memory_estimate import width
+from evalui.models.logprob_queries import common
 from evalui.modes import MODES, Setting
 from evalui.runs.cells import work
 from evalui.runs.spec import ModeSpec

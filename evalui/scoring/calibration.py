@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.stats import share
+from evalui.scoring.statistics.intervals import share
 from evalui.types import Interval
 
 BINS = 10

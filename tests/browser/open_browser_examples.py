@@ -11,9 +11,9 @@ from browser_servers import started
 
 from evalui.models import read_catalog
 from evalui.runs.contest import Collected
+from evalui.runs.database.store import Store
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
 from evalui.types import Dataset, Sample
 
 CONTESTANTS = ("numbat", "quokka", "wombat")  # in the order of the run, the best first

@@ -13,9 +13,9 @@ import ray
 from ray.cluster_utils import Cluster
 
 from evalui.models import Model, read_catalog
-from evalui.runs.cluster import ClusterModel, opener
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.cluster.model import ClusterModel, opener
+from evalui.runs.database.store import Store
+from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 
 KILLED_AT = 200  # trials
@@ -32,7 +32,7 @@ class Counting(logging.Handler):
 
 def main(database: Path, models: Path, run_id: str, out: Path) -> None:
     told = Counting()
-    logging.getLogger("evalui.runs.cluster").addHandler(told)
+    logging.getLogger("evalui.runs.cluster.model").addHandler(told)
     cluster = Cluster(
         initialize_head=True,
         head_node_args={

@@ -10,11 +10,11 @@ from pathlib import Path
 from flow_examples import Office, dataset
 
 from evalui.models import read_catalog
-from evalui.runs import charges
-from evalui.runs.charges import Wait
+from evalui.runs.database import usage
+from evalui.runs.database.usage import Wait
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.worker import Worker
+from evalui.runs.worker.main import Worker
 
 PROGRAM = Path(__file__).with_name("endpoint_server.py")
 ASKED = 60
@@ -109,7 +109,7 @@ class Branch(Office):
 
     def waiting(self, run_id: str) -> Wait | None:
         """Why the only cell waits, None if it does not."""
-        return next(iter(charges.waits(self.store.database, run_id).values()), None)
+        return next(iter(usage.waits(self.store.database, run_id).values()), None)
 
     def close(self) -> None:
         super().close()

@@ -3,8 +3,8 @@
 from flow_examples import TRIALS, Office
 
 from evalui.models import read_catalog
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.database.store import Store
+from evalui.runs.worker.main import Worker
 from evalui.types import Trial
 
 

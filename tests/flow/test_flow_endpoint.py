@@ -10,8 +10,9 @@ from endpoint_flow_examples import TRIALS, Branch, Shift
 from flow_examples import wait_until
 
 from evalui.models import read_catalog
-from evalui.runs import charges, patience
-from evalui.runs.charges import Charge
+from evalui.runs.database import usage
+from evalui.runs.database.usage import Charge
+from evalui.runs.worker import waiting
 from evalui.types import Trial
 
 pytestmark = pytest.mark.slow
@@ -43,8 +44,8 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Trial, ...]
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_S", 0.2)
-    monkeypatch.setattr(patience, "LONGEST_S", 0.5)
+    monkeypatch.setattr(waiting, "FIRST_S", 0.2)
+    monkeypatch.setattr(waiting, "LONGEST_S", 0.5)
 
 
 def test_one_of_three_servers_is_killed_and_nothing_is_lost_or_doubled(
@@ -187,7 +188,7 @@ def test_every_token_is_counted_once_over_all_lives_of_a_run(branch: Branch) -> 
     branch.store.resume(run_id)
     assert branch.work_here()
     catalog = read_catalog(branch.models)
-    charge = charges.run_charge(branch.store.database, run_id, catalog)
+    charge = usage.run_charge(branch.store.database, run_id, catalog)
     assert charge
     # 40 and 6 tokens for each answer, at $10 and $20 for a million. What the worker asked to find
     # out about the server is paid, too.

@@ -10,7 +10,7 @@ from evalui.models import read_catalog
 from evalui.runs.contest import Collected
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.worker import worker_name
+from evalui.runs.worker.main import worker_name
 from evalui.types import Dataset, Sample, Trial
 
 QUESTIONS = 200

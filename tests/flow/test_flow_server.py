@@ -10,15 +10,15 @@ import pytest
 from flow_examples import SLOW, TRIALS, Office, wait_until
 
 from evalui.errors import StoreError
-from evalui.runs.launch import Workers
-from evalui.runs.store import Store
+from evalui.runs.database.store import Store
+from evalui.runs.worker.supervisor import Workers
 from evalui.types import Trial
 
 SERVER = """
 import sys, time
 from pathlib import Path
-from evalui.runs.launch import Workers
-from evalui.runs.store import Store
+from evalui.runs.worker.supervisor import Workers
+from evalui.runs.database.store import Store
 workers = Workers(Store(Path(sys.argv[1])), Path(sys.argv[2]))
 workers.start()
 while not workers.pids():

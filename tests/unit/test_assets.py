@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 from safetensors import safe_open
 
-from evalui.data.base import Layout
-from evalui.data.bundle import load
+from evalui.datasets.base import Layout
+from evalui.datasets.bundle import load
 from evalui.types import Kind, Sample
 
 ASSETS = Path(__file__).parents[2] / "assets"

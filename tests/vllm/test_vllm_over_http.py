@@ -4,7 +4,7 @@ import pytest
 from vllm_questions import DEMO, PAPERS, TOLERANCE, Paper, apart, sit
 
 from evalui.models import Model, ModelEntry, describe, open_model
-from evalui.models.openai import EndpointModel
+from evalui.models.endpoint.backend import EndpointModel
 
 
 @pytest.fixture(scope="module")

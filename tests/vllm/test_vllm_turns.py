@@ -6,7 +6,7 @@ import pytest
 from vllm_questions import TOLERANCE, Paper, answer, apart, conversation, sit
 
 from evalui.models import Model, ModelEntry, describe, open_model
-from evalui.models.openai import EndpointModel
+from evalui.models.endpoint.backend import EndpointModel
 from evalui.types import Loglik, Logprob
 
 CLOZE = Paper("cloze", "origin", chat=True)

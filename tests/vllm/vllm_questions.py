@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalui.data import load
+from evalui.datasets import load
 from evalui.models import Model
 from evalui.modes import MODES, Setting
-from evalui.scoring.orders import variants
+from evalui.scoring.choice.permutations import variants
 from evalui.types import (
     LabelProbs,
     Logprob,

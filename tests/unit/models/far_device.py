@@ -16,13 +16,13 @@ from torch.utils import backend_registration
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from evalui.models import network, writer
-from evalui.models.batches import plan, scored
-from evalui.models.loading import Causal
-from evalui.models.network import Network
-from evalui.models.prefix_tree import plan_tree
-from evalui.models.tree_network import TreeNetwork
-from evalui.models.writer import Writer
+from evalui.models.local import generator, padded_forward
+from evalui.models.local.generator import Writer
+from evalui.models.local.loading import Causal
+from evalui.models.local.padded_forward import Network
+from evalui.models.local.tree.forward import TreeNetwork
+from evalui.models.local.tree.prefix_tree import plan_tree
+from evalui.models.logprob_queries import plan, scored
 from tests.unit.models.tree_architectures import tiny
 
 FAR = "faraway"
@@ -134,9 +134,9 @@ def main(names: list[str]) -> None:
 if __name__ == "__main__":
     with (
         patch.object(fake_tensor, "CONSTANT_NUMEL_LIMIT", -1),  # else tiny ones are real
-        patch.object(network, "sound", single),
-        patch.object(network, "listed", told),
-        patch.object(writer, "sound", whatever),
-        patch.object(writer, "listed", told),
+        patch.object(padded_forward, "sound", single),
+        patch.object(padded_forward, "listed", told),
+        patch.object(generator, "sound", whatever),
+        patch.object(generator, "listed", told),
     ):
         main(sys.argv[1:])

@@ -6,9 +6,10 @@ import pytest
 from endpoint_server_examples import MODEL, ToyServer
 
 from evalui.errors import ModelError, UnknownName
-from evalui.models import BACKENDS, ModelEntry, describe, open_model, read_catalog, weights
+from evalui.models import BACKENDS, ModelEntry, describe, open_model, read_catalog
 from evalui.models.catalog import ask, base_of
-from evalui.models.transformers import TransformersBackend
+from evalui.models.local import weights
+from evalui.models.local.backend import TransformersBackend
 from evalui.settings import ASSETS
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 import transformers
 
-from evalui.models.loading import Causal
+from evalui.models.local.loading import Causal
 
 # Weights so large that a token too many in sight is seen in the scores.
 _SHAPE = {

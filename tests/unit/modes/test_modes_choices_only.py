@@ -1,5 +1,5 @@
 from evalui.modes import MODES, Setting
-from evalui.modes.templates import TEMPLATES
+from evalui.modes.prompts.templates import TEMPLATES
 from evalui.types import LabelProbs, NextToken, Sample, Variant
 
 ORIGIN = Variant((0, 1, 2, 3))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evalui.models.rules import RULES
-from evalui.modes.question_answer import FORMS as PLAIN_FORMS
-from evalui.modes.rubrics import FORMS, RUBRICS, Rubric, rubric_from
+from evalui.models.scripted.rules import RULES
+from evalui.modes.open_answer import FORMS as PLAIN_FORMS
+from evalui.modes.prompts.rubrics import FORMS, RUBRICS, Rubric, rubric_from
 from evalui.ui.text import LANGUAGES, text
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evalui.modes import MODES, Setting
-from evalui.modes.templates import TEMPLATES
+from evalui.modes.prompts.templates import TEMPLATES
 from evalui.types import (
     Generate,
     LabelProbs,

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from evalui.models.judges import UNDECIDED
+from evalui.models.scripted.judges import UNDECIDED
 from evalui.modes import MODES, Conversing, Setting
 from evalui.modes.judge import Judge
-from evalui.modes.rubrics import RUBRICS, ask_judge
+from evalui.modes.prompts.rubrics import RUBRICS, ask_judge
 from evalui.types import OUTCOMES, Contestant, Generate, Message, Outcome, Sample, Text, Variant
 
 MODE = Judge()

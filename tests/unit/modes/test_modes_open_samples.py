@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from evalui.data.bundle import load
+from evalui.datasets.bundle import load
 from evalui.models import Learner, open_model, read_catalog
 from evalui.modes import MODES, Setting
 from evalui.settings import ASSETS

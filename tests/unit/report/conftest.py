@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from evalui.scoring.circular import variants
+from evalui.scoring.choice.circular import variants
 from evalui.types import Cell, CellResult, CellState, Pattern, Reading, Sample, Trial, Variant
 
 # The slots a model picks in the orders of one question, in pattern order. None is unreadable,

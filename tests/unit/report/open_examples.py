@@ -8,7 +8,7 @@ prefers the better of two, but calls `late` and `early` good alike on every four
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
-from evalui.scoring.text import FIGURES
+from evalui.scoring.text.metrics import FIGURES
 from evalui.types import (
     OUTCOMES,
     Cell,

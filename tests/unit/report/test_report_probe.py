@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.models.fp32 import FILE, Rate
+from evalui.models.local.fp32 import FILE, Rate
 from evalui.report.probe import probe_lines
 from evalui.settings import Settings
 

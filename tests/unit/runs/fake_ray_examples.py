@@ -5,8 +5,8 @@ from typing import Any
 
 from evalui.errors import ModelError, Refused, Unreachable
 from evalui.models import ModelEntry
-from evalui.runs.cluster import ClusterModel
-from evalui.runs.holder import Holder
+from evalui.runs.cluster.actor import Holder
+from evalui.runs.cluster.model import ClusterModel
 from evalui.types import Generate, Request, Response, Text
 
 ENTRY = ModelEntry("m", "transformers", path="/models/m")

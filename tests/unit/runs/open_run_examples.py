@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from evalui.models import ModelEntry
 from evalui.runs.contest import Collected
+from evalui.runs.database.store import Store
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.worker.main import Worker
 from evalui.types import Dataset, Sample
 
 CAPITALS = {"France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Norway": "Oslo"}

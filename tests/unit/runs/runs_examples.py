@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from evalui.models import ModelEntry
 from evalui.runs.cells import CellPlan
+from evalui.runs.database.store import Store
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
 from evalui.types import Dataset, LabelProbs, Reading, Sample, Trial, Variant
 
 

@@ -9,8 +9,8 @@ from runs_examples import dataset
 from evalui.modes import MODES
 from evalui.runs.cells import setting_of, why_not, work
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.bias import bias
-from evalui.scoring.circular import score
+from evalui.scoring.choice.circular import score
+from evalui.scoring.position_bias.summary import bias
 from evalui.types import LETTERS, Contestant, Pattern, Sample, Text, Trial, Variant
 
 

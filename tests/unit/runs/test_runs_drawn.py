@@ -6,9 +6,9 @@ import pytest
 from runs_examples import sample
 
 from evalui.modes import MODES, Setting
-from evalui.runs.cache import lasting
-from evalui.runs.window import Window
-from evalui.scoring.orders import variants
+from evalui.runs.database.response_cache import lasting
+from evalui.runs.worker.in_flight import Window
+from evalui.scoring.choice.permutations import variants
 from evalui.types import Generate, NextToken
 
 

@@ -5,8 +5,8 @@ from open_run_examples import CATALOG, RIGHT, capitals, open_spec
 from runs_examples import dataset, plans_of, spec
 
 from evalui.models.base import ModelEntry
+from evalui.runs.database.throughput import LoadingTimes, Pace
 from evalui.runs.estimate import Estimate, estimate
-from evalui.runs.pace import LoadingTimes, Pace
 from evalui.runs.plan import plan_run
 from evalui.runs.workload import RequestSize, request_size, workload
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from runs_examples import CATALOG, spec
 
-from evalui.data import NOTES
-from evalui.report.left_out_sentences import LEFT_OUT_SENTENCES
-from evalui.runs.inputs import collect, expand, read_datasets, submit
+from evalui.datasets import NOTES
+from evalui.report.sentences.left_out import LEFT_OUT_SENTENCES
+from evalui.runs.database.store import Store
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
+from evalui.runs.submit import collect, expand, read_datasets, submit
 from evalui.types import LeftOut
 
 GOOD = "id,question,A,B,C,D,answer\n0,One?,1,2,3,4,A\n1,Two?,1,2,3,4,B\n"

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalui.scoring.orders import from_label
-from evalui.scoring.ties import tie_credit
+from evalui.scoring.choice.permutations import from_label
+from evalui.scoring.choice.ties import tie_credit
 from evalui.types import LETTERS, Fixed, Reading, Trial, Variant
 
 GOLDEN = Path(__file__).parents[2] / "golden"

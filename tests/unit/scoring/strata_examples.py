@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.grid import TIED, UNREADABLE
-from evalui.scoring.orders import variants
-from evalui.scoring.strata import Stratum
+from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.strata import Stratum
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
 from evalui.types import Fixed, Pattern, Reading, Trial, Variant
 
 

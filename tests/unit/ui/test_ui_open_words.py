@@ -4,11 +4,11 @@ from typing import get_args
 
 import pytest
 
-from evalui.modes.rubrics import FORMS, RUBRICS
+from evalui.modes.prompts.rubrics import FORMS, RUBRICS
 from evalui.types import Conflict, Kind, Orders
-from evalui.ui.draft import PAIRS
-from evalui.ui.open_overview import STRIPS
-from evalui.ui.open_samples import SORTS, STATES
+from evalui.ui.tabs.evaluate.run_form import PAIRS
+from evalui.ui.tabs.results.overview.open import STRIPS
+from evalui.ui.tabs.results.samples.open import SORTS, STATES
 from evalui.ui.text import text
 
 

@@ -7,17 +7,17 @@ from typing import get_args
 
 import pytest
 
-from evalui.data.base import ANSWER_KEYS, NOTES, RULES
-from evalui.data.subjects import CATEGORIES
+from evalui.datasets.base import ANSWER_KEYS, NOTES, RULES
+from evalui.datasets.questions.ceval_subjects import CATEGORIES
 from evalui.errors import DataError, EvaluiError, sentence
 from evalui.modes import MODES
-from evalui.report.export import FORMATS
-from evalui.runs.rows import OutcomeFilter
+from evalui.report.export.files import FORMATS
+from evalui.runs.database.records import OutcomeFilter
 from evalui.types import Ability, CellState, Kind, Language, Pattern, RunState
 from evalui.ui import text as module
 from evalui.ui.text import LANGUAGES, language_of, text
 
-SOURCES = sorted(Path(module.__file__).parent.glob("*.py"))
+SOURCES = sorted(Path(module.__file__).parent.rglob("*.py"))
 KEYS = sorted(
     {
         key

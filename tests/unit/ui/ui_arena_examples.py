@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from evalui.runs.database.records import CellRow, Lease
+from evalui.runs.database.store import Store
 from evalui.runs.plan import plan_run
-from evalui.runs.rows import CellRow, Lease
 from evalui.runs.spec import JUDGE, RunSpec
-from evalui.runs.store import Store
 from evalui.settings import Settings
 from evalui.types import (
     OUTCOMES,
@@ -18,7 +18,7 @@ from evalui.types import (
     Trial,
     Variant,
 )
-from evalui.ui.desk import Desk
+from evalui.ui.services.service import Desk
 
 NAMES = ("late", "early", "weak")
 CATALOG = """

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from ui_examples import MODELS
 
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.database.store import Store
+from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
-from evalui.ui.desk import Desk
-from evalui.ui.draft import read_draft
-from evalui.ui.pane import Form
+from evalui.ui.components.fragment import Form
+from evalui.ui.services.service import Desk
+from evalui.ui.tabs.evaluate.run_form import read_draft
 
 LETTERS = "ABCD"
 

@@ -1,0 +1,298 @@
+"""What every format shares: how columns are named, what a file yields, and the registries."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evalui.datasets.tables.rows import Table
+from evalui.errors import Sentence
+from evalui.registry import Registry
+from evalui.types import LETTERS, Dataset, Fault, Kind, Sample, Split
+
+Duplicates = Literal["keep", "skip"]
+
+# The key of every fault's translation, in the order in which the checks are made.
+RULES = (
+    "missing-column",  # a column the format needs is not in the header
+    "duplicate-column",  # two columns have the same name
+    "too-many-options",  # option columns beyond J
+    "no-rows",  # a header and nothing below it
+    "broken-quotes",  # a quoted cell that never ends, or goes on after its closing quote
+    "cell-too-long",  # a cell over the limit, mostly a quote that was never closed
+    "picture",  # an image, which no model here is shown
+    "invalid-json",  # a line that is no JSON object
+    "shifted-row",  # more or fewer cells than the header, or the answer in a later column
+    "empty-question",
+    "gap-in-options",  # an empty option before a filled one
+    "too-few-options",
+    "duplicate-option",  # two choices with the same label
+    "multi-letter-answer",  # several letters: cannot be scored as single-answer
+    "answer-not-an-option",
+    "duplicate-id",
+)
+
+# The English sentence of every note; its key is that of its translation.
+NOTES: Mapping[str, str] = {
+    "encoding": "{file} is not UTF-8; it was read as {encoding}.",
+    "dev-scored": (
+        "{file} is scored although it is a {split} file: there is no val or test file with answers."
+    ),
+    "train-unused": "{file} was left out: the worked examples come from the dev files.",
+    "test-without-answers": "{file} has no answers and was left out.",
+    "pictures": (
+        "{file} was left out: every row has a picture (column {column}), "
+        "and images are not supported yet."
+    ),
+    "no-scored-file": "{file} has worked examples only; nothing of {subject} is scored.",
+    "few-dev-rows": "{file} has only {rows} usable rows to show as worked examples.",
+    "no-dev-file": "{subject} has no dev file, so no worked examples can be shown.",
+    "ignored-files": "Ignored, since they are no tables of questions: {files}.",
+    "counts-from-0": (
+        "{file}: numbers under {column} are taken to count the options from 0, as is usual; "
+        "nothing in the file decides it. Choose the answer key index1 if they count from 1."
+    ),
+    "counts-from-1": (
+        "{file}: numbers under {column} count the options from 1: none is 0, and one is the "
+        "number of options. Choose the answer key index0 if they count from 0."
+    ),
+    "place-or-text": (
+        "{file}: {n} answers under {column} name one option by its place and another by its "
+        "text; the place was taken. Choose the answer key text for the other."
+    ),
+    "text-or-place": (
+        "{file}: {n} answers under {column} name one option by its text and another by its "
+        "place; the text was taken. Choose the answer key index0 for the other."
+    ),
+    "other-kind": (
+        "{file} was left out: its questions are of another kind ({kind}). "
+        "Choose that kind to evaluate them."
+    ),
+    "folder-missing": "{name} was left out: its folder is not among the files.",
+    "without-reference": "{file}: {n} of {rows} questions have no reference answer.",
+    "other-sheets": "{file}: the sheet “{sheet}” was read; there are also {others}.",
+    "hidden-sheets": "{file}: hidden sheets were left out: {sheets}.",
+    "duplicate-options": (
+        "{file}: rows with options of the same text, by line: {where}. They count in accuracy "
+        "({n} in all), and are left out of the robust figures and of the bias tests."
+    ),
+    "duplicate-options-left-out": (
+        "{file}: rows with options of the same text were left out as requested, {n} in all, "
+        "by line: {where}."
+    ),
+}
+
+# The notes on what was assumed of a file: whoever reads figures made of it should know.
+ASSUMPTIONS = (
+    "dev-scored",
+    "counts-from-0",
+    "counts-from-1",
+    "place-or-text",
+    "text-or-place",
+    "duplicate-options",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Columns under names of the user's own; what is empty keeps the format's name.
+
+    `options` are the option columns in order, `answer_key` is a name in `ANSWER_KEYS`. `answer`
+    is the column of references where there are no options. `sheet` of a workbook and `kind` of
+    question are chosen where there are several; empty, the first that fits counts. `entry` names
+    the one dataset of a SWIFT configuration that is meant; empty, all files of a kind together.
+    `duplicate_options` says whether rows whose options share a text stay or are left out.
+    """
+
+    options: tuple[str, ...] = ()
+    answer: str = ""
+    answer_key: str = "letter"
+    question: str = ""
+    sheet: str = ""
+    kind: Kind | Literal[""] = ""
+    duplicate_options: Duplicates = "keep"
+    entry: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is too much for one upload.
+
+    `bytes` of one file as it comes and `unpacked` of all together, `files` and `lines` of all
+    together; `ratio` is how many times its packed size a file in an archive may have. A workbook
+    is such an archive; it may have `lines` rows and `cells` cells.
+    """
+
+    bytes: int = 50 * 2**20
+    unpacked: int = 200 * 2**20
+    ratio: int = 100
+    files: int = 2000
+    lines: int = 1_000_000
+    cells: int = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something the user should know about an upload that is no fault."""
+
+    rule: str
+    params: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """The note as one English sentence."""
+        return NOTES[self.rule].format(**self.params)
+
+    @property
+    def sentence(self) -> Sentence:
+        """The note with what its translation needs."""
+        return Sentence(str(self), f"note.{self.rule}", self.params)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One decoded file. `subject` and `split` are what its name says.
+
+    Line breaks are "\\n" whatever the file had, so that a question means the same to a model
+    on each system; the lines keep their numbers. `prefix` begins the ids of its samples. A sheet
+    of a workbook has a `table` instead of a text. `own_subjects`: they are not C-Eval's, though
+    some may have the same names.
+    """
+
+    name: str
+    text: str
+    subject: str = ""
+    split: Split | None = None
+    encoding: str = "utf-8"
+    table: Table | None = None
+    own_subjects: bool = False
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of each sample's id; test rows must not collide with val rows."""
+        return f"{self.subject}_test" if self.split == "test" else self.subject
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one file yields: its usable rows, everything wrong with the others, all counted.
+
+    `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
+    `answer_key` is what the reader found in the answers where the layout leaves it to the file.
+    `skipped` counts usable rows that were left out by choice.
+    `unlisted` more faults are only counted.
+    """
+
+    samples: tuple[Sample, ...]
+    faults: tuple[Fault, ...] = ()
+    n_rows: int = 0
+    unanswered: bool = False
+    answer_key: str = ""
+    notes: tuple[Note, ...] = ()
+    skipped: int = 0
+    unlisted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An upload as a whole.
+
+    `dataset` has the usable rows only and `faults` all that is wrong with the others. `n_rows`
+    counts the rows of the scored files, `skipped` the usable ones among them that were left out by
+    choice, `files` names what was read. `sheets` are the visible
+    sheets of the workbooks, `kinds` the kinds of question among all files, in their order.
+    `unlisted` faults are only counted; then `rows_unusable` is in how many rows there are any.
+    """
+
+    dataset: Dataset
+    faults: tuple[Fault, ...]
+    n_rows: int
+    files: tuple[str, ...]
+    notes: tuple[Note, ...] = field(default=())
+    sheets: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    skipped: int = 0
+    unlisted: int = 0
+    rows_unusable: int = 0
+
+    @property
+    def n_faults(self) -> int:
+        """All faults, those too that are only counted."""
+        return len(self.faults) + self.unlisted
+
+    @property
+    def left_out(self) -> int:
+        """The rows that cannot be used; what is wrong with a whole file is in none."""
+        if self.unlisted:
+            return self.rows_unusable
+        return len({(fault.file, fault.line) for fault in self.faults if fault.line})
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One format: `recognises` looks at the beginning of a file, `read` reads all of it."""
+
+    kind: Kind
+    recognises: Callable[[Source, Layout], bool]
+    read: Callable[[Source, Layout], Part]
+
+
+# (cell text, the options that are not empty) -> index of the right option, None if it names none
+AnswerKey = Callable[[str, Sequence[str]], int | None]
+
+READERS: Registry[Reader] = Registry("dataset format")
+ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
+
+_LETTER = re.compile(r"[(\[【]?([A-Ja-j])[)\]】.、:]?")
+_LETTERS = re.compile(r"[A-J](?:(?:[\s,;、/&+|]|AND|和|与)*[A-J])+")
+
+
+def plain(text: str) -> str:
+    """The text with full-width forms made ASCII and the blanks around it removed."""
+    return unicodedata.normalize("NFKC", text).strip()
+
+
+def letters_named(cell: str) -> str:
+    """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
+    found = re.sub(r"[\[\]()'\"“”【】]", "", plain(cell).upper()).strip()
+    letters = "".join(dict.fromkeys(re.sub(r"AND", "", found)))
+    letters = "".join(letter for letter in letters if letter in LETTERS)
+    return letters if _LETTERS.fullmatch(found) and len(letters) > 1 else ""
+
+
+@ANSWER_KEYS.register("letter")
+def by_letter(cell: str, options: Sequence[str]) -> int | None:
+    """A for the first option; lower case, full width and "(A)" or "A." are the same letter."""
+    found = _LETTER.fullmatch(plain(cell))
+    return _within(LETTERS.index(found[1].upper()), options) if found else None
+
+
+@ANSWER_KEYS.register("index0")
+def by_index_from_0(cell: str, options: Sequence[str]) -> int | None:
+    """0 for the first option."""
+    number = _number(cell)
+    return None if number is None else _within(number, options)
+
+
+@ANSWER_KEYS.register("index1")
+def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
+    """1 for the first option."""
+    number = _number(cell)
+    return None if number is None else _within(number - 1, options)
+
+
+@ANSWER_KEYS.register("text")
+def by_text(cell: str, options: Sequence[str]) -> int | None:
+    """The option whose text the cell repeats; none where several have it."""
+    text = cell.strip()
+    return options.index(text) if options.count(text) == 1 else None
+
+
+def _number(cell: str) -> int | None:
+    # A spreadsheet may have made 2 into 2.0; three digits are enough for ten options.
+    found = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", plain(cell))
+    return int(found[1]) if found else None
+
+
+def _within(index: int, options: Sequence[str]) -> int | None:
+    return index if 0 <= index < len(options) else None

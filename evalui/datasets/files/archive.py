@@ -1,0 +1,281 @@
+"""Paths become files in memory: folders are walked, archives unpacked, within limits."""
+
+import lzma
+import os
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from evalui.datasets.base import Limits, Note
+from evalui.datasets.files.unpacking import content
+from evalui.errors import DataError, sentence
+
+_TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
+_WORKBOOKS = (".xlsx",)
+_CONFIGS = (".json",)
+_KINDS = sentence(
+    "CSV, TSV, JSON Lines, Excel (.xlsx), a zip archive of them, or a SWIFT configuration (.json)",
+    "kinds",
+)
+_UTF8_NAME = 0x800  # zip flag: the name is UTF-8
+_ENCRYPTED = 0x1  # zip flag
+_SMALL = 2**20  # bytes; below this no ratio is a bomb
+_SHOWN = 5  # names in a note
+# Everything the zip module raises on a damaged archive.
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file in memory. `path` is relative to the folder or archive it came in.
+
+    `explicit`: the user named this very file, it did not just lie in a folder.
+    """
+
+    path: PurePosixPath
+    data: bytes = field(repr=False)
+    explicit: bool = False
+
+    @property
+    def name(self) -> str:
+        """What a user calls the file."""
+        return self.path.name
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The files found, and what was left aside."""
+
+    members: tuple[Member, ...]
+    notes: tuple[Note, ...] = ()
+
+
+def gather(paths: Sequence[Path], limits: Limits) -> Gathered:
+    """Every table and configuration in `paths`, in name order; raises `DataError`."""
+    if not paths:
+        raise DataError("No file was given.", "no-file")
+    members: list[Member] = []
+    ignored: list[str] = []
+    names = Counter(path.name for path in paths)
+    for path in paths:
+        found = list(_found(path, limits))
+        if names[path.name] > 1:
+            found = [_in_its_folder(member, path) for member in found]
+        members += (member for member in found if _is_wanted(member.path))
+        ignored += (member.name for member in found if not _is_wanted(member.path))
+        if sum(len(member.data) for member in members) > limits.unpacked:
+            raise DataError(
+                "{file} and the files before it exceed {limit}.",
+                "too-much-together",
+                file=path.name,
+                limit=_mb(limits.unpacked),
+            )
+    if not members:
+        names = ", ".join(path.name for path in paths)
+        raise DataError(
+            "{files} has no file that can be read. Expected {kinds}.",
+            "nothing-readable",
+            files=names,
+            kinds=_KINDS,
+        )
+    members.sort(key=lambda member: (member.name, member.path))
+    return Gathered(tuple(members), _notes(ignored))
+
+
+def is_json(member: Member) -> bool:
+    """Whether a file is JSON by its name, which questions never are: a configuration perhaps."""
+    return member.path.suffix.lower() in _CONFIGS
+
+
+def is_workbook(member: Member) -> bool:
+    """Whether a file is an Excel workbook by its name."""
+    return member.path.suffix.lower() in _WORKBOOKS
+
+
+def folder(path: Path, limits: Limits) -> Iterator[Member]:
+    """The files below a folder; those that are not wanted come without their content."""
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    visible = [file for file in files if _is_visible(file.relative_to(path).parts)]
+    if len(visible) > limits.files:
+        raise DataError(
+            "{file} has more than {limit} files.",
+            "folder-too-full",
+            file=path.name,
+            limit=limits.files,
+        )
+    for file in visible:
+        place = PurePosixPath(path.name, *map(_readable, file.relative_to(path).parts))
+        yield Member(place, _content(file, limits) if _is_wanted(place) else b"")
+
+
+def _found(path: Path, limits: Limits) -> Iterator[Member]:
+    try:
+        if path.is_dir():
+            yield from folder(path, limits)
+        elif not path.is_file():
+            raise DataError("{file} does not exist.", "no-such-file", file=path.name or str(path))
+        elif path.suffix.lower() == ".zip":
+            yield from _unpacked(path.name, path, limits)
+        elif _is_wanted(PurePosixPath(path.name)):
+            place = PurePosixPath(_readable(path.name))
+            yield Member(place, _content(path, limits), explicit=True)
+        elif path.suffix.lower() == ".xls":
+            raise DataError(
+                "{file} is in the old Excel format. Save it as .xlsx or as CSV in UTF-8.",
+                "workbook-old",
+                file=path.name,
+            )
+        else:
+            raise DataError(
+                "{file} is of a kind that cannot be read. Expected {kinds}.",
+                "unknown-kind",
+                file=path.name,
+                kinds=_KINDS,
+            )
+    except OSError as error:
+        raise DataError(
+            "{file} cannot be read: {reason}.",
+            "file-unreadable",
+            file=path.name,
+            reason=str(error.strerror),
+        ) from error
+
+
+def _in_its_folder(member: Member, path: Path) -> Member:
+    """One of several files with the same name; their folders may be what tells them apart."""
+    above = _readable(path.resolve().parent.name)
+    # The store of uploads numbers those whose folder it does not know.
+    if not member.explicit or above.isdecimal():
+        return member
+    return replace(member, path=PurePosixPath(above, member.name))
+
+
+def _readable(name: str) -> str:
+    # A file system may hold names that are no text; a fault must be able to tell them.
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
+def _content(path: Path, limits: Limits) -> bytes:
+    _check_size(path, limits)
+    return path.read_bytes()
+
+
+def _check_size(path: Path, limits: Limits) -> None:
+    size = path.stat().st_size
+    if size > limits.bytes:
+        raise DataError(
+            "{file} has {size}; at most {limit} are read.",
+            "file-too-large",
+            file=path.name,
+            size=_mb(size),
+            limit=_mb(limits.bytes),
+        )
+
+
+def _unpacked(name: str, path: Path, limits: Limits) -> Iterator[Member]:
+    _check_size(path, limits)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = [info for info in archive.infolist() if not info.is_dir()]
+            check_archive(name, infos, limits)
+            for info in infos:
+                place = PurePosixPath(_file_name(info))
+                if _is_visible(place.parts):
+                    yield Member(place, content(archive, info) if _is_wanted(place) else b"")
+    except DAMAGED as error:
+        raise DataError(
+            "{file} is no zip archive, or a damaged one: {reason}.",
+            "zip-damaged",
+            file=name,
+            reason=str(error),
+        ) from error
+
+
+def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -> None:
+    """Raise `DataError` for an archive that is locked, too big, or points out of itself."""
+    if len(infos) > limits.files:
+        raise DataError(
+            "{file} has {n} files; at most {limit} are read.",
+            "zip-too-full",
+            file=name,
+            n=len(infos),
+            limit=limits.files,
+        )
+    if (size := sum(info.file_size for info in infos)) > limits.unpacked:
+        raise DataError(
+            "{file} has {size} unpacked; at most {limit} are read.",
+            "zip-too-large",
+            file=name,
+            size=_mb(size),
+            limit=_mb(limits.unpacked),
+        )
+    for info in infos:
+        place = PurePosixPath(_file_name(info))
+        if place.is_absolute() or ".." in place.parts or ":" in place.parts[0]:
+            raise DataError(
+                "{file} has a file that points outside of it: {place}.",
+                "zip-outside",
+                file=name,
+                place=str(place),
+            )
+        if info.flag_bits & _ENCRYPTED:
+            raise DataError(
+                "{file} is encrypted. Pack it again without a password.", "zip-locked", file=name
+            )
+        if info.file_size > max(_SMALL, limits.ratio * info.compress_size):
+            raise DataError(
+                "{file}: {place} grows more than {ratio} times when unpacked. "
+                "That is how archives are made that fill a disk.",
+                "zip-bomb",
+                file=name,
+                place=str(place),
+                ratio=limits.ratio,
+            )
+
+
+def _file_name(info: zipfile.ZipInfo) -> str:
+    # Chinese Windows writes names in its own encoding and says nothing; Python takes cp437.
+    name = info.filename.replace("\\", "/")
+    if info.flag_bits & _UTF8_NAME:
+        return name
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return name.encode("cp437").decode(encoding)
+        except UnicodeError:
+            continue
+    return name
+
+
+def _is_wanted(place: PurePosixPath) -> bool:
+    return place.suffix.lower() in (*_TABLES, *_WORKBOOKS, *_CONFIGS)
+
+
+def _is_visible(parts: Sequence[str]) -> bool:
+    return not any(part.startswith((".", "__MACOSX")) for part in parts)
+
+
+def _notes(ignored: Sequence[str]) -> tuple[Note, ...]:
+    if not ignored:
+        return ()
+    names = ", ".join(ignored[:_SHOWN])
+    more = len(ignored) - _SHOWN
+    return (Note("ignored-files", {"files": f"{names} (+{more})" if more > 0 else names}),)
+
+
+def _mb(size: int) -> str:
+    return f"{size / 2**20:.1f} MB"

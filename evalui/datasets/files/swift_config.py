@@ -1,0 +1,249 @@
+"""SWIFT's custom_config.json: which folders hold which kind of questions.
+
+A list of {"name", "pattern": "ceval" or "general_qa", "dataset": folder, "subset_list": names}.
+The folders are looked for below the configuration only, by the end of their path: what an
+uploaded file says must not make a server read its other files.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from evalui.datasets.base import Limits
+from evalui.datasets.files.archive import Member, folder, is_json
+from evalui.datasets.files.encoding import decode
+from evalui.datasets.tables.table import has_half_pair
+from evalui.errors import DataError, Sentence, sentence
+from evalui.types import Kind
+
+PATTERNS = ("ceval", "general_qa")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One dataset of a configuration."""
+
+    name: str
+    pattern: str
+    dataset: PurePosixPath
+    subsets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The files that one entry of a configuration names, the name it gives them and their kind."""
+
+    members: tuple[Member, ...]
+    name: str
+    pattern: str
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether its questions are answered in writing."""
+        return self.pattern != "ceval"
+
+    def takes(self, kind: Kind) -> bool:
+        """Whether the entry means questions of this kind."""
+        return (kind == "multiple_choice") == (self.pattern == "ceval")
+
+
+def is_config(member: Member) -> bool:
+    """Whether to read a file as a configuration.
+
+    The JSON file that a user names is meant to be one, others that lie about may be anything.
+    """
+    if not is_json(member):
+        return False
+    try:
+        return bool(read_config(member))
+    except DataError:
+        return member.explicit
+
+
+def beside(path: Path, limits: Limits) -> tuple[Member, ...]:
+    """The files of the folders that the configuration at `path` names, as far as they exist."""
+    try:
+        entries = read_config(Member(PurePosixPath(path.name), path.read_bytes()))
+        places = {found: None for entry in entries if (found := _below(path.parent, entry.dataset))}
+        return tuple(
+            member for place in places for member in folder(place, limits) if not is_json(member)
+        )
+    except OSError as error:
+        raise DataError(
+            "{file}: a folder cannot be read: {reason}.",
+            "folder-unreadable",
+            file=path.name,
+            reason=str(error.strerror),
+        ) from error
+
+
+def choose(config: Member, members: Sequence[Member]) -> tuple[Chosen, ...]:
+    """Those of the `members` that each entry names.
+
+    A folder of general-QA questions that is not there has no members, if there are multiple-choice
+    questions. Raises `DataError` if other files are missing.
+    """
+    entries = read_config(config)
+    may_miss = any(entry.pattern == "ceval" for entry in entries)
+    return tuple(_chosen(config, entry, members, may_miss=may_miss) for entry in entries)
+
+
+def distinct(chosen: Iterable[Chosen]) -> tuple[Chosen, ...]:
+    """The entries with a number behind each name that was there before."""
+    named: dict[str, Chosen] = {}
+    for choice in chosen:
+        numbered = (f"{choice.name} ({n})" for n in count(2))
+        name = next(name for name in chain([choice.name], numbered) if name not in named)
+        named[name] = replace(choice, name=name)
+    return tuple(named.values())
+
+
+def pick(chosen: Sequence[Chosen], name: str) -> Chosen:
+    """The entry of this name; raises `DataError` if there is none."""
+    for choice in chosen:
+        if choice.name == name:
+            return choice
+    raise DataError(
+        "The configuration has no entry {name}. Known: {known}.",
+        "config-no-entry",
+        name=repr(name),
+        known=", ".join(choice.name for choice in chosen) or "–",
+    )
+
+
+def refuse_shared(mine: Chosen, others: Iterable[Chosen]) -> None:
+    """Raise `DataError` if a file that lost its folder may belong to another entry of its kind."""
+    for other in others:
+        for member in mine.members if other.pattern == mine.pattern else ():
+            if member.explicit and member in other.members:
+                raise DataError(
+                    "{file} may belong to {entry} or to {other}. Give the configuration and its "
+                    "folders together in a zip.",
+                    "config-shared",
+                    file=member.name,
+                    entry=mine.name,
+                    other=other.name,
+                )
+
+
+def read_config(member: Member) -> tuple[Entry, ...]:
+    """The entries of a configuration; raises `DataError` if it is none."""
+    try:
+        value: Any = json.loads(decode(member.data, member.name).text)
+        half = has_half_pair(value)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            "{file} line {line}: no JSON ({reason}).",
+            "config-no-json",
+            file=member.name,
+            line=error.lineno,
+            reason=error.msg,
+        ) from error
+    except RecursionError as error:
+        raise DataError(
+            "{file}: JSON nested too deeply.", "json-too-deep", file=member.name
+        ) from error
+    if half:
+        raise DataError(
+            "{file} has half of a \\u pair in one of its names.", "half-pair", file=member.name
+        )
+    if not isinstance(value, list) or not value:
+        raise DataError(
+            "{file} is no SWIFT configuration (a list of datasets). "
+            "Questions belong into CSV or JSON Lines.",
+            "no-config",
+            file=member.name,
+        )
+    entries = cast(list[Any], value)
+    return tuple(
+        _entry(entry, sentence("{file}, dataset {n}", "where-dataset", file=member.name, n=n))
+        for n, entry in enumerate(entries, 1)
+    )
+
+
+def _entry(value: Any, where: Sentence) -> Entry:
+    entry = cast(dict[str, Any], value) if isinstance(value, dict) else {}
+    dataset, pattern = entry.get("dataset"), entry.get("pattern")
+    if pattern not in PATTERNS:
+        raise DataError(
+            "{where}: found the pattern {pattern}, expected ceval or general_qa.",
+            "config-pattern",
+            where=where,
+            pattern=repr(pattern),
+        )
+    if not isinstance(dataset, str) or not dataset.strip():
+        raise DataError(
+            "{where}: expected a folder under “dataset”.", "config-dataset", where=where
+        )
+    subsets = entry.get("subset_list", ["default"])
+    if not isinstance(subsets, list) or not all(
+        isinstance(subset, str) for subset in cast(list[Any], subsets)
+    ):
+        raise DataError(
+            "{where}: expected a list of names under “subset_list”.",
+            "config-subsets",
+            where=where,
+        )
+    place = PurePosixPath(dataset.strip().replace("\\", "/"))
+    name = entry.get("name")
+    return Entry(
+        name if isinstance(name, str) and name else place.name,
+        pattern,
+        place,
+        tuple(cast(list[str], subsets)),
+    )
+
+
+def _below(base: Path, dataset: PurePosixPath) -> Path | None:
+    """The folder with the longest end of the path `dataset` that exists below `base`."""
+    for start in range(len(dataset.parts)):
+        end = dataset.parts[start:]
+        place = base.joinpath(*end)
+        if ".." not in end and place.is_dir() and place.resolve().is_relative_to(base.resolve()):
+            return place
+    return None
+
+
+def _chosen(config: Member, entry: Entry, members: Sequence[Member], *, may_miss: bool) -> Chosen:
+    found: list[Member] = []
+    for subset in entry.subsets:
+        names = {subset, *(f"{subset}_{split}" for split in ("dev", "val", "test"))}
+        here = [
+            member
+            for member in members
+            if member.path.stem in names and _lies_in(member, entry.dataset)
+        ]
+        if not here and may_miss and entry.pattern != "ceval":
+            return Chosen((), entry.name, entry.pattern)
+        if not here:
+            raise _missing(config, entry, subset)
+        found += here
+    return Chosen(tuple(found), entry.name, entry.pattern)
+
+
+def _missing(config: Member, entry: Entry, subset: str) -> DataError:
+    if entry.pattern == "general_qa":
+        return DataError(
+            "{file}: expected {subset}.jsonl in {folder}, which is not among "
+            "the files. Give the folder together with the configuration, or both in a zip.",
+            "config-missing-qa",
+            file=config.name,
+            subset=subset,
+            folder=str(entry.dataset),
+        )
+    return DataError(
+        "{file}: expected {subset}_val.csv in {folder}, which is not among "
+        "the files. Give the folder together with the configuration, or both in a zip.",
+        "config-missing",
+        file=config.name,
+        subset=subset,
+        folder=str(entry.dataset),
+    )
+
+
+def _lies_in(member: Member, dataset: PurePosixPath) -> bool:
+    # A file that was uploaded by itself has lost its folder.
+    return member.explicit or member.path.parent.name == dataset.name

@@ -1,0 +1,227 @@
+"""The `openai` backend: any model behind an OpenAI-compatible HTTP interface.
+
+The `openai` package is imported when a server is asked, not before.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from evalui.errors import MissingAbility, ModelError, Sentence, sentence
+from evalui.models.base import BACKENDS, Model, ModelEntry
+from evalui.models.endpoint.config import Endpoint, read_endpoint
+from evalui.models.endpoint.http.circuit_breaker import Patience
+from evalui.models.endpoint.http.client import Server
+from evalui.models.endpoint.http.pool import Pool
+from evalui.models.endpoint.probing.capabilities import Findings, why_not
+from evalui.models.endpoint.probing.status import Survey, usable
+from evalui.models.endpoint.requests import Asker
+from evalui.models.tokenization import Tokenizer
+from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response, Usage
+
+VERSION = "openai.3"  # part of every fingerprint: raise it when an answer may change
+_ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
+_ABILITY: Mapping[type[Request], Ability] = {
+    NextToken: "next_token",
+    Loglik: "loglik",
+    Generate: "generate",
+}
+_OF_TOKENIZERS = ("*token*", "vocab.*", "merges.txt", "*.jinja", "*.model")
+_NOTHING = Usage(0, 0)
+_OPENING_S = 45.0  # a worker waits longer for a first answer than a page does
+
+
+class OpenAIBackend:
+    """Asks servers; `options` are those of `Endpoint`. What servers can do is found by asking."""
+
+    def __init__(self, survey: Survey | None = None, patience: Patience | None = None) -> None:
+        self._survey = survey or Survey()
+        self._patience = patience
+
+    def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
+        """What the servers were found to do; nothing while none answers."""
+        found = self._found(entry)
+        return found.abilities if found else frozenset()
+
+    def lacks(self, entry: ModelEntry) -> Mapping[Ability, str]:
+        """For each missing ability what the servers did instead."""
+        found = self._found(entry)
+        if found is None:
+            return {}
+        missing = _ALL - found.abilities
+        return {ability: why_not(ability, found.lacks.get(ability, "")) for ability in missing}
+
+    def problem(self, entry: ModelEntry) -> str:
+        """What is wrong with the options, or with all of the servers."""
+        try:
+            endpoint = read_endpoint(entry)
+            usable(endpoint, self._survey.look(endpoint))
+        except ModelError as error:
+            return error.sentence
+        return _tokenizer_problem(endpoint)
+
+    def down(self, entry: ModelEntry) -> Mapping[str, str]:
+        """The URLs that cannot be used now, and why; the model can be asked while one can."""
+        try:
+            seen = self._survey.look(read_endpoint(entry))
+        except ModelError:
+            return {}
+        return {**seen.down, **seen.wrong}
+
+    def open(self, entry: ModelEntry) -> Model:
+        """A model to ask.
+
+        Raises:
+            ModelError: the options are wrong, or the servers do not serve the model.
+            Unreachable: none of the servers answers now.
+        """
+        endpoint = read_endpoint(entry)
+        # The fingerprint must name what the servers have now.
+        seen = self._survey.look_anew(endpoint, patience_s=_OPENING_S)
+        found = usable(endpoint, seen)
+        if problem := _tokenizer_problem(endpoint):
+            raise ModelError(problem)
+        # Those that are down may come back; those that refuse us would only spoil the rest.
+        urls = tuple(url for url in endpoint.urls if url not in seen.wrong)
+        rest = replace(endpoint, urls=urls)
+        return EndpointModel(entry.name, rest, found, self._patience, asked=seen.spent)
+
+    def _found(self, entry: ModelEntry) -> Findings | None:
+        try:
+            endpoint = read_endpoint(entry)
+            return usable(endpoint, self._survey.look(endpoint))
+        except ModelError:
+            return None
+
+
+class EndpointModel:
+    """A model behind one or several servers; see `base.Model`, `base.Metered` and `base.Noted`.
+
+    `asked` are the tokens that finding out about it has cost.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        endpoint: Endpoint,
+        findings: Findings,
+        patience: Patience | None = None,
+        *,
+        asked: Usage = _NOTHING,
+    ) -> None:
+        self.name = name
+        self.abilities = findings.abilities
+        self.draws = findings.draws
+        self.notes = (_drawn(),) if findings.draws else ()
+        self._findings = findings
+        self._asked = asked
+        self._begun = False
+        self._servers = [
+            Server(
+                url,
+                key=endpoint.key,
+                timeout_s=endpoint.timeout_s,
+                total_s=endpoint.total_timeout_s,
+            )
+            for url in endpoint.urls
+        ]
+        self._pool = Pool(
+            self._servers,
+            concurrency=endpoint.concurrency,
+            requests_per_minute=endpoint.requests_per_minute,
+            retries=endpoint.retries,
+            patience=patience,
+        )
+        self._asker = Asker(name, endpoint, findings, _tokenizer(name, endpoint))
+        self.fingerprint = _fingerprint(endpoint, findings)
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Yield each response as a server gives it; see `Pool.run` for what is raised."""
+        for request in requests:
+            ability = _ABILITY[type(request)]
+            if ability not in self.abilities:
+                raise MissingAbility(
+                    "{model} cannot do this mode: {why}.",
+                    "cannot-do",
+                    model=self.name,
+                    why=why_not(ability, self._findings.lacks.get(ability, "")),
+                )
+        self._begun = True
+        yield from self._pool.run(self.name, self._asker.jobs(requests))
+
+    def spent(self) -> Usage:
+        """The tokens that the servers told us of, those of unused answers too.
+
+        What finding out has cost is added with the first requests: whoever has them pays for it,
+        and not, unseen, whoever opens the model.
+        """
+        told = [server.spent for server in self._servers] + [self._asked] * self._begun
+        return Usage(
+            sum(usage.prompt_tokens for usage in told),
+            sum(usage.completion_tokens for usage in told),
+        )
+
+    def stop(self) -> None:
+        """End what `answer` waits for, which raises `Unreachable`; see `Pool.stop`."""
+        self._pool.stop()
+
+    def close(self) -> None:
+        """Let the connections go."""
+        self._pool.close()
+
+
+def _drawn() -> Sentence:
+    return sentence(
+        "The endpoint lets nobody choose the temperature: it draws replies at its own, and the "
+        "same question may get another one.",
+        "endpoint-draws",
+    )
+
+
+def _tokenizer_problem(endpoint: Endpoint) -> str:
+    if endpoint.tokenizer is None or endpoint.tokenizer.is_dir():
+        return ""
+    return sentence(
+        "options.tokenizer: there is no folder {folder}.",
+        "endpoint-no-tokenizer",
+        folder=str(endpoint.tokenizer),
+    )
+
+
+def _tokenizer(name: str, endpoint: Endpoint) -> Tokenizer | None:
+    if endpoint.tokenizer is None:
+        return None
+    from evalui.models.folder_tokenizer import FolderTokenizer
+
+    return FolderTokenizer(name, endpoint.tokenizer)
+
+
+def _fingerprint(endpoint: Endpoint, found: Findings) -> str:
+    """Names the model and the way it is asked, not the servers: several share one model."""
+    about = (
+        VERSION,
+        endpoint.model,
+        endpoint.api,
+        str(endpoint.seed),
+        str(endpoint.max_length),
+        found.root,
+        found.told,
+        str(found.max_length),
+        found.way,
+        *(_digests(endpoint.tokenizer) if endpoint.tokenizer else ("",)),
+    )
+    return f"openai:{hashlib.sha256(repr(about).encode()).hexdigest()}"
+
+
+def _digests(folder: Path) -> list[str]:
+    """The contents of a tokenizer's files; weights that may lie beside them are the server's."""
+    files = {path for pattern in _OF_TOKENIZERS for path in folder.glob(pattern)}
+    return [
+        f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        for path in sorted(files)
+        if path.is_file()
+    ]
+
+
+BACKENDS.register("openai")(OpenAIBackend())

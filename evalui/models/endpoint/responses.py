@@ -1,0 +1,257 @@
+"""What a server's JSON says, read with distrust: HTTP 200 proves nothing.
+
+Whatever cannot be used raises `Faltered` with `blame` "answer"; it is never taken for an answer.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalui.errors import sentence
+from evalui.models.endpoint.http.client import (
+    Declined,
+    Faltered,
+    Json,
+    as_list,
+    as_object,
+    mended,
+    whole,
+)
+from evalui.types import Text, Usage
+
+_ROUNDING = 1e-3  # a sum of listed probabilities may pass 1 by so much
+_IMPOSSIBLE = -100.0  # no network finds one of its first choices so improbable
+LONGEST_ID = 12  # digits
+_MARK = "token_id:"  # vLLM's spelling of a token by its number
+# Why a text ends, in the words of several servers. Any other reason is an interruption.
+_ENDED = {"stop", "eos", "eos_token", "stop_sequence", "end_turn"}
+_CUT = {"length", "max_tokens", "model_length"}
+_WITHHELD = {"content_filter", "sensitive"}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One token at some place, and its natural log-probability there."""
+
+    token: str
+    logprob: float
+
+    @property
+    def id(self) -> int | None:
+        """The token's number, if the server spells tokens so."""
+        number = self.token.removeprefix(_MARK)
+        told = number != self.token and number.isdecimal() and len(number) <= LONGEST_ID
+        return int(number) if told else None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One token of a prompt as the model saw it come; `first` if it was the model's own choice.
+
+    `logprob` is None where nothing is known, as for the first token of a text.
+    """
+
+    token: str
+    logprob: float | None
+    first: bool
+
+
+def choices(answer: Json, count: int = 1) -> list[Json]:
+    """The server's answers to `count` prompts, in the order of the prompts."""
+    found = as_list(answer.get("choices"))
+    if not found:
+        raise unusable(sentence("it answers without a choice", "endpoint-no-choice"))
+    told = [as_object(choice) for choice in found]
+    by_index = {str(each.get("index", place)): each for place, each in enumerate(told)}
+    if len(found) != count or any(str(place) not in by_index for place in range(count)):
+        raise unusable(
+            sentence(
+                "it gives {found} answers to {count} prompts",
+                "endpoint-choice-count",
+                found=len(found),
+                count=count,
+            )
+        )
+    return [by_index[str(place)] for place in range(count)]
+
+
+def read_text(answer: Json, stop: Sequence[str]) -> Text:
+    """What the model wrote, up to the first of the stop texts. Its thoughts are not part of it.
+
+    Raises:
+        Declined: the server withheld the text, or all tokens went into thoughts.
+    """
+    (choice,) = choices(answer)
+    reason = str(choice.get("finish_reason")).lower()
+    if reason in _WITHHELD:
+        raise Declined(sentence("its content filter withheld the reply", "endpoint-filtered"))
+    if reason not in _ENDED | _CUT:  # nor if there is none: nobody says that this is all
+        raise unusable(sentence("its reply breaks off", "endpoint-broken-off"))
+    text = _written(choice)
+    if reason in _CUT and _is_silent(choice, text):
+        raise Declined(
+            sentence(
+                "it used up its tokens before the reply began; raise the longest reply "
+                "(max_tokens), since thoughts count too",
+                "endpoint-only-thoughts",
+            )
+        )
+    ends = [place for place in map(text.find, stop) if place >= 0]
+    stopped = bool(ends) or reason in _ENDED
+    return Text(
+        text[: min(ends, default=len(text))],
+        _usage(answer),
+        finish_reason="stop" if stopped else "length",
+    )
+
+
+def read_top(choice: Json) -> list[Listed]:
+    """The most probable first tokens of a reply, the best first; [] if the server tells none."""
+    logprobs = as_object(choice.get("logprobs"))
+    content = as_list(logprobs.get("content"))  # chat, and the completions of llama.cpp
+    listed = _from_content(content) if content else _from_columns(logprobs)
+    if math.fsum(math.exp(each.logprob) for each in listed) > 1 + _ROUNDING:
+        raise unusable(sentence("its probabilities sum to more than 1", "endpoint-more-than-one"))
+    return sorted(listed, key=lambda each: -each.logprob)
+
+
+def why_unbelievable(listed: Sequence[Listed]) -> str:
+    """Why a list of tokens, the best first, cannot be the model's own; "" if it can.
+
+    Some servers list what is left after sampling at temperature 0. vLLM (0.32) fills the lists of
+    all requests of a batch with token 0 if one of them has `logprob_token_ids`.
+    """
+    if not listed or listed[-1].logprob >= _IMPOSSIBLE:
+        return ""
+    return sentence("it lists tokens that the model rules out", "endpoint-ruled-out")
+
+
+def read_echo(choice: Json) -> list[Place]:
+    """The tokens of the prompt and of what was written after it; [] if the server does not tell."""
+    logprobs = as_object(choice.get("logprobs"))
+    tokens, scores = as_list(logprobs.get("tokens")), as_list(logprobs.get("token_logprobs"))
+    tops = as_list(logprobs.get("top_logprobs"))
+    return [
+        _echoed(str(token), score, as_object(tops[at] if at < len(tops) else None))
+        for at, (token, score) in enumerate(zip(tokens, scores, strict=False))
+    ]
+
+
+def read_prompt(choice: Json, ids: Sequence[int]) -> list[Place]:
+    """What vLLM's `prompt_logprobs` says of each token id of a prompt.
+
+    A server that ignores the setting scores none of them, which is not to be summed to 0.
+    """
+    rows = as_list(choice.get("prompt_logprobs"))
+    if len(rows) != len(ids):
+        raise unusable(
+            sentence(
+                "it scores {found} tokens where {count} were sent",
+                "endpoint-token-count",
+                found=len(rows),
+                count=len(ids),
+            )
+        )
+    return [_place(row, token) for row, token in zip(rows, ids, strict=True)]
+
+
+def read_row(told: object, token: int) -> Place:
+    """What `prompt_logprobs` says of one token."""
+    about = as_object(told)
+    return Place(str(token), _number(about.get("logprob")), first=about.get("rank") == 1)
+
+
+def told_model(answer: Json) -> str:
+    """The name under which the server answered, "" if it gives none."""
+    name = answer.get("model")
+    return mended(name) if isinstance(name, str) else ""
+
+
+def unusable(reason: str) -> Faltered:
+    """The error of an answer that cannot be used."""
+    return Faltered(reason, blame="answer")
+
+
+def _written(choice: Json) -> str:
+    text = choice.get("text")
+    if isinstance(text, str):
+        return mended(text)
+    told = as_object(choice.get("message"))
+    # A model that declines in words has written these words.
+    for key in ("content", "refusal"):
+        if isinstance(told.get(key), str):
+            return mended(told[key])
+    if _thoughts(told):
+        return ""
+    raise unusable(sentence("it answers without a text", "endpoint-no-text"))
+
+
+def _is_silent(choice: Json, text: str) -> bool:
+    """Whether a reply that was cut off has no visible word: some servers hide the thoughts that
+    took its place. A text that goes on with a prompt has none.
+    """
+    told = as_object(choice.get("message"))
+    return bool(told) and not text.strip() and (not text or _thoughts(told))
+
+
+def _thoughts(message: Json) -> bool:
+    return bool(message.get("reasoning_content") or message.get("reasoning"))
+
+
+def _usage(answer: Json) -> Usage | None:
+    told = as_object(answer.get("usage"))
+    if not told:
+        return None
+    return Usage(whole(told.get("prompt_tokens")), whole(told.get("completion_tokens")))
+
+
+def _from_content(content: list[Any]) -> list[Listed]:
+    first = as_object(content[0])
+    rows = [as_object(row) for row in as_list(first.get("top_logprobs")) or [first]]
+    return [Listed(mended(str(row.get("token", ""))), _number(row.get("logprob"))) for row in rows]
+
+
+def _from_columns(logprobs: Json) -> list[Listed]:
+    tops = as_list(logprobs.get("top_logprobs"))
+    first = as_object(tops[0]) if tops else {}
+    listed = {token: _number(logprob) for token, logprob in first.items()}
+    _check_written(logprobs, listed)
+    return [Listed(mended(token), logprob) for token, logprob in listed.items()]
+
+
+def _check_written(logprobs: Json, listed: Mapping[str, float]) -> None:
+    """Tokens listed by their texts replace each other where two have the same text, such as "A"
+    with its blank left out and "A". It shows if the token that was written is among the lost.
+    """
+    tokens, scores = as_list(logprobs.get("tokens")), as_list(logprobs.get("token_logprobs"))
+    if not tokens or not scores or str(tokens[0]) not in listed:
+        return
+    if _number(scores[0]) > listed[str(tokens[0])] + _ROUNDING:
+        raise unusable(
+            sentence("it lists one of several tokens with the same text", "endpoint-same-text")
+        )
+
+
+def _echoed(token: str, score: object, top: Json) -> Place:
+    if score is None:
+        return Place(token, None, first=False)
+    logprob = _number(score)
+    best = max((_number(other) for other in top.values()), default=math.inf)
+    return Place(token, logprob, first=logprob >= best)
+
+
+def _place(row: object, token: int) -> Place:
+    if row is None:
+        return Place(str(token), None, first=False)
+    told = as_object(as_object(row).get(str(token)))
+    if not told:
+        raise unusable(sentence("it scores other tokens than were sent", "endpoint-other-tokens"))
+    return read_row(told, token)
+
+
+def _number(value: object) -> float:
+    """A log-probability; one that is none spoils the whole answer."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value <= _ROUNDING:
+        return min(0.0, float(value))
+    raise unusable(sentence("its log-probabilities are no numbers", "endpoint-no-logprob"))

@@ -1,0 +1,332 @@
+"""Models added on the page: a file of their own beside the database.
+
+The administrator's models.toml is only ever read. The server, its workers and the command line
+read both files; of two models with one name that of models.toml counts.
+"""
+
+import json
+import math
+import os
+import re
+import tempfile
+import threading
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from evalui.errors import ModelError, StoreError, sentence
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import problem_of, read_catalog, read_entry, resolved
+from evalui.models.endpoint.http.addresses import check_url, host_of
+
+Place = Literal["folder", "hub", "endpoint"]
+
+_FILE = "models-added.toml"
+_HEAD = "# Models added on the Models page. evalui writes this file anew with each change.\n"
+_NAME = re.compile(r"[^\W_][\w.+-]{0,63}")
+_HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+# Whoever adds a model chooses the host as well: no other secret of the server may be sent there.
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,91}_API_KEY")
+_SECRETIVE = "@?#"  # what stands before or after these in an address is nobody's business
+_LONGEST = 500  # characters of one field
+_TOKENS = re.compile(r"[1-9][0-9]{0,8}")
+# Two forms sent at the same moment read and write one file: without it one model would be lost.
+_WRITING = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A model as its form describes it; the fields from `address` on are an endpoint's.
+
+    `path` is a folder, a hub id, or the model's name at the endpoint. `key_variable` names the
+    environment variable that holds the key: keys never stand in files. The prices, in US dollars
+    for a million tokens, and `max_length` are numbers as they were typed, "" if they were not.
+    """
+
+    name: str
+    path: str
+    place: Place = "folder"
+    backend: str = "transformers"
+    dtype: str = "auto"
+    chat: bool = False
+    adapter: str = ""
+    address: str = ""
+    key_variable: str = ""
+    input_price: str = ""
+    output_price: str = ""
+    max_length: str = ""
+
+
+class Misfilled(ModelError):
+    """Fields of a form are wrong: `faults` is a sentence for each, by its name in `Wanted`."""
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__(next(iter(faults.values())))
+        self.faults = faults
+
+
+def additions_beside(database: Path) -> Path:
+    """The file of added models of the server with this database."""
+    return database.parent / _FILE
+
+
+def read_models(catalog: Path, additions: Path) -> dict[str, ModelEntry]:
+    """The models of both files by name; no additions are as good as an empty file.
+
+    An added model whose name the administrator took later is left out. Raises as `read_catalog`.
+    """
+    models = read_catalog(catalog)
+    added = read_added(additions)
+    return models | {name: entry for name, entry in added.items() if name not in models}
+
+
+def read_added(additions: Path) -> dict[str, ModelEntry]:
+    """The added models by name; raises as `read_catalog`."""
+    return read_catalog(additions) if additions.is_file() else {}
+
+
+def add(additions: Path, wanted: Wanted, *, catalog: Path) -> ModelEntry:
+    """Check a model and append it; what it became.
+
+    Raises:
+        Misfilled: fields are wrong, or the name is taken.
+        ModelError: the files cannot be loaded.
+        StoreError: the file cannot be written.
+    """
+    if faults := _faults(wanted):
+        raise Misfilled(faults)
+    table = _table(wanted)
+    entry = read_entry(additions, wanted.name, table)
+    if wanted.place != "endpoint" and (found := problem_of(entry)):
+        raise ModelError(found)  # an endpoint may be away for now: its state will say so
+    with _WRITING:
+        if wanted.name in read_models(catalog, additions):
+            taken = sentence(
+                "There is a model {name!r} already. Choose another name.",
+                "model-name-taken",
+                name=wanted.name,
+            )
+            raise Misfilled({"name": taken})
+        _write(additions, _tables(additions) | {wanted.name: table})
+    return entry
+
+
+def remove(additions: Path, name: str) -> None:
+    """Take an added model out again; its files stay. Raises `ModelError` if it was not added."""
+    with _WRITING:
+        tables = _tables(additions)
+        if name not in tables:
+            raise ModelError(
+                "{name!r} was not added on this page, so it cannot be removed here.",
+                "model-not-added",
+                name=name,
+            )
+        del tables[name]
+        _write(additions, tables)
+
+
+def _faults(wanted: Wanted) -> dict[str, str]:
+    """What is wrong with the fields, a sentence by name; whether the files can be loaded is not
+    looked at.
+    """
+    found: dict[str, str] = {}
+    for name, check in _checks(wanted).items():
+        try:
+            check(getattr(wanted, name))
+        except ModelError as error:
+            found[name] = error.sentence
+    return found
+
+
+def _checks(wanted: Wanted) -> dict[str, Callable[[str], object]]:
+    """The fields that matter for where the model is, in the order of the form."""
+    if wanted.place == "endpoint":
+        return {
+            "name": _check_name,
+            "address": _check_address,
+            "path": _check_served,
+            "key_variable": _check_variable,
+            "input_price": _price,
+            "output_price": _price,
+            "max_length": _length,
+        }
+    path = _folder if wanted.place == "folder" else _hub
+    return {"name": _check_name, "path": path, "adapter": _adapter}
+
+
+def _table(wanted: Wanted) -> dict[str, Any]:
+    """The fields of models.toml, each of which is right by itself."""
+    if wanted.place == "endpoint":
+        return _endpoint(wanted)
+    path = _folder(wanted.path) if wanted.place == "folder" else _hub(wanted.path)
+    table: dict[str, Any] = {"backend": wanted.backend, "path": path, "dtype": wanted.dtype}
+    if wanted.chat:
+        table["chat"] = True
+    if wanted.adapter:
+        table["adapter"] = _adapter(wanted.adapter)
+    return table
+
+
+def _endpoint(wanted: Wanted) -> dict[str, Any]:
+    options = {"base_url": wanted.address}
+    if wanted.key_variable:
+        options["api_key_env"] = wanted.key_variable
+    numbers = {
+        "input_price": _price(wanted.input_price),
+        "output_price": _price(wanted.output_price),
+        "max_length": _length(wanted.max_length),
+    }
+    told = {key: number for key, number in numbers.items() if number}
+    # The options come last: in the file they are one long line.
+    about = {"backend": "openai", "path": wanted.path, "chat": wanted.chat}
+    return {**about, **told, "options": options}
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ModelError(
+            "The name may have up to 64 letters, digits, dots, hyphens and underscores, "
+            "and begins with a letter or digit.",
+            "model-bad-name",
+        )
+
+
+def _check_text(text: str) -> None:
+    if len(text) > _LONGEST or not text.isprintable():
+        raise ModelError(
+            "A field is longer than {n} characters, or holds something that cannot be read.",
+            "model-bad-field",
+            n=_LONGEST,
+        )
+
+
+def _folder(path: str) -> str:
+    _check_text(path)
+    if not path:
+        raise ModelError("Name the folder of the model.", "no-model-folder")
+    folder = Path(path).expanduser() if path.startswith("~/") else Path(path)
+    if not folder.is_absolute():
+        raise ModelError(
+            "{path!r} is no whole path: begin at the top, as in /data/models/mine.",
+            "path-not-absolute",
+            path=path,
+        )
+    return str(resolved(folder))
+
+
+def _adapter(path: str) -> str:
+    return _folder(path) if path else ""
+
+
+def _hub(path: str) -> str:
+    _check_text(path)
+    if not _HUB.fullmatch(path) or ".." in path:
+        raise ModelError(
+            "{path!r} is no hub id: expected owner/name, as in Qwen/Qwen2.5-0.5B.",
+            "no-hub-id",
+            path=path,
+        )
+    return path
+
+
+def _check_served(path: str) -> None:
+    _check_text(path)
+    if not path:
+        raise ModelError(
+            "Name the model as its server calls it, as in gpt-4o-mini.", "endpoint-no-model"
+        )
+
+
+def _check_variable(name: str) -> None:
+    if name and not _VARIABLE.fullmatch(name):
+        raise ModelError(
+            "The name of the variable that holds the key must end in _API_KEY, as in "
+            "OPENAI_API_KEY. Give its name, never the key itself.",
+            "no-variable",
+        )
+
+
+def _price(text: str) -> float:
+    try:
+        price = float(text or 0)
+    except ValueError:
+        price = math.nan
+    if not 0 <= price < math.inf:
+        raise ModelError("Expected an amount of US dollars, as in 0.15.", "price-no-amount")
+    return price
+
+
+def _length(text: str) -> int:
+    if text and not _TOKENS.fullmatch(text):
+        raise ModelError("Expected a whole number of tokens, as in 32768.", "length-no-number")
+    return int(text or 0)
+
+
+def _check_address(address: str) -> None:
+    _check_text(address)
+    try:
+        parts = urlsplit(address)
+        known = bool(host_of(address)) and parts.port != 0
+    except ValueError:  # a port that is no number, or what no name of a host can be
+        known, parts = False, urlsplit("")
+    secretive = any(mark in address for mark in _SECRETIVE)
+    if not known or secretive or parts.scheme not in ("http", "https"):
+        raise ModelError(  # without the address: it may hold a password or a key
+            "This is no address of an endpoint: expected http:// or https:// with a host, and no "
+            "user name, password, query or fragment, as in http://127.0.0.1:8000/v1.",
+            "no-address",
+        )
+    check_url(address)
+
+
+def _tables(additions: Path) -> dict[str, Any]:
+    """The file as it is; `read_models` has said before whether it can be read."""
+    read_added(additions)
+    return tomllib.loads(additions.read_text(encoding="utf-8")) if additions.is_file() else {}
+
+
+def _write(additions: Path, tables: Mapping[str, Any]) -> None:
+    """Replace the file in one step, so that a worker never reads half of it."""
+    text = _HEAD + "".join(f"\n[{_toml(name)}]\n{_lines(tables[name])}" for name in tables)
+    try:
+        additions.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _replace(additions, text)
+    except OSError as error:
+        raise StoreError(
+            "{file} cannot be written: {reason}.",
+            "additions-unwritable",
+            file=str(additions),
+            reason=str(error.strerror),
+        ) from error
+
+
+def _replace(path: Path, text: str) -> None:
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _lines(table: Mapping[str, Any]) -> str:
+    return "".join(f"{_toml(key)} = {_toml(value)}\n" for key, value in table.items())
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML writes it, tables in one line; a JSON text is a TOML text.
+
+    Nothing else is in the file: it is ours, and its texts are printable.
+    """
+    if isinstance(value, dict):
+        pairs: dict[str, Any] = value  # pyright: ignore[reportUnknownVariableType] # TOML's keys
+        return "{" + ", ".join(f"{_toml(key)} = {_toml(each)}" for key, each in pairs.items()) + "}"
+    if isinstance(value, list):
+        items: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
+        return "[" + ", ".join(map(_toml, items)) + "]"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,332 @@
+"""Sentences on standings and written answers that say what the figures say, and no more."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from evalui.report.analyses.arena.categories import FEW, Grouping, Panel
+from evalui.report.analyses.arena.figures import PEOPLE, Arena
+from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary
+from evalui.report.analyses.overview.leading import RECALL, lead
+from evalui.report.analyses.overview.warnings import Note
+from evalui.report.numbers import count, fixed
+from evalui.report.sentences.catalogue import SENTENCES, say
+from evalui.scoring.arena.bradley_terry import Connection
+from evalui.scoring.arena.verdicts import PANEL
+from evalui.types import Interval, Language
+
+_LEVEL = 0.05  # of the test of a pair of written answers, corrected for the number of pairs
+_FEW_QUESTIONS = 10  # below, resampling them gives ranges that are too short
+_NAMED = 3  # models in a title, before they are counted
+_HALF = 0.5
+_NOBODY: frozenset[str] = frozenset()
+
+
+# ---------------------------------------------------------------- standings
+
+
+def standings_title(arena: Arena, language: Language) -> str:
+    """Who leads by how much, or why that cannot be said."""
+    if not arena.standings or not arena.battles:
+        nothing = 0 < len(arena.verdicts) == arena.reliability.unreferenced
+        return say("arena-unreferenced" if nothing else "arena-empty", language)
+    if arena.questions < _FEW_QUESTIONS:
+        return say("arena-few", language, n=arena.questions)
+    if arena.connection is None or not arena.connection.finite:
+        return _no_rating(arena.connection, language)
+    level = [standing.model for standing in arena.standings if standing.with_leader]
+    n = count(arena.questions)
+    if len(level) > 1:
+        return say("arena-level", language, names=listed(level, language), n=n)
+    first, second = (standing.model for standing in arena.standings[:2])
+    if arena.lead is None:
+        return say("arena-endless", language, first=first, second=second, n=n)
+    gap, low, high = (fixed(points, 0) for points in arena.lead)
+    return say("arena-leads", language, first=first, second=second, gap=gap, span=f"{low}–{high}")
+
+
+def standings_subtitle(
+    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NOBODY
+) -> str:
+    """How to read the chart of ratings: battles, judge and questions."""
+    if not arena.standings:
+        return ""
+    said = [say("elo-about", language, runs=count(arena.elo_orders), n=count(arena.questions))]
+    said.append(say(f"ordered-{arena.headline}", language))
+    return joined([*said, battles_by(arena, language, rule_based=rule_based)], language)
+
+
+def order_note(arena: Arena, language: Language) -> str:
+    """By what the standings are ordered, and a sentence more if score or ELO order otherwise."""
+    if not arena.standings:
+        return ""
+    said = [say(f"ordered-{arena.headline}", language)]
+    columns: dict[str, list[float]] = {
+        "score": [standing.tally.score for standing in arena.standings],
+        "elo": [round(standing.elo) for standing in arena.standings],
+    }
+    if arena.headline == "elo":
+        del columns["elo"]
+    # The models that each column puts first, of the columns that do not fall from row to row.
+    firsts = {
+        key: arena.standings[values.index(max(values))].model
+        for key, values in columns.items()
+        if values != sorted(values, reverse=True)
+    }
+    what = say("otherwise-both", language)
+    if len(firsts) == 1:
+        (key,) = firsts
+        what = say(f"otherwise-{key}", language)
+    if len(set(firsts.values())) == 1 and arena.standings[0].model not in firsts.values():
+        (first,) = set(firsts.values())
+        said.append(say("otherwise-first", language, what=what, model=first))
+    elif firsts:
+        said.append(say("otherwise", language, what=what))
+    return joined(said, language)
+
+
+def battles_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NOBODY) -> str:
+    """How many battles, and who judged them."""
+    judge = judged_by(arena, language, rule_based=rule_based)
+    return say("battles-by", language, battles=count(len(arena.battles)), judge=judge)
+
+
+def judged_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NOBODY) -> str:
+    """The judge, the panel or the people; a rule is called one."""
+    if arena.by == PEOPLE:
+        return say("by-people", language)
+    if arena.by == PANEL:
+        named = [judge_name(judge, language, rule_based=rule_based) for judge in arena.judges]
+        return say("by-panel", language, k=len(named), names=series(named, language))
+    name = judge_name(arena.by, language, rule_based=rule_based)
+    return say("by-judge", language, name=name)
+
+
+def judge_name(name: str, language: Language, *, rule_based: frozenset[str] = _NOBODY) -> str:
+    """A judge's name, with a word if it is a rule and no model."""
+    return say("rule-based", language, name=name) if name in rule_based else name
+
+
+def matrix_title(arena: Arena, language: Language) -> str:
+    """Who beats whom, if one model beats all."""
+    models = [standing.model for standing in arena.standings]
+    missing = sum(
+        (first, second) not in arena.shares and (second, first) not in arena.shares
+        for place, first in enumerate(models)
+        for second in models[place + 1 :]
+    )
+    if missing:
+        pairs = len(models) * (len(models) - 1) // 2
+        return say("matrix-gap", language, k=count(missing), n=count(pairs))
+    for model in models:
+        against = [arena.shares[(model, other)] for other in models if other != model]
+        if len(against) > 1 and all(share.low > _HALF for share in against):
+            return say("matrix-most", language, first=model)
+    return say("matrix", language)
+
+
+def matrix_subtitle(arena: Arena, language: Language) -> str:
+    """How to read the win matrix."""
+    return say("matrix-about", language, n=count(arena.questions))
+
+
+def listed(models: Sequence[str], language: Language) -> str:
+    """ "a", "a and b", "a, b and c", and from four on "a and 3 others"."""
+    if len(models) > _NAMED:
+        return say("and-others", language, first=models[0], k=_others(len(models), language))
+    if len(models) < 2:
+        return "".join(models)
+    first = series(models[:-1], language)
+    return say("and", language, first=first, last=models[-1])
+
+
+def joined(sentences: Sequence[str], language: Language) -> str:
+    """Sentences one after the other, as the language sets them."""
+    return ("" if language == "zh" else " ").join(filter(None, sentences))
+
+
+def series(names: Sequence[str], language: Language) -> str:
+    """Names one after the other: "a, b, c"."""
+    return ("、" if language == "zh" else ", ").join(names)
+
+
+# ---------------------------------------------------------------- groups of questions
+
+
+def panels_title(panels: Sequence[Panel], grouping: Grouping, language: Language) -> str:
+    """Which model is first in most groups, small groups left out; "" for one group alone."""
+    if len(panels) < 2:
+        return ""
+    group, groups = (say(f"group-{name}", language) for name in _FORMS[grouping])
+    leaders = [_leader(panel.shares) for panel in panels if not panel.few]
+    if not leaders:
+        return say("panels-few", language, group=group)
+    firsts = {model: leaders.count(model) for model in leaders if model}
+    most = max(firsts.values(), default=0)
+    first = [model for model, times in firsts.items() if times == most]
+    if not most:
+        return say("panels-none", language, group=group)
+    told = {"k": count(most), "n": count(len(leaders)), "groups": groups}
+    if len(first) > 1:
+        return say("panels-split", language, names=listed(first, language), **told)
+    return say("panels-most", language, model=first[0], **told)
+
+
+def panels_subtitle(
+    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NOBODY
+) -> str:
+    """How to read the panels."""
+    about = say("panels-about", language, few=FEW)
+    return joined([about, battles_by(arena, language, rule_based=rule_based)], language)
+
+
+def dimension_name(name: str, language: Language) -> str:
+    """A capability as the file has it, a language and the whole in words."""
+    key = f"dimension-{name}"
+    return say(key, language) if key in SENTENCES else name
+
+
+# ---------------------------------------------------------------- written answers
+
+
+def text_title(
+    summaries: Sequence[AnswerSummary],
+    language: Language,
+    *,
+    pairs: Sequence[AnswerPair] = (),
+    rule_based: Collection[str] = (),
+) -> str:
+    """Whose answers are closest to the references, if all were compared on the same questions.
+
+    `pairs` compare the models of the dataset in the figure that leads: who is not behind the best
+    by its test is named beside it. Scripted models are named only where there is nothing else.
+    """
+    figure = lead(summaries).figure
+    own = [s for s in summaries if s.cell.model not in rule_based] or summaries
+    found = [(s.means[figure], s) for s in own if figure in s.means]
+    if not found:
+        return say("closest-none", language)
+    if len({summary.asked for _, summary in found}) > 1:
+        return say("closest-apart", language)
+    mean, summary = max(found, key=lambda one: one[0].value)
+    best, model = mean.value, summary.cell.model
+    told = {"metric": metric_name(figure, language), "value": share_of_one(best)}
+    if len(found) == 1:
+        n, ends = count(summary.compared), between(mean)
+        return say("reaches", language, model=model, n=n, span=ends, **told)
+    equal = {s.cell.model: m.value for m, s in found if m.value == best}
+    level = {s.cell.model: m.value for m, s in found} if pairs else {}
+    level = {name: level[name] for name in level if name not in _behind(model, figure, pairs)}
+    if len(equal) > 1 and len(level) <= len(equal):
+        return say("closest-equal", language, names=listed(list(equal), language), **told)
+    if len(level) > 1:
+        ends = {"low": share_of_one(min(level.values())), "high": share_of_one(best)}
+        names = listed(sorted(level, key=lambda name: -level[name]), language)
+        return say("closest-level", language, names=names, **ends, **told)
+    key = "closest-recall" if figure == RECALL else "closest"
+    return say(key, language, model=model, span=between(mean), **told)
+
+
+def metric_name(figure: str, language: Language) -> str:
+    """A figure that leads, as people read it; tables keep the name under which SWIFT prints it."""
+    return say(f"metric-{figure}", language)
+
+
+def told_apart(pair: AnswerPair) -> bool:
+    """Whether the test of a pair says that one is ahead; the one place that decides it."""
+    return pair.p < _LEVEL
+
+
+def _behind(best: str, figure: str, pairs: Sequence[AnswerPair]) -> frozenset[str]:
+    """The models that the test says are behind the best."""
+    assert all(pair.figure == figure for pair in pairs), "pairs compare the figure that leads"
+    return frozenset(
+        pair.second if pair.first == best else pair.first
+        for pair in pairs
+        if best in (pair.first, pair.second) and told_apart(pair)
+    )
+
+
+def text_subtitle(summaries: Sequence[AnswerSummary], language: Language) -> str:
+    """How to read the text figures."""
+    sizes = [summary.compared for summary in summaries if summary.means]
+    if not sizes:
+        return ""
+    low, high = min(sizes), max(sizes)
+    n = (
+        say("n-same", language, n=count(low))
+        if low == high
+        else say("n-range", language, low=count(low), high=count(high))
+    )
+    return say("text-about", language, n=n)
+
+
+def answer_notes(
+    summary: AnswerSummary, language: Language, *, rule_based: frozenset[str] = _NOBODY
+) -> tuple[Note, ...]:
+    """What a reader must know before believing the text figures, most serious first."""
+    if summary.state == "impossible":
+        return (Note("info", "not-run", say("not-run", language, reason=summary.error)),)
+    found: list[Note] = []
+    if summary.state == "failed":
+        found.append(Note("bad", "failed", say("failed", language, reason=summary.error)))
+    if summary.n < summary.questions:
+        told = {"done": count(summary.n), "total": count(summary.questions)}
+        said = "answers-partial" if summary.state in ("waiting", "running") else "answers-some"
+        found.append(Note("warn", "partial", say(said, language, **told)))
+    missing = summary.n - summary.compared
+    counts: Mapping[str, int] = {"empty": summary.empty, "cut": summary.cut, "bare": missing}
+    for rule, k in counts.items():
+        if k:
+            text = say(f"answers-{rule}", language, k=count(k), n=count(summary.n))
+            found.append(Note("info" if rule == "bare" else "warn", rule, text))
+    for rated in summary.rated:
+        judge = judge_name(rated.by, language, rule_based=rule_based)
+        if rated.unreferenced:
+            k = count(rated.unreferenced)
+            told = {"k": k, "n": count(rated.n + rated.unscored + rated.unreferenced)}
+            text = say("answers-unreferenced", language, judge=judge, **told)
+            found.append(Note("info", "unreferenced", text))
+        if rated.unscored:
+            told = {"k": count(rated.unscored), "n": count(rated.n + rated.unscored)}
+            text = say("answers-unscored", language, judge=judge, **told)
+            found.append(Note("warn", "unscored", text))
+    return tuple(found)
+
+
+def share_of_one(value: float) -> str:
+    """A text figure as a part of one, two decimals: the third is noise for hundreds of answers."""
+    return fixed(value, 2)
+
+
+def between(mean: Interval) -> str:
+    """The range of a text figure: "0.35–0.47"."""
+    return f"{share_of_one(mean.low)}–{share_of_one(mean.high)}"
+
+
+_FORMS: Mapping[Grouping, tuple[str, str]] = {
+    "capability": ("capability", "capabilities"),
+    "language": ("language", "languages"),
+}
+
+
+def _no_rating(connection: Connection | None, language: Language) -> str:
+    if connection is None:
+        return say("arena-empty", language)
+    if len(connection.islands) > 1:
+        return say("arena-islands", language, k=len(connection.islands))
+    if connection.unbeaten:
+        return say("arena-unbeaten", language, names=listed(connection.unbeaten, language))
+    if connection.winless:
+        return say("arena-winless", language, names=listed(connection.winless, language))
+    return say("arena-apart", language)
+
+
+def _others(models: int, language: Language) -> int:
+    """How many are meant beside the one named; Chinese counts it among them."""
+    return models if language == "zh" else models - 1
+
+
+def _leader(shares: Mapping[str, Interval]) -> str | None:
+    """The model whose range lies above all the others'; None if there is none, or no other."""
+    first = max(shares, key=lambda model: shares[model].value)
+    others = [share.high for model, share in shares.items() if model != first]
+    return first if others and shares[first].low > max(others) else None

@@ -1,0 +1,263 @@
+"""Sentences that say what the figures say, and no more.
+
+Nothing here rests on a test: a sentence describes this run on these questions. Whether one model
+beats another is for `pair_narrative`, whether a position is preferred for `bias_narrative`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from evalui.report.analyses.overview.groups import Group
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.numbers import count, digits, figure, fixed, percent, span
+from evalui.report.sentences.catalogue import SENTENCES, say
+from evalui.scoring.position_bias.counts import PositionTable
+from evalui.types import LETTERS, Cell, Interval, Language
+
+_FEW = 30  # questions, below which differences are not spoken of
+_SMALL_LOSS = 1 / 20
+_CHENGS = "零一两三四五六七八九"
+
+
+def mode_name(cell: Cell, language: Language) -> str:
+    """The mode of a cell in words, with what tells it from others of its kind."""
+    key = f"mode-{cell.mode}"
+    name = SENTENCES[key][language] if key in SENTENCES else cell.mode
+    return name + cell.label.removeprefix(cell.mode)
+
+
+def group_name(group: Group, language: Language) -> str:
+    """What to call a subject, a category or a mean over several."""
+    key = f"{group.kind}-{group.name}" if group.kind == "category" else f"group-{group.kind}"
+    if key in SENTENCES:
+        return SENTENCES[key][language]
+    return (group.name_zh if language == "zh" else "") or group.name or "–"
+
+
+def names(summaries: Sequence[Summary], language: Language) -> dict[Cell, tuple[str, str]]:
+    """What to call each cell: its model, and what else tells it from the others ("" if nothing)."""
+    cells = [summary.cell for summary in summaries]
+    many_datasets = len({cell.dataset for cell in cells}) > 1
+    many_modes = len({cell.label for cell in cells}) > 1
+    return {
+        cell: (
+            cell.model,
+            " · ".join([cell.dataset] * many_datasets + [mode_name(cell, language)] * many_modes),
+        )
+        for cell in cells
+    }
+
+
+def overview_title(
+    summaries: Sequence[Summary], language: Language, *, baselines: Collection[str] = ()
+) -> str:
+    """The sentence above the chart of accuracy before and after reordering.
+
+    Scripted baselines are spoken of only when there is nothing else.
+    """
+    answered = [s for s in summaries if s.accuracy and s.cell.model not in baselines]
+    answered = answered or [s for s in summaries if s.accuracy]
+    if not answered:
+        return say("nothing-yet", language)
+    fewest = min(s.n for s in answered)
+    if fewest < _FEW:
+        return say("too-few", language, n=fewest)
+    knowing = [s for s in answered if s.above_chance]
+    if not knowing:
+        others = any(s.above_chance for s in summaries)
+        return say("guessing-but-baselines" if others else "guessing-ranges", language)
+    named = {
+        cell: " · ".join(filter(None, both)) for cell, both in names(summaries, language).items()
+    }
+    moved = [s for s in summaries if _losses(s) is not None]
+    if spoken := [s for s in knowing if s in moved]:
+        if len(moved) > 1 and all((_losses(s) or 0) <= _SMALL_LOSS for s in moved):
+            return say("loses-few", language)
+        most = max(spoken, key=lambda s: _losses(s) or 0)
+        return _loss(_losses(most) or 0, named[most.cell], language)
+    return _accuracies(answered, named, language)
+
+
+def overview_subtitle(summaries: Sequence[Summary], language: Language) -> str:
+    """How to read the chart below the title."""
+    sizes = [s.n for s in summaries if s.accuracy]
+    if not sizes:
+        return ""
+    low, high = min(sizes), max(sizes)
+    n = (
+        say("n-same", language, n=count(low))
+        if low == high
+        else say("n-range", language, low=count(low), high=count(high))
+    )
+    moved = any(s.robust for s in summaries)
+    return say("overview-orders" if moved else "overview-origin", language, n=n)
+
+
+def takeaway(summary: Summary, language: Language) -> str:
+    """One model in up to three sentences: accuracy, robust accuracy, what lies between."""
+    if summary.accuracy is None:
+        return say("nothing-yet", language)
+    said = [
+        say(
+            "right",
+            language,
+            value=figure(summary.accuracy),
+            n=count(summary.n),
+            span=span(summary.accuracy),
+        )
+    ]
+    if summary.robust is not None and summary.order_sensitivity is not None:
+        said.append(
+            say("robust", language, value=figure(summary.robust), span=span(summary.robust))
+        )
+        said.append(
+            say(
+                "only-as-written",
+                language,
+                k=count(summary.only_as_written),
+                n=count(summary.order_sensitivity.n),
+            )
+        )
+    return ("" if language == "zh" else " ").join(said)
+
+
+def plausible(interval: Interval, language: Language) -> str:
+    """The small line under a figure: "plausible range 60–72"."""
+    return say("range", language, span=span(interval))
+
+
+def only_as_written(summary: Summary, language: Language) -> str:
+    """The small line under the order sensitivity; "" if only one order was asked."""
+    if summary.order_sensitivity is None:
+        return ""
+    k, n = summary.only_as_written, summary.order_sensitivity.n
+    return say("only-as-written-short", language, k=count(k), n=count(n))
+
+
+def unreadable(summary: Summary, language: Language) -> str:
+    """The small line under the readable answers."""
+    return say("unreadable", language, k=count(summary.unreadable), n=count(summary.done))
+
+
+def accuracy_bounds(summary: Summary, language: Language) -> str:
+    """Where accuracy lies if the unreadable answers could be read; "" if all were."""
+    accuracy = summary.accuracy
+    if accuracy is None or not summary.unreadable_origin:
+        return ""
+    best = fixed(100 * at_best(summary, accuracy), digits(accuracy))
+    return say("bounds", language, low=figure(accuracy), high=best)
+
+
+def at_best(summary: Summary, accuracy: Interval) -> float:
+    """The accuracy if every unreadable answer in the order as written were right."""
+    return accuracy.value + summary.unreadable_origin / summary.n
+
+
+def answers_at(table: PositionTable, gold: int) -> int:
+    """How many answers had their right option in slot `gold`, readable or not."""
+    return sum(table.counts[gold]) + table.unreadable[gold] + table.tied[gold]
+
+
+def picks_title(table: PositionTable, language: Language) -> str:
+    """Which position the model picks most, beside what would be fair."""
+    total = sum(table.slot_counts)
+    if total == 0:
+        return say("picks-none", language)
+    best = max(table.slot_counts)
+    if table.slot_counts.count(best) > 1:
+        return say("picks-tied", language)
+    slot = table.slot_counts.index(best)
+    share = table.shares[slot]
+    assert share is not None, "what was picked has a share"
+    if best == total:
+        return say("picks-only", language, letter=LETTERS[slot], n=count(total))
+    told = {"letter": LETTERS[slot], "value": figure(share)}
+    golds = [answers_at(table, gold) for gold in range(table.n_options)]
+    if len(set(golds)) == 1:
+        return say("picks", language, **told, fair=percent(table.chance))
+    # In one order alone the right answers are not spread evenly: a knowing model picks unevenly.
+    return say("picks-uneven", language, **told, gold=percent(golds[slot] / sum(golds)))
+
+
+def picks_subtitle(table: PositionTable, language: Language) -> str:
+    """How to read the heat map."""
+    rows = {answers_at(table, gold) for gold in range(table.n_options)}
+    fair = percent(table.chance)
+    if len(rows) == 1:
+        return say("confusion-about", language, n=count(rows.pop()), fair=fair)
+    return say("confusion-about-uneven", language, fair=fair)
+
+
+def recall_title(table: PositionTable, language: Language) -> str:
+    """Where right answers are found most and least often."""
+    told = recall_extremes(table, language)
+    if told is None:
+        return say("recall-none", language)
+    values = [recall.value for recall in table.recalls if recall]
+    if max(values) == min(values):
+        return say("recall-equal", language, value=told["high"])
+    return say("recall", language, **told)
+
+
+def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] | None:
+    """The letters `best` and `worst` found and their recalls `high` and `low`, in per cent."""
+    found = [(recall, slot) for slot, recall in enumerate(table.recalls) if recall]
+    if not found:
+        return None
+    high = max((recall for recall, _ in found), key=lambda recall: recall.value)
+    low = min((recall for recall, _ in found), key=lambda recall: recall.value)
+    return {
+        "best": _letters(found, high.value, language),
+        "high": figure(high),
+        "worst": _letters(found, low.value, language),
+        "low": figure(low),
+    }
+
+
+def recall_subtitle(table: PositionTable, language: Language, *, reordered: bool) -> str:
+    """How to read the bars; `reordered`: each question was asked with its answer everywhere."""
+    key = "recall-about" if reordered else "recall-about-origin"
+    return say(key, language, rstd="–" if table.rstd is None else fixed(table.rstd, 1))
+
+
+def _losses(summary: Summary) -> float | None:
+    gap = summary.order_sensitivity
+    return summary.lost if gap and gap.n >= _FEW else None
+
+
+def _loss(share: float, model: str, language: Language) -> str:
+    if share <= _SMALL_LOSS:
+        return say("keeps", language, model=model)
+    tenths = round(10 * share)
+    if share == 1:
+        return say("loses-all", language, model=model)
+    if tenths == 10:
+        return say("loses-nearly-all", language, model=model)
+    tenths = max(tenths, 1)
+    return say("loses", language, model=model, tenths=tenths, chengs=_CHENGS[tenths])
+
+
+def _accuracies(answered: Sequence[Summary], named: Mapping[Cell, str], language: Language) -> str:
+    ranked = sorted(
+        ((s.accuracy, s) for s in answered if s.accuracy), key=lambda pair: pair[0].value
+    )
+    (low, lowest), (high, highest) = ranked[0], ranked[-1]
+    if len(ranked) == 1:
+        name, n = named[highest.cell], count(highest.n)
+        return say("one-model", language, model=name, value=figure(high), n=n)
+    if low.value == high.value:
+        return say("all-equal", language, value=figure(high))
+    return say(
+        "between",
+        language,
+        low=figure(low),
+        lowest=named[lowest.cell],
+        high=figure(high),
+        highest=named[highest.cell],
+    )
+
+
+def _letters(found: Sequence[tuple[Interval, int]], value: float, language: Language) -> str:
+    letters = [LETTERS[slot] for recall, slot in found if recall.value == value]
+    if language == "zh":
+        return "、".join(letters)
+    return " and ".join(filter(None, [", ".join(letters[:-1]), letters[-1]]))

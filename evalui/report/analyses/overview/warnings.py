@@ -1,0 +1,229 @@
+"""What a reader must know before believing a cell's figures.
+
+Which rules fire is decided by `scoring.lights`; here they get their weight and their words.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from evalui.report.analyses.overview.narrative import at_best
+from evalui.report.analyses.overview.summary import Summary, at_work
+from evalui.report.analyses.statistics.narrative import p_value
+from evalui.report.numbers import count, digits, figure, fixed, percent, span
+from evalui.report.sentences.catalogue import say
+from evalui.scoring.cautions import HIDDEN_BELOW, Caution, Evidence, cautions
+from evalui.scoring.choice.answer_format import FormatFigures
+from evalui.types import LETTERS, Interval, Language
+
+Level = Literal["bad", "warn", "info"]
+
+LEVELS: tuple[Level, ...] = ("bad", "warn", "info")
+_NEAR_TIES = 0.02  # of all trials
+CHOICES_ONLY = "choices_only"  # the mode that shows the options without their question
+_RULES: Mapping[str, tuple[Level, str]] = {
+    # What fired: how serious it is, and the key of its sentence
+    "too-few": ("warn", "fewer-than-30"),
+    "exploratory": ("info", "fewer-than-100"),
+    "guessing": ("warn", "chance"),
+    "unreadable": ("warn", "unreadable-many"),
+    "unreadable-many": ("bad", "unreadable-many"),
+    "format-gap": ("warn", "format"),
+    "index-hits": ("warn", "by-number"),
+    "mass-low": ("bad", "mass"),
+    "mass": ("warn", "mass-some"),
+    "ties": ("warn", "ties"),
+    "incomplete": ("warn", "incomplete"),
+    "naming": ("info", "naming"),
+    "duplicate-options": ("info", "duplicates"),
+    "unbalanced": ("info", "unbalanced"),
+    "choices-only": ("warn", "choices-only"),
+    "debiasing-hurts": ("info", "debiasing-hurts"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing to know about a cell. `rule` is the key of its sentence."""
+
+    level: Level
+    rule: str
+    text: str
+
+
+def notes(summary: Summary, language: Language) -> tuple[Note, ...]:
+    """What a reader must know before believing the figures, most serious first."""
+    if summary.state == "impossible":
+        return (Note("info", "not-run", say("not-run", language, reason=summary.error)),)
+    found: list[Note] = []
+    if summary.state == "failed":
+        found.append(Note("bad", "failed", say("failed", language, reason=summary.error)))
+    if summary.done < summary.total:
+        done, total = count(summary.done), count(summary.total)
+        found.append(Note("warn", "partial", say("partial", language, done=done, total=total)))
+    if summary.accuracy and summary.chance and summary.format:
+        fired = cautions(evidence(summary, summary.accuracy))
+        found += [_note(summary, summary.accuracy, each, language) for each in fired]
+        found += _prompts(summary, language)
+    return tuple(sorted(found, key=lambda note: LEVELS.index(note.level)))
+
+
+def evidence(summary: Summary, accuracy: Interval) -> Evidence:
+    """What the rules of `scoring.lights` look at."""
+    form, bias, done = summary.format, summary.main_bias, max(1, summary.done)
+    blind = summary.cell.mode == CHOICES_ONLY
+    prior = bias.prior if bias else None
+    moved = summary.cell.pattern != "origin"
+    share = summary.unreadable / done
+    return Evidence(
+        n=summary.n,
+        chance=summary.chance,
+        # Without its question nobody should do better than guessing.
+        origin=None if blind else accuracy,
+        accuracy=accuracy,
+        unreadable=Interval(share, share, share, summary.n),
+        gap=form.gap.value if form and form.gap else None,
+        index_hits=form.index_hits / done if form else None,
+        mass=form.mass if form else None,
+        tied=summary.ties / done,
+        # While a cell is at work its last questions lack orders; that is no finding.
+        incomplete=0 if at_work(summary) else len(summary.incomplete),
+        naming=len(summary.naming) if moved else 0,
+        duplicates=len(summary.duplicates),
+        gold=bias.gold if bias and bias.n >= HIDDEN_BELOW else (),
+        gold_p=bias.gold_p if bias and bias.n >= HIDDEN_BELOW else None,
+        choices_only=(round(accuracy.value * summary.n), summary.n) if blind else None,
+        rstd_plain=prior.rstd_plain if prior else None,
+        rstd_debiased=prior.rstd_debiased if prior else None,
+    )
+
+
+def _note(summary: Summary, accuracy: Interval, fired: Caution, language: Language) -> Note:
+    level, rule = _RULES[fired.rule]
+    told = _VALUES[fired.rule](summary, accuracy, fired)
+    rule = _variant(rule, summary, accuracy, told)
+    return Note(level, rule, say(rule, language, **told))
+
+
+def _variant(rule: str, summary: Summary, accuracy: Interval, told: Mapping[str, object]) -> str:
+    """The sentence for what else is known of the cell."""
+    if rule == "chance" and summary.chance is not None and accuracy.high < summary.chance:
+        return "below-chance"
+    if rule == "fewer-than-100" and told["floor"] != _UNKNOWN:
+        return "exploratory"
+    if rule == "format" and told["hits"] != "0":
+        return "format-index"
+    if rule == "unbalanced" and summary.cell.pattern == "origin":
+        return "unbalanced-origin"
+    if rule == "duplicates" and summary.bias is None:
+        return "duplicates-text"
+    return rule
+
+
+_Told = dict[str, object]
+_UNKNOWN = "–"
+
+
+def _size(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del accuracy, fired
+    bias = summary.main_bias
+    permuted = bias.tests.permuted if bias else None
+    known = permuted is not None and permuted.floor is not None
+    floor = fixed(permuted.floor, 1) if permuted and permuted.floor and known else _UNKNOWN
+    return {"n": summary.n, "floor": floor}
+
+
+def _chance(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del fired
+    return {"span": span(accuracy), "chance": percent(summary.chance or 0.0)}
+
+
+def _unreadable(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del fired
+    best = fixed(100 * at_best(summary, accuracy), digits(accuracy))
+    k, n = count(summary.unreadable), count(summary.done)
+    return {"k": k, "n": n, "low": figure(accuracy), "high": best}
+
+
+def _gap(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del summary, accuracy
+    gap, hits = fired.values
+    return {"gap": fixed(100 * gap, 0), "hits": percent(hits)}
+
+
+def _share(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del summary, accuracy
+    return {"value": percent(fired.values[0])}
+
+
+def _ties(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del accuracy, fired
+    return {"k": count(summary.ties), "n": count(summary.done)}
+
+
+def _counted(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del summary, accuracy
+    return {"k": count(round(fired.values[0]))}
+
+
+def _unbalanced(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del accuracy
+    bias = summary.main_bias
+    assert bias is not None, "what is unbalanced was counted"
+    letter = LETTERS[bias.gold.index(max(bias.gold))]
+    return {"most": percent(fired.values[0]), "letter": letter}
+
+
+def _blind(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del summary
+    return {"value": figure(accuracy), "p": f"p {p_value(fired.values[1])}"}
+
+
+def _spreads(summary: Summary, accuracy: Interval, fired: Caution) -> _Told:
+    del summary, accuracy
+    before, after = fired.values
+    return {"before": fixed(before, 1), "after": fixed(after, 1)}
+
+
+_VALUES: Mapping[str, Callable[[Summary, Interval, Caution], _Told]] = {
+    "too-few": _size,
+    "exploratory": _size,
+    "guessing": _chance,
+    "unreadable": _unreadable,
+    "unreadable-many": _unreadable,
+    "format-gap": _gap,
+    "index-hits": _share,
+    "mass-low": _share,
+    "mass": _share,
+    "ties": _ties,
+    "incomplete": _counted,
+    "naming": _counted,
+    "duplicate-options": _counted,
+    "unbalanced": _unbalanced,
+    "choices-only": _blind,
+    "debiasing-hurts": _spreads,
+}
+
+
+def _prompts(summary: Summary, language: Language) -> list[Note]:
+    """What happened to the prompts on their way to the model."""
+    form = summary.format
+    if form is None:
+        return []
+    counts: Mapping[str, tuple[Level, int]] = {
+        "merged": ("info", form.merged_seams),
+        "truncated": ("warn", form.truncated),
+    }
+    return [
+        Note(level, rule, say(rule, language, k=count(k)))
+        for rule, (level, k) in counts.items()
+        if k
+    ] + _near_ties(form, language)
+
+
+def _near_ties(form: FormatFigures, language: Language) -> list[Note]:
+    """Told once they could move the accuracy by as much as a reader would notice."""
+    if not form.near_ties or form.near_ties < _NEAR_TIES * form.n_trials:
+        return []
+    k, n = count(form.near_ties), count(form.n_trials)
+    return [Note("info", "near-ties", say("near-ties", language, k=k, n=n))]

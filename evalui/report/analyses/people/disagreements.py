@@ -1,0 +1,110 @@
+"""One pair of answers to one question with all that was said of it, and where opinions part."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalui.report.analyses.arena.figures import Arena
+from evalui.scoring.arena.battles import Battle
+from evalui.types import Contestant, Duel, Outcome, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Two answers to one question as a judge or a panel saw them.
+
+    `duel` has its sides as the contestants stand. `there` is the verdict that saw model_a first,
+    `back` the one that saw model_b first, None if not made. `outcome` is what counts, seen from
+    `duel`: a tie where both orders count and differ, None where nothing counts.
+    """
+
+    duel: Duel
+    there: Verdict | None
+    back: Verdict | None
+    outcome: Outcome | None
+
+    @property
+    def flipped(self) -> bool:
+        """Whether both orders were read and say different things."""
+        outcomes = [
+            seen_from(self.duel, one) for one in (self.there, self.back) if one and one.outcome
+        ]
+        return len(set(outcomes)) == 2
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An item on which people and the judge, or people among themselves, say different things.
+
+    All outcomes are seen from the sides of `duel`; `people` has those of each person.
+    """
+
+    duel: Duel
+    judge: Outcome | None
+    people: Mapping[str, Outcome]
+
+
+def items(arena: Arena) -> tuple[Item, ...]:
+    """The items of an arena in the order in which they were first judged."""
+    seats = seats_of(arena.contestants)
+    made: dict[Duel, dict[str, Verdict]] = {}
+    for verdict in arena.verdicts:
+        duel = seated(verdict.duel, seats)
+        made.setdefault(duel, {})[verdict.duel.model_a] = verdict
+    counted = _counted(arena.battles, seats)
+    return tuple(
+        Item(duel, orders.get(duel.model_a), orders.get(duel.model_b), counted.get(duel))
+        for duel, orders in made.items()
+    )
+
+
+def disagreements(
+    judged: Iterable[Item], voted: Mapping[Duel, Mapping[str, Outcome]]
+) -> tuple[Disagreement, ...]:
+    """The items that people voted on with more than one opinion, the judge's included.
+
+    A judge that never says "neither" is taken to have no word for it but a tie.
+    """
+    outcomes: dict[Duel, Outcome | None] = {item.duel: item.outcome for item in judged}
+    coarse = "neither" not in outcomes.values()
+    found: list[Disagreement] = []
+    for duel, people in voted.items():
+        judge = outcomes.get(duel)
+        meant = {_coarse(each) if coarse else each for each in people.values()}
+        if len(set(people.values())) > 1 or (judge and meant != {judge}):
+            found.append(Disagreement(duel, judge, people))
+    return tuple(found)
+
+
+def seats_of(contestants: Sequence[Contestant]) -> Mapping[str, int]:
+    """Where each contestant stands."""
+    return {one.name: place for place, one in enumerate(contestants)}
+
+
+def seated(duel: Duel, seats: Mapping[str, int]) -> Duel:
+    """The duel with the contestant that stands first as model_a."""
+    if seats[duel.model_a] < seats[duel.model_b]:
+        return duel
+    return Duel(duel.sample_id, duel.model_b, duel.model_a)
+
+
+def seen_from(duel: Duel, verdict: Verdict) -> Outcome | None:
+    """The outcome of a verdict as seen from the sides of `duel`."""
+    if verdict.outcome is None or verdict.duel == duel:
+        return verdict.outcome
+    return Battle(verdict.duel.model_a, verdict.duel.model_b, verdict.outcome).mirrored.outcome
+
+
+def _counted(battles: Iterable[Battle], seats: Mapping[str, int]) -> dict[Duel, Outcome]:
+    rows: dict[Duel, set[Outcome]] = {}
+    for battle in battles:
+        duel = seated(Duel(battle.question or "", battle.model_a, battle.model_b), seats)
+        told = battle if battle.model_a == duel.model_a else battle.mirrored
+        rows.setdefault(duel, set()).add(told.outcome)
+    return {
+        duel: next(iter(outcomes)) if len(outcomes) == 1 else "tie"
+        for duel, outcomes in rows.items()
+    }
+
+
+def _coarse(outcome: Outcome) -> Outcome:
+    return "tie" if outcome == "neither" else outcome

@@ -1,0 +1,197 @@
+"""Battles and judgements collected elsewhere, one JSON object per line, as counts and ratings."""
+
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from evalui.errors import DataError
+from evalui.report.export.json import JsonObject
+from evalui.report.export.open_json import WINNERS, matrix_object
+from evalui.report.imports.predictions import Row, read_rows, shown
+from evalui.scoring.arena.battles import Battle, Tally, tallies, win_matrix
+from evalui.scoring.arena.bradley_terry import BradleyTerry, Connection, ranks, rate
+from evalui.scoring.arena.elo import (
+    K_FASTCHAT,
+    K_OPENCOMPASS,
+    PermutedElo,
+    interval,
+    permuted,
+    sequential,
+)
+from evalui.scoring.parsing.verdict import FORMATS, read_verdict
+from evalui.types import Outcome
+
+_OUTCOMES: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
+_VERDICTS: Mapping[Outcome, str] = {"a": "A", "b": "B", "tie": "tie", "neither": "neither"}
+
+
+def score_battles(path: Path) -> list[str]:
+    """One JSON object: counts, scores and ratings of a file of battles.
+
+    Raises:
+        DataError: the first row that does not fit, by file and line.
+    """
+    battles = read_battles(path)
+    return [json.dumps(figures(battles), ensure_ascii=False, indent=2)]
+
+
+def score_verdicts(path: Path) -> list[str]:
+    """A line for each `{"format", "reply"}` row: its verdict, null if unreadable, and the rule.
+
+    Raises:
+        DataError: the first row that does not fit, by file and line.
+    """
+    lines: list[str] = []
+    for row in read_rows(path):
+        form = _text(row, "format")
+        if form not in FORMATS:
+            raise DataError(
+                f"{row.place}: format {form!r} is unknown. Expected one of {', '.join(FORMATS)}."
+            )
+        read = read_verdict(form, _text(row, "reply"))
+        verdict = None if read.outcome is None else _VERDICTS[read.outcome]
+        lines.append(json.dumps({"verdict": verdict, "rule": read.rule}))
+    return lines
+
+
+def read_battles(path: Path) -> tuple[Battle, ...]:
+    """The battles of `{"model_a", "model_b", "winner", "question"}` rows; question may be absent.
+
+    Raises:
+        DataError: the first row that does not fit, by file and line.
+    """
+    battles: list[Battle] = []
+    for row in read_rows(path):
+        battle = _battle(row)
+        if battles and (battle.question is None) != (battles[0].question is None):
+            raise DataError(
+                f"{row.place}: some rows have a 'question' and others have none. "
+                "Expected one in every row or in no row."
+            )
+        battles.append(battle)
+    return tuple(battles)
+
+
+def figures(battles: Sequence[Battle]) -> JsonObject:
+    """Everything known of the battles; shares in per cent, models in order of appearance."""
+    counted = tallies(battles)
+    rated = rate(battles)
+    finite = rated.connection.finite
+    return {
+        "battles": len(battles),
+        "table": {name: _table_row(tally) for name, tally in counted.items()},
+        "scores": {name: tally.score for name, tally in counted.items()},
+        "win_matrix": matrix_object(win_matrix(battles)),
+        "elo": {
+            "finite": finite,
+            "k32": sequential(battles, K_OPENCOMPASS),
+            "k4": sequential(battles, K_FASTCHAT),
+            "permutations": _permutations(permuted(battles)),
+            "question_range": {name: list(ends) for name, ends in interval(battles).items()},
+        },
+        "bradley_terry": {
+            "finite": finite,
+            "problem": None if finite else _problem(rated.connection),
+            "ratings": _ratings(rated, counted),
+            "resampled": rated.unit,
+            "units": rated.units,
+            "resamples": rated.resamples,
+            "resamples_finite": rated.resamples_finite,
+            "seed": rated.seed,
+            "components": [list(group) for group in rated.connection.components],
+            "islands": [list(group) for group in rated.connection.islands],
+            "unbeaten": list(rated.connection.unbeaten),
+            "winless": list(rated.connection.winless),
+            "ranks": _ranks(rated, counted),
+        },
+    }
+
+
+def _battle(row: Row) -> Battle:
+    model_a, model_b, winner = (_text(row, key) for key in ("model_a", "model_b", "winner"))
+    if model_a == model_b:
+        raise DataError(f"{row.place}: model {model_a!r} meets itself. Expected two models.")
+    if winner not in _OUTCOMES:
+        raise DataError(
+            f"{row.place}: winner {winner!r} is unknown. Expected one of {', '.join(_OUTCOMES)}."
+        )
+    return Battle(model_a, model_b, _OUTCOMES[winner], _question(row))
+
+
+def _question(row: Row) -> str | None:
+    if "question" not in row.values:
+        # Other keys may be there, but a misspelt id must not pass for a missing one.
+        for key in get_close_matches("question", row.values, 1, 0.8):
+            raise DataError(f"{row.place}: unknown key {key!r}. Did you mean 'question'?")
+        return None
+    value = row.values["question"]
+    if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
+        raise DataError(f"{row.place}: 'question' is {shown(value)}, expected a text or a number.")
+    return str(value)
+
+
+def _text(row: Row, key: str) -> str:
+    value = row.text(key)
+    # An empty reply is a reply; a model or winner without a name is none.
+    if not value.strip() and key != "reply":
+        raise DataError(f"{row.place}: {key!r} is {shown(value)}, expected a text.")
+    return value
+
+
+def _table_row(tally: Tally) -> JsonObject:
+    counts = {"W": tally.win, "T": tally.tie, "L": tally.lose, "NB": tally.not_bad}
+    return {
+        "n": tally.n,
+        **counts,
+        "percent": {name: 100 * count / tally.n for name, count in counts.items()},
+        "both": tally.both,
+        "neither": tally.neither,
+        "win_rate": 100 * tally.win_rate,
+    }
+
+
+def _permutations(elo: PermutedElo) -> JsonObject:
+    return {
+        "k": elo.k,
+        "runs": elo.runs,
+        "seed": elo.seed,
+        "median": dict(elo.median),
+        "order_range": {name: [low, elo.high[name]] for name, low in elo.low.items()},
+    }
+
+
+def _ratings(rated: BradleyTerry, names: Mapping[str, Tally]) -> JsonObject:
+    """Each model's rating with its interval, null for a model without a finite one."""
+    return {
+        name: {"rating": found.value, "low": found.low, "high": found.high}
+        if (found := rated.ratings.get(name))
+        else None
+        for name in names
+    }
+
+
+def _ranks(rated: BradleyTerry, names: Mapping[str, Tally]) -> JsonObject:
+    """Each model's rank with its range, null for a model without a finite rating."""
+    found = ranks(rated)
+    return {
+        name: {
+            "rank": rank.best,
+            "low": rank.low,
+            "high": rank.high,
+            "with_leader": rank.with_leader,
+        }
+        if (rank := found.get(name))
+        else None
+        for name in names
+    }
+
+
+def _problem(connection: Connection) -> str:
+    if len(connection.islands) > 1:
+        return f"No finite rating: {len(connection.islands)} groups of models never met each other."
+    if connection.unbeaten:
+        return f"No finite rating: {', '.join(connection.unbeaten)} never lost a point."
+    if connection.winless:
+        return f"No finite rating: {', '.join(connection.winless)} never won a point."
+    return "No finite rating: some models never lost a point to any of the others."

@@ -1,0 +1,1 @@
+"""Sentences of reports in each language."""

@@ -1,0 +1,230 @@
+"""Compare, the questions on which two part: a list to filter, and one of them side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalui.report.analyses.arena.narrative import share_of_one
+from evalui.types import Sample
+from evalui.ui.components.fragment import Form
+from evalui.ui.components.html import Html, div, el, join, span
+from evalui.ui.components.widgets import button, card, field, note, select
+from evalui.ui.tabs.compare.comparison import Compared, Versus, split
+from evalui.ui.tabs.compare.question import outcome, side_by_side
+from evalui.ui.tabs.compare.selection import Contender
+from evalui.ui.tabs.evaluate.run_form import one, whole
+from evalui.ui.text import Text
+
+PAGE_SIZE = 100
+_DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the list shows: a pair, only the questions of one of them, a page (from 0).
+
+    `question` is open. `linked`: an address named it.
+    """
+
+    pair: str = ""
+    only: str = ""
+    page: int = 0
+    question: str = ""
+    linked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One question and who is better on it; None if neither is."""
+
+    sample: Sample
+    ahead: Contender | None
+    gap: float
+
+
+def read_wish(form: Form) -> Wish:
+    """The filters of a form or an address; what cannot be understood filters nothing."""
+    page = one(form, "page")
+    return Wish(
+        pair=one(form, "pair"),
+        only=one(form, "only"),
+        page=whole(page) or 0,
+        question=one(form, "question"),
+    )
+
+
+def questions(t: Text, compared: Compared, versus: Versus, wish: Wish) -> Html:
+    """The card with the list; the opened question unfolds below its line."""
+    every = _lines(compared, versus)
+    only = wish.only if wish.only in (versus.first.id, versus.second.id) else ""
+    found = [line for line in every if only in ("", line.ahead.id if line.ahead else "")]
+    page = _page(found, wish)
+    first = page * PAGE_SIZE
+    rows = found[first : first + PAGE_SIZE]
+    listed = any(line.sample.id == wish.question for line in rows)
+    legend = "legend_rouge" if compared.written else "legend"
+    return card(
+        div(
+            el("h2", t.count("compare.list.title", len(every))),
+            span(t(f"compare.list.{legend}"), cls="meta"),
+            _filters(t, compared, versus, every, only),
+            cls="card-h",
+        ),
+        _pair_picker(t, compared, versus),
+        el("input", type="hidden", name="page", value=page),
+        el("input", type="hidden", name="only", value=only),
+        el("input", type="hidden", name="question", value=wish.question),
+        None if listed else _beside(t, compared, versus, wish),
+        _listing(t, compared, versus, rows, wish) if rows else _nothing(t, every),
+        _steps(t, page, first, len(rows), len(found)),
+        cls="compare-card",
+    )
+
+
+def _lines(compared: Compared, versus: Versus) -> list[_Line]:
+    ahead, behind, _ = split(compared, versus)
+    winners = dict.fromkeys(ahead, versus.first) | dict.fromkeys(behind, versus.second)
+    mine, other = compared.values[versus.first.id], compared.values[versus.second.id]
+    lines = [
+        _Line(sample, winners[name], abs(mine[name] - other[name]))
+        for name, sample in compared.samples.items()
+        if name in winners
+    ]
+    # Right and wrong have one difference; of others the widest tell most.
+    return sorted(lines, key=lambda line: -line.gap) if compared.written else lines
+
+
+def _page(found: Sequence[_Line], wish: Wish) -> int:
+    """The page that was asked for, or the one with the question that an address names."""
+    if wish.linked:
+        for place, line in enumerate(found):
+            if line.sample.id == wish.question:
+                return place // PAGE_SIZE
+    return wish.page
+
+
+def _filters(
+    t: Text, compared: Compared, versus: Versus, every: Sequence[_Line], only: str
+) -> Html:
+    word = "compare.list.closer" if compared.written else "compare.list.only"
+    if compared.measure == "mean_over_orders":
+        word = "compare.list.higher"
+    parts = [("", t("compare.list.all", n=f"{len(every):,}"))]
+    for each in (versus.first, versus.second):
+        n = sum(line.ahead == each for line in every)
+        parts.append((each.id, t(word, name=each.name, n=f"{n:,}")))
+    return div(
+        *(
+            el(
+                "button",
+                told,
+                type="button",
+                data_do="only",
+                data_only=id_,
+                aria_pressed="true" if id_ == only else "false",
+            )
+            for id_, told in parts
+        ),
+        cls="segments",
+        role="group",
+    )
+
+
+def _pair_picker(t: Text, compared: Compared, versus: Versus) -> Html:
+    if len(compared.pairs) < 2:
+        return el("input", type="hidden", name="pair", value=versus.key)
+    words = {
+        each.key: t("compare.versus", first=each.first.name, second=each.second.name)
+        for each in compared.pairs
+    }
+    return div(
+        field(t("compare.pair"), select("pair", words, versus.key)), cls="fields compare-pair"
+    )
+
+
+def _beside(t: Text, compared: Compared, versus: Versus, wish: Wish) -> Html | None:
+    """A question that an address names and the list does not hold: they agree on it."""
+    sample = compared.samples.get(wish.question)
+    if sample is None or not wish.linked:
+        return None
+    return div(
+        el("h3", t("question.title", id=_short(sample))),
+        note("na", t("compare.question.equal")),
+        side_by_side(t, compared, versus, sample),
+        cls="compare-beside",
+    )
+
+
+def _listing(
+    t: Text, compared: Compared, versus: Versus, rows: Sequence[_Line], wish: Wish
+) -> Html:
+    subjects = any(line.sample.subject for line in rows)
+    heads = [
+        t("compare.list.id"),
+        t("compare.list.question"),
+        t("compare.list.subject") if subjects else "",
+        versus.first.name,
+        versus.second.name,
+        t(f"compare.list.{compared.measure}"),
+    ]
+    head = div(*(span(each) for each in heads), cls="compare-heads", aria_hidden="true")
+    items = [_item(t, compared, versus, line, wish) for line in rows]
+    return div(head, el("ul", *items, cls="list compare-list"), cls="compare-rows")
+
+
+def _item(t: Text, compared: Compared, versus: Versus, line: _Line, wish: Wish) -> Html:
+    sample = line.sample
+    opened = sample.id == wish.question
+    # Both names are read out with their marks, because the heads above are for the eye.
+    said = [
+        span(
+            _marks(t, compared, each, sample),
+            cls="dots",
+            title=each.name,
+        )
+        for each in (versus.first, versus.second)
+    ]
+    press = el(
+        "button",
+        span(_short(sample), cls="mono id"),
+        span(sample.question, cls="q"),
+        span(sample.subject, cls="meta"),
+        *said,
+        line.ahead.marked if line.ahead else span(),
+        type="button",
+        data_do="question",
+        data_question="" if opened else sample.id,
+        aria_expanded="true" if opened else "false",
+        autofocus=opened and wish.linked,
+    )
+    return el("li", press, side_by_side(t, compared, versus, sample) if opened else None)
+
+
+def _marks(t: Text, compared: Compared, contender: Contender, sample: Sample) -> Html:
+    if compared.written:
+        return join(share_of_one(compared.values[contender.id][sample.id]))
+    outcomes = [outcome(trial) for trial in compared.trials[contender.id].get(sample.id, ())]
+    words = t("list.comma").join(t(f"outcome.{each}") for each in outcomes)
+    marks = "".join(_DOTS[each] for each in outcomes)
+    return join(span(marks, aria_hidden="true"), span(f"{contender.name}: {words}", cls="hidden"))
+
+
+def _steps(t: Text, page: int, first: int, shown: int, total: int) -> Html | None:
+    if total <= PAGE_SIZE and not page:
+        return None
+    told = t("compare.list.shown", first=first + 1, last=first + shown, total=f"{total:,}")
+    more = first + shown < total
+    return div(
+        span(told if shown else "", cls="meta"),
+        button(t("compare.list.earlier"), "page", data_page=page - 1) if page else None,
+        button(t("compare.list.later"), "page", data_page=page + 1) if more else None,
+        cls="links pad",
+    )
+
+
+def _nothing(t: Text, every: Sequence[_Line]) -> Html:
+    key = "compare.list.nothing_here" if every else "compare.list.nothing"
+    return el("p", t(key), cls="dim gap-s")
+
+
+def _short(sample: Sample) -> str:
+    return sample.id.rpartition("/")[2]

@@ -1,0 +1,146 @@
+"""The right column of a model's row: its state, and what a person can do about it."""
+
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlencode
+
+from evalui.models.catalog import ModelState
+from evalui.runs.worker.model_tests import TrialRow
+from evalui.ui.components.format import moment
+from evalui.ui.components.html import Child, Html, div, el, join
+from evalui.ui.components.widgets import button, link_button, status
+from evalui.ui.services.models_service import Seat
+from evalui.ui.tabs.models.devices import worker_words
+from evalui.ui.tabs.models.rows import Around, Listed
+from evalui.ui.text import Text
+
+
+def state_column(t: Text, model: Listed, around: Around) -> Html:
+    """The state, when it was found, and the buttons."""
+    return div(
+        div(*_told(t, model, around), cls="told-state"),
+        div(*_actions(t, model, around), cls="acts"),
+        cls="model-state",
+    )
+
+
+def against(t: Text, model: Listed, around: Around) -> Html | None:
+    """Why it cannot be used, and what helps; None if nothing is against it."""
+    state = model.state
+    if state is None or not state.problem or model.look.asking:
+        return None
+    return div(
+        div(t.told(state.problem)), div(t(_advice(model, state, around)), cls="dim"), cls="why"
+    )
+
+
+def _told(t: Text, model: Listed, around: Around) -> list[Child]:
+    seat, last = model.seat, _last(t, model, around)
+    if model.state is None:
+        return [status("go", t("catalog.asked")), div(t("catalog.asked_about"), cls="meta")]
+    if model.look.asking:
+        return [status("go", t("catalog.asked")), last]
+    if model.state.away:  # it may pass by itself, so it must not look like what has to be mended
+        return [status("warn", t("catalog.away")), last]
+    if model.state.problem:
+        return [status("bad", t("catalog.problem")), last]
+    if seat and seat.row.holds and model.local:
+        return [status("ok", t("catalog.loaded")), div(_where(t, seat), cls="meta")]
+    if seat:
+        word = "catalog.in_use" if seat.row.holds else "catalog.loading"
+        return [status("go", t(word)), div(_where(t, seat), cls="meta")]
+    if model.remote:
+        silent = status("warn", t("catalog.silent")) if _silent(model) else None
+        return [silent or status("ok", t("catalog.answers")), last]
+    return _idle(t, model)
+
+
+def _idle(t: Text, model: Listed) -> list[Child]:
+    """The state of a model that nobody uses and nothing is against."""
+    if model.local and not Path(model.entry.path).is_absolute():
+        return [status("na", t("catalog.hub")), div(t("catalog.hub_about"), cls="meta")]
+    if not model.fits:
+        return [status("warn", t("catalog.tight")), div(t("catalog.tight_about"), cls="meta")]
+    return [status("ok", t("catalog.loadable" if model.local else "catalog.always"))]
+
+
+def _advice(model: Listed, state: ModelState, around: Around) -> str:
+    if state.away:
+        return "catalog.away_about"
+    if not around.may_edit:
+        return "catalog.mend_other"
+    return "catalog.mend_added" if model.added else "catalog.mend"
+
+
+def _last(t: Text, model: Listed, around: Around) -> Html | None:
+    """When an endpoint was last asked, or its files were looked at."""
+    if model.remote:
+        at, key = model.look.at, "catalog.asked_at"
+    else:
+        at, key = around.looked, "catalog.looked_at"
+    return div(t(key, when=_clock(t, at)), cls="meta") if at else None
+
+
+def _clock(t: Text, at: float) -> str:
+    """To the second, so that asking again is seen to have changed something."""
+    then, now = datetime.fromtimestamp(at).astimezone(), datetime.now().astimezone()
+    return f"{then:%H:%M:%S}" if then.date() == now.date() else moment(t, at)
+
+
+def _silent(model: Listed) -> bool:
+    """Whether its last test failed, and it was not asked since."""
+    trial, asked = model.trial, model.look.at or 0.0
+    return bool(trial and trial.state == "failed" and (trial.finished or trial.created) > asked)
+
+
+def _where(t: Text, seat: Seat) -> Html:
+    work = (
+        el("a", seat.run_name, href=f"?run={seat.row.run}&tab=runs")
+        if seat.row.run
+        else t("device.tries")
+    )
+    return join(worker_words(t, seat), " · ", work)
+
+
+def _actions(t: Text, model: Listed, around: Around) -> list[Html | None]:
+    name, trial = model.entry.name, model.trial
+    if around.asking == name:
+        return [
+            div(t("catalog.remove_sure"), cls="meta"),
+            button(t("catalog.remove_yes"), "remove", data_model=name),
+            button(t("runs.keep"), "keep", cls="quiet"),
+        ]
+    live = trial is not None and trial.live
+    return [
+        _waiting(t, trial, around) if live and trial and not model.seat else None,
+        None if live or not model.usable else button(t("catalog.test"), "test", data_model=name),
+        _again(t, model),
+        _compare(t, model),
+        link_button(t("file.remove"), "ask", data_model=name)
+        if model.added and around.may_edit
+        else None,
+    ]
+
+
+def _again(t: Text, model: Listed) -> Html | None:
+    """What cannot be used may be asked again first of all; what works, by the way."""
+    if model.look.asking or (model.usable and not model.remote):
+        return None
+    make = link_button if model.usable else button
+    word = t("catalog.ask_again" if model.remote else "catalog.look_again")
+    return make(word, "again", data_model=model.entry.name)
+
+
+def _waiting(t: Text, trial: TrialRow, around: Around) -> Html:
+    if trial.state == "running":
+        return div(status("go", t("tried.running")))
+    return div(status("na", t("tried.queued")), div(around.waits, cls="meta"))
+
+
+def _compare(t: Text, model: Listed) -> Html | None:
+    if not model.base or not model.usable:
+        return None
+    address = "?" + urlencode(
+        [("tab", "evaluate"), ("models", model.base.name), ("models", model.entry.name)]
+    )
+    return el("a", t("catalog.compare"), href=address, cls="btn")

@@ -1,0 +1,235 @@
+"""Results, Calibration: is a model right as often as it is sure, and was it naming letters?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.charts.calibration import reliability, reliability_subtitle, reliability_title
+from evalui.report.charts.common import marks
+from evalui.report.numbers import count, fixed, percent
+from evalui.scoring.calibration import Calibration, Mass
+from evalui.scoring.position_bias.summary import Bias
+from evalui.ui.components.format import ranged
+from evalui.ui.components.fragment import SKIP, Form, on, pane, read_act
+from evalui.ui.components.html import Child, Html, div, el, join, span
+from evalui.ui.components.widgets import (
+    card,
+    definitions,
+    field,
+    note,
+    select,
+    signature_line,
+    status,
+    table,
+    titled,
+)
+from evalui.ui.services.service import Desk
+from evalui.ui.tabs.evaluate.run_form import one
+from evalui.ui.tabs.results.overview.figures import cell_names, model_places
+from evalui.ui.tabs.results.run_view import Shown
+from evalui.ui.tabs.runs.progress_table import model_name
+from evalui.ui.text import Text
+
+_ENOUGH, _SOME = 0.5, 0.9  # label mass under which the figures are about a part only
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One cell and its questions with one number of options, as far as they have probabilities."""
+
+    cell_id: int
+    summary: Summary
+    bias: Bias
+    found: Calibration
+
+    @property
+    def key(self) -> str:
+        """Its value in the picker."""
+        return f"{self.cell_id}.{self.bias.n_options}"
+
+
+class CalibrationView:
+    """The view in one language."""
+
+    def __init__(self, desk: Desk, t: Text) -> None:
+        self.desk = desk
+        self.t = t
+        self.outputs: list[Any] = []
+
+    def build(self, run_id: gr.Textbox) -> None:
+        """Lay out the picker, the diagram with its table, and the figures of every cell."""
+        top = pane("calibration-top")
+        with gr.Row(visible=False, equal_height=True, elem_classes="charts") as charts:
+            with gr.Column(elem_classes="chart-card", scale=3, min_width=320):
+                title = pane("calibration-title")
+                diagram = gr.Plot(show_label=False, container=False)
+                bins = pane("calibration-bins")
+            with gr.Column(elem_classes="chart-card", scale=2, min_width=320):
+                figures = pane("calibration-figures")
+        last = pane("calibration-below")
+        self.outputs = [top, charts, title, diagram, bins, figures, last]
+        on(top, self.changed, inputs=[run_id], outputs=self.outputs)
+
+    def show(self, run_id: str, form: Form | None = None) -> tuple[Any, ...]:
+        """Everything the view shows of a run."""
+        shown, t = Shown(self.desk, self.t, run_id), self.t
+        offered = judged(shown.asked)
+        if not offered:
+            return _none(t), gr.Row(visible=False), SKIP, None, SKIP, SKIP, _without(t, shown)
+        wish = one(form or {}, "calibration_cell")
+        chosen = next((each for each in offered if each.key == wish), offered[0])
+        model = chosen.summary.cell.model
+        drawn = marks([s.cell.model for s in shown.asked.values()], shown.baselines)
+        words = {cell.id: shown.words(cell) for cell in shown.cells}
+        several = len({each.bias.n_options for each in offered}) > 1
+        names = {
+            each.key: words[each.cell_id]
+            + (f" · {t('file.options', n=each.bias.n_options)}" if several else "")
+            for each in offered
+        }
+        picker = field(t("calibration.cell"), select("calibration_cell", names, chosen.key))
+        return (
+            div(div(picker, cls="bias-pick"), cls="row end"),
+            gr.Row(visible=True),
+            chart_title(t, chosen),
+            reliability(chosen.found, t.language, colour=drawn[model].colour),
+            bins_table(t, chosen.found),
+            one_model(t, chosen),
+            div(_figures(t, shown, offered), _without(t, shown), cls="stack"),
+        )
+
+    def changed(self, run_id: str, event: gr.EventData) -> tuple[Any, ...]:
+        """Another cell of the run."""
+        return self.show(run_id, read_act(event).form)
+
+
+def judged(summaries: Mapping[int, Summary]) -> list[Judged]:
+    """Every cell with probabilities, once for each number of options."""
+    return [
+        Judged(cell_id, summary, found, found.calibration)
+        for cell_id, summary in summaries.items()
+        for found in (summary.bias.strata if summary.bias else ())
+        if found.calibration
+    ]
+
+
+def chart_title(t: Text, chosen: Judged) -> Html:
+    """Whether the model is surer than it is right, and the figures behind it."""
+    mass = chosen.summary.bias.mass if chosen.summary.bias else None
+    about = reliability_subtitle(chosen.found, mass.mean if mass else None, t.language)
+    title = reliability_title(chosen.found, chosen.summary.cell.model, t.language)
+    return join(el("h2", title), el("p", about, cls="meta"))
+
+
+def one_model(t: Text, chosen: Judged) -> Html:
+    """What the figures mean, and the letter mass that they rest on."""
+    mass = chosen.summary.bias.mass if chosen.summary.bias else None
+    rows: list[tuple[Child, Child]] = [
+        (t("calibration.ece"), fixed(100 * chosen.found.ece, 1)),
+        (t("calibration.brier"), fixed(chosen.found.brier, 3)),
+        (t("calibration.mass"), _mass(t, mass)),
+        (t("calibration.n"), count(chosen.found.n)),
+    ]
+    low = mass is not None and mass.mean < _SOME
+    return join(
+        el("h2", t("calibration.meaning")),
+        definitions(rows),
+        *(
+            el("p", t(f"calibration.{key}"), cls="meta gap-s")
+            for key in ("ece_about", "brier_about", "mass_about")
+        ),
+        div(note("warn", t("calibration.mass_low", value=percent(mass.mean))), cls="gap-s")
+        if low and mass
+        else None,
+    )
+
+
+def bins_table(t: Text, found: Calibration) -> Html:
+    """The diagram as a table; bins without questions are left out."""
+    rows: list[list[Child]] = [
+        [
+            f"{percent(each.low)}–{percent(each.high)} %",
+            f"{percent(each.confidence)} %",
+            ranged(each.accuracy),
+            count(each.accuracy.n),
+        ]
+        for each in found.bins
+        if each.accuracy and each.confidence is not None
+    ]
+    heads = [t(f"calibration.{key}") for key in ("bin", "mean", "accuracy", "n")]
+    return el(
+        "details",
+        el("summary", t("calibration.as_table")),
+        table(heads, rows, right=(1, 2, 3), cls="slim"),
+        cls="gap-s",
+    )
+
+
+def _figures(t: Text, shown: Shown, offered: list[Judged]) -> Html:
+    summaries = list(shown.asked.values())
+    names, places = cell_names(t, summaries), model_places(summaries, shown.baselines)
+    several = len({each.bias.n_options for each in offered}) > 1
+    rows: list[list[Child]] = []
+    for each in offered:
+        cell = each.summary.cell
+        name = model_name(names[cell], places[cell.model], cell.model in shown.baselines)
+        size = span(t("file.options", n=each.bias.n_options), cls="meta") if several else None
+        mass = each.summary.bias.mass if each.summary.bias else None
+        rows.append(
+            [
+                join(name, " ", size),
+                count(each.found.n),
+                _beside(t, fixed(100 * each.found.ece, 1), each.bias.ece, 100, 1),
+                _beside(t, fixed(each.found.brier, 3), each.bias.brier, 1, 3),
+                _mass(t, mass),
+            ]
+        )
+    heads = [t(f"calibration.{key}") for key in ("cell", "n", "ece", "brier", "mass")]
+    return div(
+        titled(
+            t("calibration.figures"),
+            table(heads, rows, right=(1, 2, 3)),
+            el("p", t("calibration.averages"), cls="meta gap-s") if several else None,
+            aside=t("calibration.figures_about"),
+        ),
+        div(*(signature_line(each.summary.cell.signature) for each in offered), cls="gap"),
+    )
+
+
+def _beside(t: Text, value: str, over: float | None, scale: int, places: int) -> Html:
+    """A figure of the order as written, and small beside it that of all orders."""
+    told = t("calibration.over", value=fixed(scale * over, places)) if over is not None else ""
+    return join(el("b", value), " ", span(told, cls="meta nw"))
+
+
+def _mass(t: Text, mass: Mass | None) -> Child:
+    if mass is None:
+        return "–"
+    least, low, _, high, _ = mass.quantiles
+    told = t("calibration.quantiles", low=percent(low), high=percent(high), least=percent(least))
+    value = f"{percent(mass.mean)} %"
+    kind = "bad" if mass.mean < _ENOUGH else "warn" if mass.mean < _SOME else "ok"
+    return join(status(kind, value), div(told, cls="meta"))
+
+
+def _without(t: Text, shown: Shown) -> Html:
+    """The cells without probabilities, each with its reason."""
+    names = cell_names(t, list(shown.asked.values()))
+    able = {each.summary.cell for each in judged(shown.asked)}
+    cells = [
+        names[summary.cell]
+        for summary in shown.asked.values()
+        if summary.accuracy and summary.cell not in able
+    ]
+    if not cells:
+        return div()
+    told = t("calibration.reason", cells=t("list.comma").join(cells))
+    return div(note("na", told), cls="unavailable")
+
+
+def _none(t: Text) -> Html:
+    words = el("p", t("calibration.none_about"), cls="dim")
+    return card(div(el("h2", t("calibration.none")), words, cls="empty unavailable"))

@@ -1,0 +1,64 @@
+"""Results, Report: the run as files to keep, and the report as it will read."""
+
+from typing import Any
+
+import gradio as gr
+
+from evalui.report.compile import preview
+from evalui.report.export.files import FORMATS
+from evalui.runs.database.records import RunRow
+from evalui.ui.components.fragment import pane
+from evalui.ui.components.html import Html, div, el
+from evalui.ui.components.widgets import card, note, titled
+from evalui.ui.services.service import Desk
+from evalui.ui.tabs.results.run_view import Shown
+from evalui.ui.text import Text
+
+
+class Report:
+    """The view in one language."""
+
+    def __init__(self, desk: Desk, t: Text) -> None:
+        self.desk = desk
+        self.t = t
+        self.outputs: list[Any] = []
+
+    def build(self, run_id: gr.Textbox) -> None:
+        """Lay out the links and the preview. Gradio's Markdown is sanitised."""
+        del run_id
+        links = pane("report-pane")
+        with gr.Column(elem_classes="chart-card"):
+            preview = gr.Markdown(elem_id="report-preview")
+        self.outputs = [links, preview]
+
+    def show(self, run_id: str) -> tuple[Any, ...]:
+        """Links and preview of a run."""
+        shown = Shown(self.desk, self.t, run_id)
+        return downloads(self.t, shown.run), preview(
+            self.desk.report(run_id, self.t.language), self.t.language
+        )
+
+
+def downloads(t: Text, run: RunRow) -> Html:
+    """A plain link per format: it works without scripts, and on the first click."""
+    cards = [
+        card(
+            el("h3", t(f"report.{extension}")),
+            el("p", t(f"report.{extension}_about"), cls="dim"),
+            el(
+                "a",
+                t("report.download", name=extension.upper()),
+                href=f"../export/{run.id}.{extension}?lang={t.language}",
+                cls="btn pri" if extension == "zip" else "btn",
+                download=True,
+            ),
+        )
+        for extension in FORMATS
+    ]
+    live = run.state in ("queued", "running")
+    return div(
+        note("warn", t("report.unfinished")) if live else None,
+        titled(t("report.files"), div(*cards, cls="downloads"), aside=t("report.files_about")),
+        el("h2", t("report.preview")),
+        cls="stack",
+    )

@@ -1,0 +1,241 @@
+"""Results, Samples: filters, a page of questions from the database, and one question in full."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+from urllib.parse import urlencode
+
+import gradio as gr
+
+from evalui.runs.database.records import CellRow, Facets, OutcomeFilter, Page
+from evalui.runs.spec import ModeSpec
+from evalui.types import LETTERS
+from evalui.ui.components.fragment import Form, on, pane, read_act
+from evalui.ui.components.html import Html, div, el, span
+from evalui.ui.components.paged_list import question_list
+from evalui.ui.components.widgets import card, field, select
+from evalui.ui.services.service import Desk
+from evalui.ui.tabs.evaluate.run_form import one, whole
+from evalui.ui.tabs.results.run_view import Shown
+from evalui.ui.tabs.results.samples import open
+from evalui.ui.tabs.results.samples.open import Line, Wish
+from evalui.ui.tabs.results.samples.question import detail
+from evalui.ui.text import Text
+
+PAGE_SIZE = 100
+_OUTCOMES: Mapping[str, OutcomeFilter] = {name: name for name in get_args(OutcomeFilter)}
+_LONGEST_FIND = 200  # characters; SQLite refuses very long patterns
+_DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What the list shows. Slots count from 0; `page` too."""
+
+    outcome: OutcomeFilter = ""
+    subject: str = ""
+    rule: str = ""
+    gold: int | None = None
+    picked: int | None = None
+    find: str = ""
+    page: int = 0
+
+
+class Samples:
+    """The view in one language. The form in the browser is its whole state."""
+
+    def __init__(self, desk: Desk, t: Text) -> None:
+        self.desk = desk
+        self.t = t
+        self.outputs: list[Any] = []
+
+    def build(self, run_id: gr.Textbox) -> None:
+        """Lay out the one pane."""
+        whole = pane("samples-pane")
+        self.outputs = [whole]
+        on(whole, self.answer, inputs=[run_id], outputs=[whole])
+
+    def answer(self, run_id: str, event: gr.EventData) -> Html:
+        """The page after a filter, a step or a click on a question."""
+        act = read_act(event)
+        form = act.form | {name: act.one(name) for name in ("page", "sample") if act.one(name)}
+        if act.do == "set":
+            form |= {"page": "0", "sample": ""}
+        if act.do == "set" and act.one("name") == "cell":
+            form |= dict.fromkeys(("subject", "capability", "rule", "gold", "picked"), "")
+        return self.show(run_id, form)
+
+    def show(self, run_id: str, form: Form | None = None) -> Html:
+        """Filters, list and the opened question of a run."""
+        form = form or {}
+        shown, t, store = Shown(self.desk, self.t, run_id), self.t, self.desk.store
+        row, wish = shown.cell(one(form, "cell")), read_filters(form)
+        if open.is_open(row):
+            return self._answers(shown, row, form, wish.page)
+        found = store.page(
+            row.id,
+            outcome=wish.outcome,
+            subject=wish.subject,
+            rule=wish.rule,
+            gold_slot=wish.gold,
+            picked_slot=wish.picked,
+            find=wish.find,
+            offset=wish.page * PAGE_SIZE,
+            limit=PAGE_SIZE,
+        )
+        ids = [line.sample_id for line in found.rows]
+        opened = one(form, "sample")
+        if not store.has_question(row.id, opened):  # none was asked for, or the link is an old one
+            opened = ids[0] if ids else ""
+        bar = filter_bar(t, row, _cells(shown), store.facets(row.id), wish)
+        return div(
+            bar,
+            div(listing(t, found, wish, opened), self._question(row, opened), cls="two-pane"),
+            cls="stack",
+        )
+
+    def _answers(self, shown: Shown, row: CellRow, form: Form, page: int) -> Html:
+        """The same for written answers: few filters, and an answer beside its reference."""
+        t, result = self.t, self.desk.result(row)
+        wish = open.read_wish(form, page)
+        found = open.choose(result, wish)
+        lines = {line.sample.id: line for line in open.choose(result, Wish())}
+        opened = one(form, "sample")
+        if opened not in lines:
+            first = found[wish.page * PAGE_SIZE : wish.page * PAGE_SIZE + 1]
+            opened = first[0].sample.id if first else ""
+        return div(
+            open.filter_bar(t, row, _cells(shown), result, wish),
+            div(
+                open.listing(t, found, wish, opened, page_size=PAGE_SIZE),
+                self._answer(row, lines[opened])
+                if opened
+                else card(div(t("samples.nothing"), cls="empty")),
+                cls="two-pane",
+            ),
+            cls="stack",
+        )
+
+    def _answer(self, row: CellRow, line: Line) -> Html:
+        mode = ModeSpec.model_validate_json(row.plan)
+        asked = () if mode.recorded else self.desk.store.prompts(row, line.sample.id)
+        address = _address(row, line.sample.id)
+        return open.open_detail(self.t, line, asked, mode, address=address)
+
+    def _question(self, row: CellRow, sample_id: str) -> Html:
+        if not sample_id:
+            return card(div(self.t("samples.nothing"), cls="empty"))
+        store = self.desk.store
+        return detail(
+            self.t,
+            store.question(row.id, sample_id),
+            store.prompts(row, sample_id),
+            row.cell.pattern,
+            address=_address(row, sample_id),
+        )
+
+
+def read_filters(form: Form) -> Filters:
+    """The filters of a form or an address; what cannot be understood filters nothing."""
+    return Filters(
+        outcome=_OUTCOMES.get(one(form, "outcome"), ""),
+        subject=one(form, "subject"),
+        rule=one(form, "rule"),
+        gold=_slot(one(form, "gold")),
+        picked=_slot(one(form, "picked")),
+        find=one(form, "find").strip()[:_LONGEST_FIND],
+        page=whole(one(form, "page")) or 0,
+    )
+
+
+def filter_bar(
+    t: Text,
+    row: CellRow,
+    cells: Mapping[str, str],
+    facets: Facets,
+    wish: Filters,
+) -> Html:
+    """A field per filter. The page starts again from the first when one changes."""
+    any_ = {"": t("samples.any")}
+    slots = any_ | {str(slot): LETTERS[slot] for slot in range(facets.n_options)}
+    outcomes = {name: t(f"outcome.{name or 'all'}") for name in _OUTCOMES}
+    subjects = any_ | {name: name for name in facets.subjects if name}
+    rules = any_ | {name: name for name in facets.rules}
+    fields = [
+        field(t("samples.cell"), select("cell", cells, str(row.id))),
+        field(t("samples.outcome"), select("outcome", outcomes, wish.outcome)),
+        field(t("samples.subject"), select("subject", subjects, wish.subject))
+        if len(subjects) > 2
+        else None,
+        field(t("samples.rule"), select("rule", rules, wish.rule)),
+        field(t("samples.gold"), select("gold", slots, _text(wish.gold))),
+        field(t("samples.picked"), select("picked", slots, _text(wish.picked))),
+        field(
+            t("samples.find"),
+            el(
+                "input",
+                type="search",
+                name="find",
+                value=wish.find,
+                placeholder=t("samples.find_hint"),
+            ),
+        ),
+    ]
+    return div(*fields, cls="fields")
+
+
+def listing(t: Text, page: Page, wish: Filters, opened: str) -> Html:
+    """The questions of one page; arrow keys move between them."""
+    first = wish.page * PAGE_SIZE
+    shown = (
+        t("samples.shown", first=f"{first + 1:,}", last=f"{first + len(page.rows):,}")
+        if page.rows
+        else ""
+    )
+    items = [
+        el(
+            "li",
+            el(
+                "button",
+                span(row.sample_id.rpartition("/")[2], cls="mono id"),
+                span(row.question, cls="q"),
+                span(
+                    *(_DOTS[outcome] for outcome in row.outcomes),
+                    cls="dots",
+                    title=_spoken(t, row.outcomes),
+                ),
+                span(row.subject, cls="meta") if row.subject else None,
+                type="button",
+                data_do="open",
+                data_sample=row.sample_id,
+                aria_current="true" if row.sample_id == opened else None,
+            ),
+        )
+        for row in page.rows
+    ]
+    parts = question_list(
+        t, items, shown, total=page.total, end=first + len(page.rows), page=wish.page, opened=opened
+    )
+    return card(*parts, el("p", t("samples.legend"), cls="meta pad"), cls="flush")
+
+
+def _cells(shown: Shown) -> Mapping[str, str]:
+    return {str(cell.id): shown.words(cell) for cell in shown.questioned if cell.done}
+
+
+def _address(row: CellRow, sample_id: str) -> str:
+    wish = {"run": row.run_id, "sub": "samples", "cell": row.id, "sample": sample_id}
+    return f"?{urlencode(wish)}"
+
+
+def _spoken(t: Text, outcomes: tuple[str, ...]) -> str:
+    return t("list.comma").join(t(f"outcome.{outcome}") for outcome in outcomes)
+
+
+def _slot(text: str) -> int | None:
+    slot = whole(text)
+    return None if slot is None or slot >= len(LETTERS) else slot
+
+
+def _text(slot: int | None) -> str:
+    return "" if slot is None else str(slot)
