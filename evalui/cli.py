@@ -264,10 +264,7 @@ def _work(
         move()
     row = store.run(run_id)
     if row.state not in ("done", "failed"):
-        raise StoreError(
-            f"The run could not be written to {store.database.path}. Free some space and start it "
-            "again: what is answered is kept."
-        )
+        raise StoreError("run-unwritten", path=str(store.database.path))
 
 
 def _told(report: "Report") -> int:
@@ -294,32 +291,32 @@ def _settings() -> "Settings":
     except ValidationError as error:
         first = error.errors()[0]
         name = "_".join(str(part) for part in first["loc"])
-        raise SpecError(f"Setting EVALUI_{name.upper()}: {first['msg']}.") from error
+        raise SpecError("setting", name=name.upper(), reason=first["msg"]) from error
     except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"evalui.toml: {error}.") from error
+        raise SpecError("setting-file", reason=str(error)) from error
 
 
 def _language(settings: "Settings") -> Language:
     for language in get_args(Language):
         if language == settings.language:
             return language
-    raise SpecError(f"Setting EVALUI_LANGUAGE: {settings.language!r} is neither en nor zh.")
+    raise SpecError("setting-language", language=settings.language)
 
 
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise SpecError(f"{path} cannot be read: {error.strerror}.") from error
+        raise SpecError("file-unread", path=str(path), reason=str(error.strerror)) from error
     except UnicodeDecodeError as error:
-        raise SpecError(f"{path} is not UTF-8 text (byte {error.start}).") from error
+        raise SpecError("file-not-utf8", path=str(path), byte=error.start) from error
 
 
 def _folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{path} cannot be made a folder: {error.strerror}.") from error
+        raise StoreError("folder-unmade", path=str(path), reason=str(error.strerror)) from error
     return path
 
 

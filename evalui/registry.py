@@ -36,7 +36,6 @@ class Registry(Generic[T]):
         if name not in self._things:
             known = ", ".join(sorted(self._things)) or "none"
             raise UnknownName(
-                "Unknown {kind} {name!r}. Known: {known}.",
                 "unknown-name",
                 kind=self.kind,
                 name=name,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from evalui.datasets.tables.rows import Table
-from evalui.errors import Sentence
+from evalui.messages import Sentence, sentence
 from evalui.registry import Registry
 from evalui.types import LETTERS, Dataset, Fault, Kind, Sample, Split
 
@@ -33,55 +33,29 @@ RULES = (
     "duplicate-id",
 )
 
-# The English sentence of every note; its key is that of its translation.
-NOTES: Mapping[str, str] = {
-    "encoding": "{file} is not UTF-8; it was read as {encoding}.",
-    "dev-scored": (
-        "{file} is scored although it is a {split} file: there is no val or test file with answers."
-    ),
-    "train-unused": "{file} was left out: the worked examples come from the dev files.",
-    "test-without-answers": "{file} has no answers and was left out.",
-    "pictures": (
-        "{file} was left out: every row has a picture (column {column}), "
-        "and images are not supported yet."
-    ),
-    "no-scored-file": "{file} has worked examples only; nothing of {subject} is scored.",
-    "few-dev-rows": "{file} has only {rows} usable rows to show as worked examples.",
-    "no-dev-file": "{subject} has no dev file, so no worked examples can be shown.",
-    "ignored-files": "Ignored, since they are no tables of questions: {files}.",
-    "counts-from-0": (
-        "{file}: numbers under {column} are taken to count the options from 0, as is usual; "
-        "nothing in the file decides it. Choose the answer key index1 if they count from 1."
-    ),
-    "counts-from-1": (
-        "{file}: numbers under {column} count the options from 1: none is 0, and one is the "
-        "number of options. Choose the answer key index0 if they count from 0."
-    ),
-    "place-or-text": (
-        "{file}: {n} answers under {column} name one option by its place and another by its "
-        "text; the place was taken. Choose the answer key text for the other."
-    ),
-    "text-or-place": (
-        "{file}: {n} answers under {column} name one option by its text and another by its "
-        "place; the text was taken. Choose the answer key index0 for the other."
-    ),
-    "other-kind": (
-        "{file} was left out: its questions are of another kind ({kind}). "
-        "Choose that kind to evaluate them."
-    ),
-    "folder-missing": "{name} was left out: its folder is not among the files.",
-    "without-reference": "{file}: {n} of {rows} questions have no reference answer.",
-    "other-sheets": "{file}: the sheet “{sheet}” was read; there are also {others}.",
-    "hidden-sheets": "{file}: hidden sheets were left out: {sheets}.",
-    "duplicate-options": (
-        "{file}: rows with options of the same text, by line: {where}. They count in accuracy "
-        "({n} in all), and are left out of the robust figures and of the bias tests."
-    ),
-    "duplicate-options-left-out": (
-        "{file}: rows with options of the same text were left out as requested, {n} in all, "
-        "by line: {where}."
-    ),
-}
+# The key of every note's sentence.
+NOTES = (
+    "encoding",
+    "dev-scored",
+    "train-unused",
+    "test-without-answers",
+    "pictures",
+    "no-scored-file",
+    "few-dev-rows",
+    "no-dev-file",
+    "ignored-files",
+    "counts-from-0",
+    "counts-from-1",
+    "place-or-text",
+    "text-or-place",
+    "other-kind",
+    "folder-missing",
+    "without-reference",
+    "other-sheets",
+    "hidden-sheets",
+    "duplicate-options",
+    "duplicate-options-left-out",
+)
 
 # The notes on what was assumed of a file: whoever reads figures made of it should know.
 ASSUMPTIONS = (
@@ -141,12 +115,12 @@ class Note:
 
     def __str__(self) -> str:
         """The note as one English sentence."""
-        return NOTES[self.rule].format(**self.params)
+        return self.sentence
 
     @property
     def sentence(self) -> Sentence:
         """The note with what its translation needs."""
-        return Sentence(str(self), f"note.{self.rule}", self.params)
+        return sentence(f"note.{self.rule}", **self.params)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from evalui.datasets.files import swift_config
 from evalui.datasets.files.archive import Member, gather, is_json, is_workbook
 from evalui.datasets.files.reading import File, Opened, of_one_kind, open_files, read_files
 from evalui.datasets.questions.duplicates import LEFT_OUT, settled
-from evalui.errors import DataError, Sentence, sentence
+from evalui.errors import DataError
+from evalui.messages import Sentence, sentence
 from evalui.types import Dataset, Fault, Kind, Sample
 
 _SHOTS = 5  # worked examples that C-Eval gives
@@ -104,7 +105,7 @@ def load(
     aside = [note for note in opened if isinstance(note, Note)]
     notes = (*gathered.notes, *aside, *found.notes, *roles.notes, *repeated)
     if not roles.scored:
-        said = [sentence("There is nothing to score.", "nothing-to-score")]
+        said = [sentence("error.nothing-to-score")]
         said += (note.sentence for note in notes)
         raise DataError(_in_a_row(said))
     used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
@@ -165,7 +166,6 @@ def _check_lines(members: Sequence[Member], limits: Limits) -> None:
         names = ", ".join(member.name for member in members[:_SHOWN])
         more = f" (+{len(members) - _SHOWN})" if len(members) > _SHOWN else ""
         raise DataError(
-            "{files}: {n:,} lines; at most {limit:,} are read.",
             "too-many-lines",
             files=names + more,
             n=lines,
@@ -175,7 +175,7 @@ def _check_lines(members: Sequence[Member], limits: Limits) -> None:
 
 def _in_a_row(said: Sequence[Sentence]) -> Sentence:
     return reduce(
-        lambda before, after: sentence("{before} {after}", "both", before=before, after=after),
+        lambda before, after: sentence("error.both", before=before, after=after),
         said,
     )
 
@@ -187,8 +187,6 @@ def _check_names(files: Sequence[File]) -> None:
         other = seen.setdefault(role, file)
         if other is not file:
             raise DataError(
-                "{file} and {other} are both the {split} rows of {subject}. "
-                "Give them different names, or load them one at a time.",
                 "same-role",
                 file=other.source.name,
                 other=file.source.name,

@@ -87,7 +87,6 @@ def _source(path: Path, limits: Limits) -> Source:
     members = [member for member in gather([path], limits).members if not is_json(member)]
     if len(members) != 1:
         raise DataError(
-            "Answers are one file, but these are {n}: {files}.",
             "answers-one-file",
             n=len(members),
             files=", ".join(member.name for member in members[:3]) or path.name,
@@ -100,15 +99,12 @@ def _check_columns(records: Records, file: str) -> None:
         return
     if records.names.keys().isdisjoint(ANSWERS):
         raise DataError(
-            "{file} has no column of answers. Expected one of {known}.",
             "answers-no-column",
             file=file,
             known=", ".join(ANSWERS[:-1]),
         )
     if records.names.keys().isdisjoint((*KEYS, *_QUESTIONS)):
         raise DataError(
-            "{file} has no column that says which question an answer belongs to. "
-            "Expected one of {known}.",
             "answers-no-index",
             file=file,
             known=", ".join((*KEYS, *_QUESTIONS)),
@@ -126,14 +122,12 @@ def _of_model(rows: Sequence[Record], file: str, *, model: str) -> Sequence[Reco
         return rows
     if not model:
         raise DataError(
-            "{file} has answers of several models: {known}. Choose one.",
             "answers-several-models",
             file=file,
             known=", ".join(known),
         )
     if model not in known:
         raise DataError(
-            "{file} has no answers of {model}. Known: {known}.",
             "answers-no-model",
             file=file,
             model=model,
@@ -201,8 +195,6 @@ class _Matching:
             return next(iter(agreeing), None) or self._asked(question)
         if len(named) > 1:
             raise DataError(
-                "{file} line {line}: {n} questions have the index {key}. "
-                "Write the whole id, such as {sample}.",
                 "answers-ambiguous",
                 file=self.file,
                 line=row.line,
@@ -224,7 +216,6 @@ class _Matching:
     def _keep(self, sample: Sample, answer: tuple[str, ...], row: Record) -> None:
         if self.answers.setdefault(sample.id, answer) != answer:
             raise DataError(
-                "{file} line {line}: the answer to {sample} is not that of line {earlier}.",
                 "answers-twice",
                 file=self.file,
                 line=row.line,

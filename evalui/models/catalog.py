@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, cast, get_origin, get_type_hints, runtime_checkable
 
-from evalui.errors import EvaluiError, ModelError, Sentence, UnknownName, sentence
+from evalui.errors import EvaluiError, ModelError, UnknownName
+from evalui.messages import Sentence, sentence
 from evalui.models.base import BACKENDS, Limited, Model, ModelEntry
 from evalui.models.local import weights
 from evalui.types import Ability
@@ -23,11 +24,11 @@ _KINDS: Mapping[str, type[object]] = {
     if key != "name"
 }
 _CALLED: Mapping[type[object], str] = {
-    str: sentence("a text", "kind-text"),
-    bool: sentence("true or false", "kind-bool"),
-    int: sentence("a whole number", "kind-int"),
-    float: sentence("a number", "kind-number"),
-    dict: sentence("a table", "kind-table"),
+    str: sentence("error.kind-text"),
+    bool: sentence("error.kind-bool"),
+    int: sentence("error.kind-int"),
+    float: sentence("error.kind-number"),
+    dict: sentence("error.kind-table"),
 }
 
 
@@ -73,14 +74,12 @@ def read_catalog(path: Path) -> dict[str, ModelEntry]:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ModelError(
-            "The model catalog {file} cannot be read: {reason}.",
             "catalog-unreadable",
             file=str(path),
             reason=str(error.strerror),
         ) from error
     except ValueError as error:  # broken TOML, and bytes that are no UTF-8
         raise ModelError(
-            "The model catalog {file} is not valid TOML: {reason}",
             "catalog-no-toml",
             file=str(path),
             reason=str(error),
@@ -90,10 +89,9 @@ def read_catalog(path: Path) -> dict[str, ModelEntry]:
 
 def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
     """One table of the file `catalog` as an entry; raises `ModelError` as `read_catalog` does."""
-    where = sentence("{file}, model {name!r}", "where-model", file=catalog.name, name=name)
+    where = sentence("error.where-model", file=catalog.name, name=name)
     if not isinstance(table, dict):
         raise ModelError(
-            "{where}: expected a table of fields, found {found}.",
             "model-no-table",
             where=where,
             found=repr(table),
@@ -102,7 +100,6 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
     for key, value in values.items():
         if key not in _KINDS and (rest := _behind_dot(key, value)):
             raise ModelError(
-                '{where}: a name with a dot stands in quotes, as in ["{name}.{rest}"].',
                 "model-dotted-name",
                 where=where,
                 name=name,
@@ -110,7 +107,6 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
             )
         if key not in _KINDS:
             raise ModelError(
-                "{where}: unknown field {field!r}. Known: {known}.",
                 "model-unknown-field",
                 where=where,
                 field=key,
@@ -118,7 +114,6 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
             )
         if not _fits(value, _KINDS[key]):
             raise ModelError(
-                "{where}: {field} must be {wanted}, found {found}.",
                 "model-wrong-field",
                 where=where,
                 field=key,
@@ -127,7 +122,6 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
             )
     if "backend" not in values:
         raise ModelError(
-            "{where}: backend is missing. Known: {known}.",
             "model-no-backend",
             where=where,
             known=", ".join(BACKENDS),
@@ -206,7 +200,6 @@ def find(catalog: Mapping[str, ModelEntry], name: str) -> ModelEntry:
     """The entry of that name; raises `UnknownName` if there is none."""
     if name not in catalog:
         raise UnknownName(
-            "Unknown model {name!r}. Known: {known}.",
             "unknown-model",
             name=name,
             known=", ".join(sorted(catalog)),
@@ -242,7 +235,6 @@ def _check_prices(where: str, values: Mapping[str, Any]) -> None:
         price = values.get(key, 0.0)
         if not 0 <= price < math.inf:  # TOML knows nan and inf
             raise ModelError(
-                "{where}: {field} must be 0 or more, found {found}.",
                 "price-below-zero",
                 where=where,
                 field=key,

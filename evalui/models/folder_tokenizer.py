@@ -22,7 +22,6 @@ class FolderTokenizer:
             )
         except (OSError, ValueError, KeyError, ImportError) as error:
             raise ModelError(
-                "The tokenizer of {model} cannot be loaded: {reason}",
                 "tokenizer-unloadable",
                 model=name,
                 reason=str(error),
@@ -58,8 +57,6 @@ class FolderTokenizer:
         """The conversation up to where the model's turn begins."""
         if not self._tokenizer.chat_template:
             raise ModelError(
-                "{model} has no chat template, so it cannot be sent a conversation. "
-                "Run it with plain prompts.",
                 "no-chat-template",
                 model=self.name,
             )

@@ -148,8 +148,6 @@ def label_ids(
     """
     if missing := [label for label in labels if label not in known]:
         raise ModelError(
-            "The tokenizer of {model} has no single token for {label!r}, so its "
-            "next-token probability is not defined. Use the mode that reads replies.",
             "label-tokens",
             model=tokenizer.name,
             label=missing[0],
@@ -158,8 +156,6 @@ def label_ids(
     shared = [form for form in forms[0] if all(form in each for each in forms)]
     if not shared:
         raise ModelError(
-            "The tokenizer of {model} has no spelling in one token that the labels {labels} "
-            "share, so their probabilities cannot be compared. Use the mode that reads replies.",
             "label-forms",
             model=tokenizer.name,
             labels=", ".join(labels),
@@ -232,8 +228,6 @@ def _opening(
 def _start(tokenizer: Tokenizer) -> tuple[int]:
     if tokenizer.start is None:
         raise ModelError(
-            "{model} has neither a begin- nor an end-of-text token to stand for an "
-            "empty context. Give the template an unconditional text.",
             "no-start-token",
             model=tokenizer.name,
         )
@@ -250,7 +244,6 @@ def _pair(
     continuation = whole[seam:]
     if not continuation:
         raise ModelError(
-            "The tokenizer of {model} leaves nothing of a continuation.",
             "no-continuation",
             model=tokenizer.name,
         )
@@ -259,7 +252,6 @@ def _pair(
     cut = len(whole) - len(kept)
     if cut >= seam:
         raise ModelError(
-            "A continuation of {n} tokens does not fit {model}, which reads at most {limit}.",
             "continuation-too-long",
             n=len(continuation),
             model=tokenizer.name,

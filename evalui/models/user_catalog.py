@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from evalui.errors import ModelError, StoreError, sentence
+from evalui.errors import ModelError, StoreError
+from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import problem_of, read_catalog, read_entry, resolved
 from evalui.models.endpoint.http.addresses import check_url, host_of
@@ -105,8 +106,7 @@ def add(additions: Path, wanted: Wanted, *, catalog: Path) -> ModelEntry:
     with _WRITING:
         if wanted.name in read_models(catalog, additions):
             taken = sentence(
-                "There is a model {name!r} already. Choose another name.",
-                "model-name-taken",
+                "error.model-name-taken",
                 name=wanted.name,
             )
             raise Misfilled({"name": taken})
@@ -120,7 +120,6 @@ def remove(additions: Path, name: str) -> None:
         tables = _tables(additions)
         if name not in tables:
             raise ModelError(
-                "{name!r} was not added on this page, so it cannot be removed here.",
                 "model-not-added",
                 name=name,
             )
@@ -188,8 +187,6 @@ def _endpoint(wanted: Wanted) -> dict[str, Any]:
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ModelError(
-            "The name may have up to 64 letters, digits, dots, hyphens and underscores, "
-            "and begins with a letter or digit.",
             "model-bad-name",
         )
 
@@ -197,7 +194,6 @@ def _check_name(name: str) -> None:
 def _check_text(text: str) -> None:
     if len(text) > _LONGEST or not text.isprintable():
         raise ModelError(
-            "A field is longer than {n} characters, or holds something that cannot be read.",
             "model-bad-field",
             n=_LONGEST,
         )
@@ -206,11 +202,10 @@ def _check_text(text: str) -> None:
 def _folder(path: str) -> str:
     _check_text(path)
     if not path:
-        raise ModelError("Name the folder of the model.", "no-model-folder")
+        raise ModelError("no-model-folder")
     folder = Path(path).expanduser() if path.startswith("~/") else Path(path)
     if not folder.is_absolute():
         raise ModelError(
-            "{path!r} is no whole path: begin at the top, as in /data/models/mine.",
             "path-not-absolute",
             path=path,
         )
@@ -225,7 +220,6 @@ def _hub(path: str) -> str:
     _check_text(path)
     if not _HUB.fullmatch(path) or ".." in path:
         raise ModelError(
-            "{path!r} is no hub id: expected owner/name, as in Qwen/Qwen2.5-0.5B.",
             "no-hub-id",
             path=path,
         )
@@ -235,16 +229,12 @@ def _hub(path: str) -> str:
 def _check_served(path: str) -> None:
     _check_text(path)
     if not path:
-        raise ModelError(
-            "Name the model as its server calls it, as in gpt-4o-mini.", "endpoint-no-model"
-        )
+        raise ModelError("endpoint-no-model")
 
 
 def _check_variable(name: str) -> None:
     if name and not _VARIABLE.fullmatch(name):
         raise ModelError(
-            "The name of the variable that holds the key must end in _API_KEY, as in "
-            "OPENAI_API_KEY. Give its name, never the key itself.",
             "no-variable",
         )
 
@@ -255,13 +245,13 @@ def _price(text: str) -> float:
     except ValueError:
         price = math.nan
     if not 0 <= price < math.inf:
-        raise ModelError("Expected an amount of US dollars, as in 0.15.", "price-no-amount")
+        raise ModelError("price-no-amount")
     return price
 
 
 def _length(text: str) -> int:
     if text and not _TOKENS.fullmatch(text):
-        raise ModelError("Expected a whole number of tokens, as in 32768.", "length-no-number")
+        raise ModelError("length-no-number")
     return int(text or 0)
 
 
@@ -275,8 +265,6 @@ def _check_address(address: str) -> None:
     secretive = any(mark in address for mark in _SECRETIVE)
     if not known or secretive or parts.scheme not in ("http", "https"):
         raise ModelError(  # without the address: it may hold a password or a key
-            "This is no address of an endpoint: expected http:// or https:// with a host, and no "
-            "user name, password, query or fragment, as in http://127.0.0.1:8000/v1.",
             "no-address",
         )
     check_url(address)
@@ -296,7 +284,6 @@ def _write(additions: Path, tables: Mapping[str, Any]) -> None:
         _replace(additions, text)
     except OSError as error:
         raise StoreError(
-            "{file} cannot be written: {reason}.",
             "additions-unwritable",
             file=str(additions),
             reason=str(error.strerror),

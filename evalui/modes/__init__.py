@@ -17,8 +17,8 @@ __all__ = [
     "Setting",
     "choices_only",
     "cloze",
-    "multiple_choice_reply",
     "judge",
     "multiple_choice",
+    "multiple_choice_reply",
     "open_answer",
 ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from evalui import __version__
+from evalui.messages import localized
 from evalui.report.analyses.arena.document import arena_blocks
 from evalui.report.analyses.arena.figures import Arena, arenas
 from evalui.report.analyses.cost import Expense, expense_blocks
@@ -16,7 +17,6 @@ from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, as_markdown, escaped
-from evalui.report.sentences.catalogue import say
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
 __all__ = [
@@ -119,7 +119,7 @@ def first_sentence(report: Report, language: Language) -> str:
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:
     """The whole report: figures of choices, of judges, of texts, what lacks, cost, signatures."""
-    yield Heading(1, report.name or say("report", language))
+    yield Heading(1, report.name or localized("report", language))
     if report.summaries or not (report.answers or report.arenas):
         yield from choice_blocks(report.summaries, language, baselines=report.baselines)
     # A scripted judge is a rule, as a scripted model is a baseline.
@@ -133,6 +133,6 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
     yield from people_blocks(report.people, language, rule_based=rules)
     yield from left_out_blocks(report.left_out, language)
     yield from expense_blocks(report.expenses, language)
-    yield Heading(2, say("made", language))
+    yield Heading(2, localized("made", language))
     yield Bullets(report.signatures, signs=True)
-    yield Paragraph(say("by-evalui", language, version=__version__))
+    yield Paragraph(localized("by-evalui", language, version=__version__))

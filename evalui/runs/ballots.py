@@ -111,7 +111,7 @@ def ballot(database: Database, run_id: str, pair_token: str, *, pair: Pair, at: 
         (pair.sample_id, run_id, pair.dataset),
     )
     if row is None:
-        raise StoreError("Run {run!r} has no such pair of answers.", "no-pair", run=run_id)
+        raise StoreError("no-pair", run=run_id)
     return Ballot(
         pair_token,
         row["name"],

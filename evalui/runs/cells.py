@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evalui.errors import sentence
+from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import describe
 from evalui.modes import MODES, Mode, Setting
@@ -17,9 +17,9 @@ from evalui.types import Ability, Cell, Contestant, Dataset, Pattern, Sample, Va
 MOST_TRIALS = 1_000_000
 
 _LACKS: dict[Ability, str] = {
-    "next_token": sentence("it gives no probabilities of the next token", "lacks-next-token"),
-    "loglik": sentence("it gives no probability of a text", "lacks-loglik"),
-    "generate": sentence("it does not write replies", "lacks-generate"),
+    "next_token": sentence("error.lacks-next-token"),
+    "loglik": sentence("error.lacks-loglik"),
+    "generate": sentence("error.lacks-generate"),
 }
 
 
@@ -116,29 +116,24 @@ def why_not(dataset: Dataset, entry: ModelEntry, asked: ModeSpec) -> str:
     if dataset.kind not in mode.kinds:
         if dataset.kind == "multiple_choice":
             return sentence(
-                "{dataset} has options to choose from, nothing to write.",
-                "has-options",
+                "error.has-options",
                 dataset=dataset.name,
             )
-        return sentence(
-            "{dataset} has no options to choose from.", "no-options", dataset=dataset.name
-        )
+        return sentence("error.no-options", dataset=dataset.name)
     if not dataset.samples:
-        return sentence("{dataset} has no usable question.", "no-usable", dataset=dataset.name)
+        return sentence("error.no-usable", dataset=dataset.name)
     state = describe(entry)
     if state.problem:
         return state.problem
     if asked.ability not in state.abilities:
         return sentence(
-            "{model} cannot do this mode: {why}.",
-            "cannot-do",
+            "error.cannot-do",
             model=entry.name,
             why=state.lacks.get(asked.ability) or _LACKS[asked.ability],
         )
     if isinstance(mode, ChoicesOnly) and entry.backend == "scripted":
         return sentence(
-            "{model} follows a rule and knows a question by its text, which is left out here.",
-            "needs-question",
+            "error.needs-question",
             model=entry.name,
         )
     return ""

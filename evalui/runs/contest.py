@@ -103,7 +103,6 @@ def meetings(judging: Judging, names: Sequence[str]) -> tuple[Place, ...]:
         return tuple(combinations(range(len(names)), 2))
     if not first:
         raise SpecError(
-            "Judging: the plan {pairs!r} needs names under “baseline”.",
             "no-baseline",
             pairs=judging.pairs,
         )
@@ -135,7 +134,6 @@ def _places(wanted: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
     for name in wanted:
         if name not in names:
             raise UnknownName(
-                "Judging: {name!r} takes no part. Contestants: {known}.",
                 "no-contestant",
                 name=name,
                 known=", ".join(names),

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from evalui.errors import SpecError, sentence
+from evalui.errors import SpecError
+from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import find
 from evalui.modes import MODES, Mode, Setting
@@ -110,15 +111,14 @@ def _refuse_twins(
     contestants = [*spec.models, *brought, *again]
     judges = spec.judging.judges if spec.judging else []
     for what, listed in (
-        (sentence("datasets are called", "twin-datasets"), names),
-        (sentence("models are called", "twin-models"), contestants),
-        (sentence("judges are called", "twin-judges"), judges),
-        (sentence("modes are the same,", "twin-modes"), labels(spec.modes)),
+        (sentence("error.twin-datasets"), names),
+        (sentence("error.twin-models"), contestants),
+        (sentence("error.twin-judges"), judges),
+        (sentence("error.twin-modes"), labels(spec.modes)),
     ):
         name, count = next(iter(Counter(listed).most_common(1)), ("", 0))
         if count > 1:
             raise SpecError(
-                "{n} {what} {name!r}: name one of them otherwise, or leave it out.",
                 "twins",
                 n=count,
                 what=what,
@@ -153,8 +153,6 @@ def _plan_cell(
     total = sum(totals.values())
     if total > MOST_TRIALS:
         raise SpecError(
-            "{dataset} in {mode} would ask {n:,} times, more than {limit:,}. "
-            "Choose the circular pattern, or set a limit.",
             "too-many-trials",
             dataset=dataset.name,
             mode=label,
@@ -193,11 +191,8 @@ def _check_shots(dataset: Dataset, samples: Sequence[Sample], wanted: int) -> No
         if have[subject] < wanted:
             name = dataset.name
             if subject:
-                name = sentence(
-                    "{dataset}, subject {subject},", "of-subject", dataset=name, subject=subject
-                )
+                name = sentence("error.of-subject", dataset=name, subject=subject)
             raise SpecError(
-                "{name} has {n} worked examples in its dev file, {wanted} shots need {wanted}.",
                 "few-shots",
                 name=name,
                 n=have[subject],

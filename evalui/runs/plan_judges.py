@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from evalui.errors import SpecError, sentence
+from evalui.errors import SpecError
+from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.runs.cells import MOST_TRIALS, CellPlan, setting_of, why_not, work
 from evalui.runs.contest import Judging, meetings
@@ -55,7 +56,6 @@ def _plan(
     needed = 1 if judging.rates_single else 2
     if len(able) < needed:
         raise SpecError(
-            "{dataset} has answers of {n} contestants; judging needs {needed}.",
             "few-contestants",
             dataset=dataset.name,
             n=len(able),
@@ -80,7 +80,7 @@ def _plan(
         contestants=[contestant.name for contestant in contestants],
     )
     impossible = why_not(dataset, entry, mode) or (
-        "" if total else sentence("No question has answers to judge.", "nothing-to-judge")
+        "" if total else sentence("error.nothing-to-judge")
     )
     return CellPlan(
         cell=Cell(dataset.name, entry.name, JUDGE, JUDGE, "origin", told),
@@ -100,7 +100,6 @@ def _refuse_twins(dataset: Dataset, able: Sequence[CellPlan]) -> None:
     name, count = Counter(plan.cell.model for plan in able).most_common(1)[0]
     if count > 1:
         raise SpecError(
-            "{model} answers {dataset} in {n} ways: a judge can compare one of them.",
             "twin-contestants",
             model=name,
             dataset=dataset.name,
@@ -116,8 +115,6 @@ def _refuse_too_many(
     # A sample is drawn from all of them, so all of them have to be gone through.
     if showings > MOST_TRIALS:
         raise SpecError(
-            "Judging {dataset} would ask {n:,} times, more than {limit:,}. "
-            "Compare with a baseline, or set a limit.",
             "too-many-showings",
             dataset=dataset.name,
             n=showings,

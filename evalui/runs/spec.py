@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from evalui.datasets.base import Duplicates
 from evalui.datasets.tables.table import has_half_pair
-from evalui.errors import SpecError, sentence
+from evalui.errors import SpecError
+from evalui.messages import sentence
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template, template_from
 from evalui.runs.contest import AnswersSpec, Judging
@@ -181,7 +182,6 @@ def read_spec(text: str) -> RunSpec:
         values = json.loads(text)
     except json.JSONDecodeError as error:
         raise SpecError(
-            "The run specification is not JSON: line {line}, column {column}: {reason}.",
             "spec-no-json",
             line=error.lineno,
             column=error.colno,
@@ -189,11 +189,10 @@ def read_spec(text: str) -> RunSpec:
         ) from error
     except (RecursionError, ValueError) as error:  # a number of thousands of digits, too
         raise SpecError(
-            "The run specification is nested too deeply, or has a number that is too long.",
             "spec-too-deep",
         ) from error
     if has_half_pair(values):
-        raise SpecError("The run specification has half a Unicode character.", "half-character")
+        raise SpecError("half-character")
     _check_version(values)
     try:
         return RunSpec.model_validate(values)
@@ -201,7 +200,6 @@ def read_spec(text: str) -> RunSpec:
         first = error.errors()[0]
         place = _place(first["loc"])
         raise SpecError(
-            "Run specification, {place}: {reason}",
             "spec-field",
             place=place,
             reason=_told(first["type"], first["msg"], first["loc"]),
@@ -214,8 +212,6 @@ def _check_version(values: Any) -> None:
     version: Any = cast("dict[str, Any]", values).get("version", 1)
     if type(version) is not int or version not in (1, VERSION):
         raise SpecError(
-            "The run specification has version {version}. This evalui reads versions 1 and 2; "
-            "a specification without a version is of version 1.",
             "spec-version",
             version=json.dumps(version),
         )
@@ -242,4 +238,4 @@ def _told(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     }
     owner = owners.get(str(path[0]), RunSpec)
     known = ", ".join(owner.model_fields)
-    return sentence("there is no such field. Known: {known}.", "spec-no-field", known=known)
+    return sentence("error.spec-no-field", known=known)

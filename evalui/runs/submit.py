@@ -143,9 +143,7 @@ def _located(base: Path, path: str) -> Path:
     try:
         return base / Path(path).expanduser()
     except RuntimeError as error:  # "~nobody/..."
-        raise SpecError(
-            "The path {path} leads nowhere: {reason}", "path-unknown", path=path, reason=str(error)
-        ) from error
+        raise SpecError("path-unknown", path=path, reason=str(error)) from error
 
 
 def _collected(
@@ -161,7 +159,6 @@ def _collected(
     samples = datasets[source].samples
     if bool(wanted.path) == bool(wanted.run):
         raise SpecError(
-            "Answers of {model}: give either a path or an earlier run.",
             "answers-source",
             model=wanted.model,
         )
@@ -175,7 +172,6 @@ def _collected(
         answers, unknown = _earlier(store, wanted, samples, owner), 0
     if not answers:
         raise SpecError(
-            "Answers of {model}: none belongs to a question of {dataset}.",
             "answers-none",
             model=wanted.model,
             dataset=datasets[source].name,
@@ -200,7 +196,6 @@ def _source(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> str:
         if wanted.dataset in (key, dataset.name):
             return key
     raise SpecError(
-        "Answers of {model}: name the dataset they belong to. Known: {known}.",
         "answers-dataset",
         model=wanted.model,
         known=", ".join(dataset.name for dataset in datasets.values()),
@@ -212,7 +207,7 @@ def _earlier(
 ) -> Mapping[str, tuple[str, ...]]:
     """What the model answered in an earlier run of this owner, to questions that are the same."""
     if not may_see(store.run(wanted.run).owner, owner):
-        raise UnknownRun("There is no run {run!r}.", "no-run", run=wanted.run)
+        raise UnknownRun("no-run", run=wanted.run)
     asked = {sample.id: _asked(sample) for sample in samples}
     found: dict[str, tuple[str, ...]] = {}
     for row in store.cells(wanted.run):
@@ -226,7 +221,6 @@ def _earlier(
         }
         if found.keys() & answers.keys():
             raise SpecError(
-                "Answers of {model}: the earlier run has several to one question.",
                 "answers-several",
                 model=wanted.model,
             )
@@ -249,8 +243,6 @@ def _read(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> Loa
     name = loaded.dataset.name
     if source.sha256 and source.sha256 != loaded.dataset.sha256:
         raise SpecError(
-            "{name} has changed since the specification was written: its digest is "
-            "{found}, expected {expected}.",
             "dataset-changed",
             name=name,
             found=loaded.dataset.sha256[:8],
@@ -275,9 +267,6 @@ def _faulty(
         for each in listed
     ]
     return FaultyRows(
-        "Faults in {name}: {n}. The first is {fault}. Correct them, or leave these rows out: "
-        'write "skip_faulty": true inside the entry of {name} in the specification file, so that '
-        'it has "{key}": {json}',
         "faults",
         name=name,
         n=n,

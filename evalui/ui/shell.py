@@ -6,6 +6,7 @@ import gradio as gr
 from starlette.datastructures import QueryParams
 
 from evalui.errors import EvaluiError
+from evalui.messages import messages
 from evalui.types import Language
 from evalui.ui.components.fragment import QUIET, SKIP, Form, pane
 from evalui.ui.components.html import Html, div, el, span
@@ -18,7 +19,6 @@ from evalui.ui.tabs.evaluate.tab import Evaluate
 from evalui.ui.tabs.models.tab import Models
 from evalui.ui.tabs.results.tab import Results
 from evalui.ui.tabs.runs.tab import Runs
-from evalui.ui.text import text
 
 _TABS = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models")
 _CACHE_S = 3600  # how long Gradio keeps its own copies of plots
@@ -42,7 +42,7 @@ class Page:
 
     def __init__(self, desk: Desk, language: Language) -> None:
         self.desk = desk
-        self.t = text(language)
+        self.t = messages(language)
         self.evaluate = Evaluate(desk, self.t)
         self.runs = Runs(desk, self.t)
         self.results = Results(desk, self.t)

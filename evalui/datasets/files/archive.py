@@ -12,14 +12,14 @@ from pathlib import Path, PurePosixPath
 
 from evalui.datasets.base import Limits, Note
 from evalui.datasets.files.unpacking import content
-from evalui.errors import DataError, sentence
+from evalui.errors import DataError
+from evalui.messages import sentence
 
 _TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 _WORKBOOKS = (".xlsx",)
 _CONFIGS = (".json",)
 _KINDS = sentence(
-    "CSV, TSV, JSON Lines, Excel (.xlsx), a zip archive of them, or a SWIFT configuration (.json)",
-    "kinds",
+    "error.kinds",
 )
 _UTF8_NAME = 0x800  # zip flag: the name is UTF-8
 _ENCRYPTED = 0x1  # zip flag
@@ -68,7 +68,7 @@ class Gathered:
 def gather(paths: Sequence[Path], limits: Limits) -> Gathered:
     """Every table and configuration in `paths`, in name order; raises `DataError`."""
     if not paths:
-        raise DataError("No file was given.", "no-file")
+        raise DataError("no-file")
     members: list[Member] = []
     ignored: list[str] = []
     names = Counter(path.name for path in paths)
@@ -80,7 +80,6 @@ def gather(paths: Sequence[Path], limits: Limits) -> Gathered:
         ignored += (member.name for member in found if not _is_wanted(member.path))
         if sum(len(member.data) for member in members) > limits.unpacked:
             raise DataError(
-                "{file} and the files before it exceed {limit}.",
                 "too-much-together",
                 file=path.name,
                 limit=_mb(limits.unpacked),
@@ -88,7 +87,6 @@ def gather(paths: Sequence[Path], limits: Limits) -> Gathered:
     if not members:
         names = ", ".join(path.name for path in paths)
         raise DataError(
-            "{files} has no file that can be read. Expected {kinds}.",
             "nothing-readable",
             files=names,
             kinds=_KINDS,
@@ -113,7 +111,6 @@ def folder(path: Path, limits: Limits) -> Iterator[Member]:
     visible = [file for file in files if _is_visible(file.relative_to(path).parts)]
     if len(visible) > limits.files:
         raise DataError(
-            "{file} has more than {limit} files.",
             "folder-too-full",
             file=path.name,
             limit=limits.files,
@@ -128,7 +125,7 @@ def _found(path: Path, limits: Limits) -> Iterator[Member]:
         if path.is_dir():
             yield from folder(path, limits)
         elif not path.is_file():
-            raise DataError("{file} does not exist.", "no-such-file", file=path.name or str(path))
+            raise DataError("no-such-file", file=path.name or str(path))
         elif path.suffix.lower() == ".zip":
             yield from _unpacked(path.name, path, limits)
         elif _is_wanted(PurePosixPath(path.name)):
@@ -136,20 +133,17 @@ def _found(path: Path, limits: Limits) -> Iterator[Member]:
             yield Member(place, _content(path, limits), explicit=True)
         elif path.suffix.lower() == ".xls":
             raise DataError(
-                "{file} is in the old Excel format. Save it as .xlsx or as CSV in UTF-8.",
                 "workbook-old",
                 file=path.name,
             )
         else:
             raise DataError(
-                "{file} is of a kind that cannot be read. Expected {kinds}.",
                 "unknown-kind",
                 file=path.name,
                 kinds=_KINDS,
             )
     except OSError as error:
         raise DataError(
-            "{file} cannot be read: {reason}.",
             "file-unreadable",
             file=path.name,
             reason=str(error.strerror),
@@ -179,7 +173,6 @@ def _check_size(path: Path, limits: Limits) -> None:
     size = path.stat().st_size
     if size > limits.bytes:
         raise DataError(
-            "{file} has {size}; at most {limit} are read.",
             "file-too-large",
             file=path.name,
             size=_mb(size),
@@ -199,7 +192,6 @@ def _unpacked(name: str, path: Path, limits: Limits) -> Iterator[Member]:
                     yield Member(place, content(archive, info) if _is_wanted(place) else b"")
     except DAMAGED as error:
         raise DataError(
-            "{file} is no zip archive, or a damaged one: {reason}.",
             "zip-damaged",
             file=name,
             reason=str(error),
@@ -210,7 +202,6 @@ def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -
     """Raise `DataError` for an archive that is locked, too big, or points out of itself."""
     if len(infos) > limits.files:
         raise DataError(
-            "{file} has {n} files; at most {limit} are read.",
             "zip-too-full",
             file=name,
             n=len(infos),
@@ -218,7 +209,6 @@ def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -
         )
     if (size := sum(info.file_size for info in infos)) > limits.unpacked:
         raise DataError(
-            "{file} has {size} unpacked; at most {limit} are read.",
             "zip-too-large",
             file=name,
             size=_mb(size),
@@ -228,19 +218,14 @@ def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -
         place = PurePosixPath(_file_name(info))
         if place.is_absolute() or ".." in place.parts or ":" in place.parts[0]:
             raise DataError(
-                "{file} has a file that points outside of it: {place}.",
                 "zip-outside",
                 file=name,
                 place=str(place),
             )
         if info.flag_bits & _ENCRYPTED:
-            raise DataError(
-                "{file} is encrypted. Pack it again without a password.", "zip-locked", file=name
-            )
+            raise DataError("zip-locked", file=name)
         if info.file_size > max(_SMALL, limits.ratio * info.compress_size):
             raise DataError(
-                "{file}: {place} grows more than {ratio} times when unpacked. "
-                "That is how archives are made that fill a disk.",
                 "zip-bomb",
                 file=name,
                 place=str(place),

@@ -4,7 +4,8 @@ import codecs
 import re
 from typing import NamedTuple
 
-from evalui.errors import DataError, sentence
+from evalui.errors import DataError
+from evalui.messages import sentence
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -14,12 +15,12 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _MAGIC = (
-    (b"PK\x03\x04", sentence("a zip archive or an Excel workbook", "magic-zip")),
-    (b"\xd0\xcf\x11\xe0", sentence("an old Excel or Word file", "magic-office")),
-    (b"%PDF", sentence("a PDF", "magic-pdf")),
-    (b"\x1f\x8b", sentence("a gzip archive", "magic-gzip")),
-    (b"PAR1", sentence("a Parquet file", "magic-parquet")),
-    (b"SQLite format 3\x00", sentence("a SQLite database", "magic-sqlite")),
+    (b"PK\x03\x04", sentence("error.magic-zip")),
+    (b"\xd0\xcf\x11\xe0", sentence("error.magic-office")),
+    (b"%PDF", sentence("error.magic-pdf")),
+    (b"\x1f\x8b", sentence("error.magic-gzip")),
+    (b"PAR1", sentence("error.magic-parquet")),
+    (b"SQLite format 3\x00", sentence("error.magic-sqlite")),
 )
 _HEAD = 4096  # bytes looked at to tell UTF-16 without a mark: the header's ASCII names are there
 # Control characters that no text has; tab, line breaks and form feed are text.
@@ -36,11 +37,10 @@ class Decoded(NamedTuple):
 def decode(data: bytes, name: str) -> Decoded:
     """The text of a file; raises `DataError` if it has none or cannot be read as text."""
     if not data:
-        raise DataError("{file} is empty.", "empty-file", file=name)
+        raise DataError("empty-file", file=name)
     for magic, what in _MAGIC:
         if data.startswith(magic):
             raise DataError(
-                "{file} is {what}, not text. Save the table as CSV in UTF-8.",
                 "not-text",
                 file=name,
                 what=what,
@@ -48,19 +48,17 @@ def decode(data: bytes, name: str) -> Decoded:
     decoded = _decoded(data)
     if decoded is None:
         raise DataError(
-            "{file} is neither UTF-8 nor UTF-16 nor GB18030 text. Save it as CSV in UTF-8.",
             "unknown-encoding",
             file=name,
         )
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     if _is_binary(text):
         raise DataError(
-            "{file} is a binary file. Expected a table as CSV, TSV or JSON Lines.",
             "binary-file",
             file=name,
         )
     if not text.strip("\ufeff").strip():
-        raise DataError("{file} is empty.", "empty-file", file=name)
+        raise DataError("empty-file", file=name)
     return Decoded(text, decoded.encoding)
 
 

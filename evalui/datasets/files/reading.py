@@ -171,7 +171,6 @@ def _kind(files: Sequence[Opened], kinds: Sequence[Kind], layout: Layout) -> Kin
         return kinds[0] if kinds else "multiple_choice"
     if kinds and wish not in kinds and not any(_may_be(wish, file) for file in files):
         raise DataError(
-            "{files}: there are no questions of the kind {kind}. Found: {known}.",
             "no-such-kind",
             files=", ".join(file.source.name for file in files[:3]),
             kind=wish,

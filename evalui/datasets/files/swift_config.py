@@ -16,7 +16,8 @@ from evalui.datasets.base import Limits
 from evalui.datasets.files.archive import Member, folder, is_json
 from evalui.datasets.files.encoding import decode
 from evalui.datasets.tables.table import has_half_pair
-from evalui.errors import DataError, Sentence, sentence
+from evalui.errors import DataError
+from evalui.messages import Sentence, sentence
 from evalui.types import Kind
 
 PATTERNS = ("ceval", "general_qa")
@@ -73,7 +74,6 @@ def beside(path: Path, limits: Limits) -> tuple[Member, ...]:
         )
     except OSError as error:
         raise DataError(
-            "{file}: a folder cannot be read: {reason}.",
             "folder-unreadable",
             file=path.name,
             reason=str(error.strerror),
@@ -107,7 +107,6 @@ def pick(chosen: Sequence[Chosen], name: str) -> Chosen:
         if choice.name == name:
             return choice
     raise DataError(
-        "The configuration has no entry {name}. Known: {known}.",
         "config-no-entry",
         name=repr(name),
         known=", ".join(choice.name for choice in chosen) or "–",
@@ -120,8 +119,6 @@ def refuse_shared(mine: Chosen, others: Iterable[Chosen]) -> None:
         for member in mine.members if other.pattern == mine.pattern else ():
             if member.explicit and member in other.members:
                 raise DataError(
-                    "{file} may belong to {entry} or to {other}. Give the configuration and its "
-                    "folders together in a zip.",
                     "config-shared",
                     file=member.name,
                     entry=mine.name,
@@ -136,30 +133,23 @@ def read_config(member: Member) -> tuple[Entry, ...]:
         half = has_half_pair(value)
     except json.JSONDecodeError as error:
         raise DataError(
-            "{file} line {line}: no JSON ({reason}).",
             "config-no-json",
             file=member.name,
             line=error.lineno,
             reason=error.msg,
         ) from error
     except RecursionError as error:
-        raise DataError(
-            "{file}: JSON nested too deeply.", "json-too-deep", file=member.name
-        ) from error
+        raise DataError("json-too-deep", file=member.name) from error
     if half:
-        raise DataError(
-            "{file} has half of a \\u pair in one of its names.", "half-pair", file=member.name
-        )
+        raise DataError("half-pair", file=member.name)
     if not isinstance(value, list) or not value:
         raise DataError(
-            "{file} is no SWIFT configuration (a list of datasets). "
-            "Questions belong into CSV or JSON Lines.",
             "no-config",
             file=member.name,
         )
     entries = cast(list[Any], value)
     return tuple(
-        _entry(entry, sentence("{file}, dataset {n}", "where-dataset", file=member.name, n=n))
+        _entry(entry, sentence("error.where-dataset", file=member.name, n=n))
         for n, entry in enumerate(entries, 1)
     )
 
@@ -169,21 +159,17 @@ def _entry(value: Any, where: Sentence) -> Entry:
     dataset, pattern = entry.get("dataset"), entry.get("pattern")
     if pattern not in PATTERNS:
         raise DataError(
-            "{where}: found the pattern {pattern}, expected ceval or general_qa.",
             "config-pattern",
             where=where,
             pattern=repr(pattern),
         )
     if not isinstance(dataset, str) or not dataset.strip():
-        raise DataError(
-            "{where}: expected a folder under “dataset”.", "config-dataset", where=where
-        )
+        raise DataError("config-dataset", where=where)
     subsets = entry.get("subset_list", ["default"])
     if not isinstance(subsets, list) or not all(
         isinstance(subset, str) for subset in cast(list[Any], subsets)
     ):
         raise DataError(
-            "{where}: expected a list of names under “subset_list”.",
             "config-subsets",
             where=where,
         )
@@ -227,16 +213,12 @@ def _chosen(config: Member, entry: Entry, members: Sequence[Member], *, may_miss
 def _missing(config: Member, entry: Entry, subset: str) -> DataError:
     if entry.pattern == "general_qa":
         return DataError(
-            "{file}: expected {subset}.jsonl in {folder}, which is not among "
-            "the files. Give the folder together with the configuration, or both in a zip.",
             "config-missing-qa",
             file=config.name,
             subset=subset,
             folder=str(entry.dataset),
         )
     return DataError(
-        "{file}: expected {subset}_val.csv in {folder}, which is not among "
-        "the files. Give the folder together with the configuration, or both in a zip.",
         "config-missing",
         file=config.name,
         subset=subset,

@@ -103,7 +103,6 @@ def check_width(width: int, name: str, *, most: int = _COLUMNS) -> None:
     """
     if width > most:
         raise DataError(
-            "{file} has {n:,} columns; at most {limit:,} are read.",
             "too-many-columns",
             file=name,
             n=width,

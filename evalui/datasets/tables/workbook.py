@@ -96,16 +96,14 @@ def cell(value: Any) -> str:
 
 def _check(data: bytes, name: str, limits: Limits) -> None:
     if not data:
-        raise DataError("{file} is empty.", "empty-file", file=name)
+        raise DataError("empty-file", file=name)
     if data.startswith(_OLD):
         if _LOCKED in data:
             raise DataError(
-                "{file} is locked with a password. Save it without one.",
                 "workbook-locked",
                 file=name,
             )
         raise DataError(
-            "{file} is in the old Excel format. Save it as .xlsx or as CSV in UTF-8.",
             "workbook-old",
             file=name,
         )
@@ -117,7 +115,6 @@ def _check(data: bytes, name: str, limits: Limits) -> None:
     if any(look.declares for look in looks):
         # No spreadsheet program writes them; they are how a small text is made to fill a memory.
         raise DataError(
-            "{file} declares entities in its XML, which no workbook needs.",
             "workbook-entities",
             file=name,
         )
@@ -164,7 +161,6 @@ def _telling(name: str) -> Generator[None]:
     except (*_BROKEN, InvalidFileException) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise DataError(
-            "{file} is no Excel workbook, or a damaged one: {reason}.",
             "workbook-damaged",
             file=name,
             reason=reason.rstrip("."),
@@ -201,14 +197,13 @@ def _chosen(
     filled = [title for title, head in heads.items() if head.header]
     if wish and wish not in heads:
         raise DataError(
-            "{file} has no visible sheet “{sheet}”. Known: {known}.",
             "no-such-sheet",
             file=name,
             sheet=wish,
             known=", ".join(heads) or "–",
         )
     if not filled or (wish and wish not in filled):
-        raise DataError("{file} is empty.", "empty-file", file=name)
+        raise DataError("empty-file", file=name)
     return wish or next((title for title in filled if fits(heads[title])), filled[0])
 
 
@@ -281,7 +276,6 @@ class _Reading:
 
     def _refuse(self) -> None:
         raise DataError(
-            "{file}: the sheet “{sheet}” has more than {lines:,} rows or {cells:,} cells.",
             "sheet-too-large",
             file=self.name,
             sheet=self.title,

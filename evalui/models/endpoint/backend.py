@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalui.errors import MissingAbility, ModelError, Sentence, sentence
+from evalui.errors import MissingAbility, ModelError
+from evalui.messages import Sentence, sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry
 from evalui.models.endpoint.config import Endpoint, read_endpoint
 from evalui.models.endpoint.http.circuit_breaker import Patience
@@ -142,7 +143,6 @@ class EndpointModel:
             ability = _ABILITY[type(request)]
             if ability not in self.abilities:
                 raise MissingAbility(
-                    "{model} cannot do this mode: {why}.",
                     "cannot-do",
                     model=self.name,
                     why=why_not(ability, self._findings.lacks.get(ability, "")),
@@ -173,9 +173,7 @@ class EndpointModel:
 
 def _drawn() -> Sentence:
     return sentence(
-        "The endpoint lets nobody choose the temperature: it draws replies at its own, and the "
-        "same question may get another one.",
-        "endpoint-draws",
+        "error.endpoint-draws",
     )
 
 
@@ -183,8 +181,7 @@ def _tokenizer_problem(endpoint: Endpoint) -> str:
     if endpoint.tokenizer is None or endpoint.tokenizer.is_dir():
         return ""
     return sentence(
-        "options.tokenizer: there is no folder {folder}.",
-        "endpoint-no-tokenizer",
+        "error.endpoint-no-tokenizer",
         folder=str(endpoint.tokenizer),
     )
 

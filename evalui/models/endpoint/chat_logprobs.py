@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from evalui.errors import sentence
+from evalui.messages import sentence
 from evalui.models.endpoint.http.client import Declined, Json, as_list, as_object, whole
 from evalui.models.endpoint.prompt_logprobs import LONGEST_MERGE, PART, Seam, score
 from evalui.models.endpoint.responses import LONGEST_ID, Place, read_row, unusable
@@ -47,7 +47,7 @@ def read_turns(answer: Json) -> list[Turned]:
     """
     rows = as_list(answer.get("prompt_logprobs"))
     if not rows or len(rows) != whole(as_object(answer.get("usage")).get("prompt_tokens")):
-        raise unusable(sentence("it leaves tokens without a score", "endpoint-token-unscored"))
+        raise unusable(sentence("error.endpoint-token-unscored"))
     return [_turned(row) for row in rows[1:]]
 
 
@@ -71,20 +71,18 @@ def score_turns(told: Sequence[Turned], context: Before, reply: str) -> Logprob:
     # where the model's turn is to begin.
     text = "".join(context.last[len(context.last) - taken_in :]) + reply
     if scored is None or taken_in > LONGEST_MERGE or not _spell(told[seam:], text):
-        raise Declined(
-            sentence("its chat template changes a reply that is to be scored", "endpoint-template")
-        )
+        raise Declined(sentence("error.endpoint-template"))
     return scored
 
 
 def _turned(row: object) -> Turned:
     told = as_object(row)
     if len(told) != 1:
-        raise unusable(sentence("it leaves tokens without a score", "endpoint-token-unscored"))
+        raise unusable(sentence("error.endpoint-token-unscored"))
     ((number, about),) = told.items()
     text = as_object(about).get("decoded_token")
     if not isinstance(text, str) or not _is_id(number):
-        raise unusable(sentence("it gives no token ids", "endpoint-no-token-ids"))
+        raise unusable(sentence("error.endpoint-no-token-ids"))
     return Turned(int(number), text, read_row(about, int(number)))
 
 

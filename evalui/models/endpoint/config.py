@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urlsplit
 
-from evalui.errors import ModelError, Sentence, sentence
+from evalui.errors import ModelError
+from evalui.messages import Sentence, sentence
 from evalui.models.base import ModelEntry
 from evalui.models.endpoint.http.addresses import check_url, host_of
 
@@ -69,13 +70,12 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
     options = entry.options
     if unknown := sorted(set(options) - set(_KNOWN)):
         raise ModelError(
-            "options.{option} is unknown. Known: {known}.",
             "endpoint-option",
             option=unknown[0],
             known=", ".join(_KNOWN),
         )
     if not entry.path:
-        raise ModelError("The entry has no path: give the model's name there.", "endpoint-no-path")
+        raise ModelError("endpoint-no-path")
     texts = {name: _text(options, name) for name in _TEXTS}
     numbers = {name: _number(options, name) for name in _NUMBERS}
     api = texts["api"] or "auto"
@@ -97,13 +97,11 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
     )
     if endpoint.key_env and not endpoint.key:
         raise ModelError(
-            "The environment variable {name}, which should hold the API key, is not set.",
             "endpoint-no-key",
             name=endpoint.key_env,
         )
     if not (endpoint.key.isascii() and endpoint.key.isprintable()):
         raise ModelError(
-            "The environment variable {name} holds characters that no API key has.",
             "endpoint-bad-key",
             name=endpoint.key_env,
         )
@@ -113,7 +111,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
 def _text(options: Mapping[str, Any], name: str) -> str:
     value = options.get(name, "")
     if not isinstance(value, str):
-        raise _wrong(name, sentence("a text", "kind-text"), value)
+        raise _wrong(name, sentence("error.kind-text"), value)
     return value
 
 
@@ -128,31 +126,27 @@ def _number(options: Mapping[str, Any], name: str) -> float:
 
 def _kind(least: float, *, whole: bool) -> Sentence:
     if whole:
-        return sentence("a whole number of at least {least}", "kind-whole-least", least=int(least))
-    return sentence("a number of at least {least}", "kind-least", least=least)
+        return sentence("error.kind-whole-least", least=int(least))
+    return sentence("error.kind-least", least=least)
 
 
 def _urls(options: Mapping[str, Any]) -> tuple[str, ...]:
     several = options.get("base_urls", [])
     if not isinstance(several, list):
-        raise _wrong("base_urls", sentence("a list of texts", "kind-texts"), several)
+        raise _wrong("base_urls", sentence("error.kind-texts"), several)
     one = options.get("base_url")
     found = [*([one] if one else []), *cast("list[Any]", several)]
     if not found:
         raise ModelError(
-            "options.base_url is missing: the address of the server, such as "
-            "http://127.0.0.1:8000/v1.",
             "endpoint-no-url",
         )
     for url in found:
         if isinstance(url, str) and any(mark in url for mark in _SECRETIVE):
             raise ModelError(  # without the address: it may hold a password or a key
-                "options.base_url must have no user name, password, query or fragment. "
-                "A key belongs in the environment variable that options.api_key_env names.",
                 "endpoint-secret-url",
             )
         if not isinstance(url, str) or not _is_url(url):
-            raise _wrong("base_url", sentence("an http address", "kind-address"), url)
+            raise _wrong("base_url", sentence("error.kind-address"), url)
         check_url(url)
     return tuple(dict.fromkeys(str(url).rstrip("/") for url in found))
 
@@ -171,7 +165,6 @@ def _is_url(url: str) -> bool:
 
 def _wrong(option: str, expected: str, found: object) -> ModelError:
     return ModelError(
-        "options.{option} must be {expected}, found {found}.",
         "endpoint-wrong-option",
         option=option,
         expected=expected,

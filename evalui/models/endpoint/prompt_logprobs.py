@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalui.errors import sentence
+from evalui.messages import sentence
 from evalui.models.endpoint.responses import Place, unusable
 from evalui.types import Logprob
 
@@ -67,9 +67,7 @@ def seam_by_context(places: Sequence[Place], context: Sequence[Place]) -> Seam:
             break
         same += 1
     if context and (same == 0 or same < len(context) - LONGEST_MERGE):
-        raise unusable(
-            sentence("its tokens do not show where the context ends", "endpoint-no-seam")
-        )
+        raise unusable(sentence("error.endpoint-no-seam"))
     return Seam(same, len(places), merged=same < len(context))
 
 

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from evalui.errors import Sentence, sentence
+from evalui.messages import Sentence, sentence
 from evalui.models.endpoint.chat_logprobs import CONTINUED, SCORED, before, read_turns, score_turns
 from evalui.models.endpoint.config import Endpoint
 from evalui.models.endpoint.http.client import LONGEST, Declined, Json, Post, as_object, whole
@@ -110,7 +110,7 @@ class Asker:
         (choice,) = choices(answer)
         listed = read_top(choice)
         if not listed:
-            raise unusable(sentence("it leaves tokens without a score", "endpoint-token-unscored"))
+            raise unusable(sentence("error.endpoint-token-unscored"))
         if why := why_unbelievable(listed):
             raise unusable(why)
         return label_probs(listed, request.labels, complete=complete)
@@ -129,9 +129,7 @@ class Asker:
         if scored is None:
             raise Declined(
                 sentence(
-                    "it gives no probability of the first token of a text; name the model's "
-                    "tokenizer in options.tokenizer",
-                    "endpoint-first-token",
+                    "error.endpoint-first-token",
                 )
             )
         return scored
@@ -146,7 +144,7 @@ class Asker:
         (choice,) = choices(answer)
         places = read_echo(choice)
         if not places:
-            raise unusable(sentence("it leaves tokens without a score", "endpoint-token-unscored"))
+            raise unusable(sentence("error.endpoint-token-unscored"))
         read = whole(as_object(answer.get("usage")).get("prompt_tokens"))
         return places[:read] if written and read else places
 
@@ -216,11 +214,7 @@ class Asker:
         """The answer, if it is from the model that answered the first time."""
         name, known = told_model(answer), self._found.told.split("|")
         if name and any(known) and name not in known:
-            raise unusable(
-                sentence(
-                    "another model answers, {name}", "endpoint-other-model", name=name[:LONGEST]
-                )
-            )
+            raise unusable(sentence("error.endpoint-other-model", name=name[:LONGEST]))
         return answer
 
     def _seed(self, prompt: Prompt) -> int:
@@ -237,5 +231,5 @@ def _turns(prompt: Prompt) -> tuple[Message, ...]:
 
 def _no_way(prompt: Prompt) -> Sentence:
     if isinstance(prompt, str):
-        return sentence("it takes conversations only", "endpoint-chat-only")
-    return sentence("it cannot be asked this about a conversation", "endpoint-plain-only")
+        return sentence("error.endpoint-chat-only")
+    return sentence("error.endpoint-plain-only")

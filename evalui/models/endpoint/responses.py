@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalui.errors import sentence
+from evalui.messages import sentence
 from evalui.models.endpoint.http.client import (
     Declined,
     Faltered,
@@ -61,14 +61,13 @@ def choices(answer: Json, count: int = 1) -> list[Json]:
     """The server's answers to `count` prompts, in the order of the prompts."""
     found = as_list(answer.get("choices"))
     if not found:
-        raise unusable(sentence("it answers without a choice", "endpoint-no-choice"))
+        raise unusable(sentence("error.endpoint-no-choice"))
     told = [as_object(choice) for choice in found]
     by_index = {str(each.get("index", place)): each for place, each in enumerate(told)}
     if len(found) != count or any(str(place) not in by_index for place in range(count)):
         raise unusable(
             sentence(
-                "it gives {found} answers to {count} prompts",
-                "endpoint-choice-count",
+                "error.endpoint-choice-count",
                 found=len(found),
                 count=count,
             )
@@ -85,16 +84,14 @@ def read_text(answer: Json, stop: Sequence[str]) -> Text:
     (choice,) = choices(answer)
     reason = str(choice.get("finish_reason")).lower()
     if reason in _WITHHELD:
-        raise Declined(sentence("its content filter withheld the reply", "endpoint-filtered"))
+        raise Declined(sentence("error.endpoint-filtered"))
     if reason not in _ENDED | _CUT:  # nor if there is none: nobody says that this is all
-        raise unusable(sentence("its reply breaks off", "endpoint-broken-off"))
+        raise unusable(sentence("error.endpoint-broken-off"))
     text = _written(choice)
     if reason in _CUT and _is_silent(choice, text):
         raise Declined(
             sentence(
-                "it used up its tokens before the reply began; raise the longest reply "
-                "(max_tokens), since thoughts count too",
-                "endpoint-only-thoughts",
+                "error.endpoint-only-thoughts",
             )
         )
     ends = [place for place in map(text.find, stop) if place >= 0]
@@ -112,7 +109,7 @@ def read_top(choice: Json) -> list[Listed]:
     content = as_list(logprobs.get("content"))  # chat, and the completions of llama.cpp
     listed = _from_content(content) if content else _from_columns(logprobs)
     if math.fsum(math.exp(each.logprob) for each in listed) > 1 + _ROUNDING:
-        raise unusable(sentence("its probabilities sum to more than 1", "endpoint-more-than-one"))
+        raise unusable(sentence("error.endpoint-more-than-one"))
     return sorted(listed, key=lambda each: -each.logprob)
 
 
@@ -124,7 +121,7 @@ def why_unbelievable(listed: Sequence[Listed]) -> str:
     """
     if not listed or listed[-1].logprob >= _IMPOSSIBLE:
         return ""
-    return sentence("it lists tokens that the model rules out", "endpoint-ruled-out")
+    return sentence("error.endpoint-ruled-out")
 
 
 def read_echo(choice: Json) -> list[Place]:
@@ -147,8 +144,7 @@ def read_prompt(choice: Json, ids: Sequence[int]) -> list[Place]:
     if len(rows) != len(ids):
         raise unusable(
             sentence(
-                "it scores {found} tokens where {count} were sent",
-                "endpoint-token-count",
+                "error.endpoint-token-count",
                 found=len(rows),
                 count=len(ids),
             )
@@ -184,7 +180,7 @@ def _written(choice: Json) -> str:
             return mended(told[key])
     if _thoughts(told):
         return ""
-    raise unusable(sentence("it answers without a text", "endpoint-no-text"))
+    raise unusable(sentence("error.endpoint-no-text"))
 
 
 def _is_silent(choice: Json, text: str) -> bool:
@@ -228,9 +224,7 @@ def _check_written(logprobs: Json, listed: Mapping[str, float]) -> None:
     if not tokens or not scores or str(tokens[0]) not in listed:
         return
     if _number(scores[0]) > listed[str(tokens[0])] + _ROUNDING:
-        raise unusable(
-            sentence("it lists one of several tokens with the same text", "endpoint-same-text")
-        )
+        raise unusable(sentence("error.endpoint-same-text"))
 
 
 def _echoed(token: str, score: object, top: Json) -> Place:
@@ -246,7 +240,7 @@ def _place(row: object, token: int) -> Place:
         return Place(str(token), None, first=False)
     told = as_object(as_object(row).get(str(token)))
     if not told:
-        raise unusable(sentence("it scores other tokens than were sent", "endpoint-other-tokens"))
+        raise unusable(sentence("error.endpoint-other-tokens"))
     return read_row(told, token)
 
 
@@ -254,4 +248,4 @@ def _number(value: object) -> float:
     """A log-probability; one that is none spoils the whole answer."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and value <= _ROUNDING:
         return min(0.0, float(value))
-    raise unusable(sentence("its log-probabilities are no numbers", "endpoint-no-logprob"))
+    raise unusable(sentence("error.endpoint-no-logprob"))

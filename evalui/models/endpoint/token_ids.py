@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from evalui.errors import sentence
+from evalui.messages import sentence
 from evalui.models.endpoint.http.client import Json
 from evalui.models.endpoint.responses import choices, read_prompt, read_top, unusable
 from evalui.models.scoring_requests import Asked
@@ -55,7 +55,7 @@ def _picked(
     listed = read_top(choice)
     by_id = {each.id: each.logprob for each in listed}
     if not listed or any(token not in by_id for token in wanted):
-        raise unusable(sentence("it does not score all labels", "endpoint-labels-missing"))
+        raise unusable(sentence("error.endpoint-labels-missing"))
     # At temperature 0 the token it wrote is the most probable, and it is always listed.
     return [by_id[token] for token in wanted], _known(listed[0].id)
 
@@ -83,5 +83,5 @@ def _each_tried(
 
 def _known(value: T | None) -> T:
     if value is None:
-        raise unusable(sentence("it leaves tokens without a score", "endpoint-token-unscored"))
+        raise unusable(sentence("error.endpoint-token-unscored"))
     return value

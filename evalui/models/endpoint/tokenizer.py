@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence, Sized
 from functools import partial
 from typing import Any, TypeVar
 
-from evalui.errors import sentence
+from evalui.messages import sentence
 from evalui.models.endpoint.http.client import Json, Post, as_list
 from evalui.models.endpoint.responses import unusable
 from evalui.models.tokenization import spellings_among
@@ -134,7 +134,7 @@ class ServerTokenizer:
         answer = self._post("/tokenize", {"model": self._model, **body})
         found = as_list(answer.get("tokens"))
         if any(type(token) is not int for token in found) or len(found) != answer.get("count"):
-            raise unusable(sentence("it gives no token ids", "endpoint-no-token-ids"))
+            raise unusable(sentence("error.endpoint-no-token-ids"))
         return tuple(found)
 
     def _text(self, ids: tuple[int, ...]) -> str:
@@ -144,5 +144,5 @@ class ServerTokenizer:
         answer = self._post("/detokenize", {"model": self._model, "tokens": list(ids)})
         text = answer.get("prompt")
         if not isinstance(text, str):
-            raise unusable(sentence("it gives no text for token ids", "endpoint-no-detokenize"))
+            raise unusable(sentence("error.endpoint-no-detokenize"))
         return text

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from evalui.errors import ModelError, sentence
+from evalui.errors import ModelError
+from evalui.messages import sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry
 from evalui.models.folder_tokenizer import FolderTokenizer
 from evalui.models.local import lora, weights
@@ -52,15 +53,14 @@ class TransformersBackend:
         if entry.dtype not in DTYPES:
             known = ", ".join(DTYPES)
             return sentence(
-                "dtype {dtype!r} is unknown. Known: {known}.",
-                "unknown-dtype",
+                "error.unknown-dtype",
                 dtype=entry.dtype,
                 known=known,
             )
         if found := _problem_of_library(entry):
             return found
         if not entry.path:
-            return sentence("The entry has no path: name a folder or a hub id.", "no-path")
+            return sentence("error.no-path")
         folder = Path(entry.path)
         if not folder.is_absolute():  # a hub id
             return lora.problem_of(entry)
@@ -68,8 +68,7 @@ class TransformersBackend:
             return found
         if entry.chat and not weights.has_chat_template(folder):
             return sentence(
-                "chat is on, but {folder} has no chat template.",
-                "chat-without-template",
+                "error.chat-without-template",
                 folder=str(folder),
             )
         return ""
@@ -190,7 +189,6 @@ class TransformersModel:
         room = self._limit - like.max_tokens
         if room < 1:
             raise ModelError(
-                "{model} reads and writes at most {limit} tokens together; {n} were asked for.",
                 "reply-too-long",
                 model=self.name,
                 limit=self._limit,
@@ -244,8 +242,7 @@ def _problem_of_library(entry: ModelEntry) -> str:
     if pinned is None or pinned in LIBRARIES:
         return ""
     return sentence(
-        "options.fp32 {found} is unknown. Known: {known}.",
-        "unknown-fp32",
+        "error.unknown-fp32",
         found=repr(pinned),
         known=", ".join(LIBRARIES),
     )
@@ -274,7 +271,6 @@ def folder_of(entry: ModelEntry) -> Path:
         )
     except (OSError, ValueError, HfHubHTTPError) as error:
         raise ModelError(
-            "{path} is neither a folder beside models.toml nor to be had from the hub: {reason}",
             "not-on-hub",
             path=entry.path,
             reason=str(error),

@@ -132,7 +132,6 @@ def renew(folder: Path, *, measured: Measure = measure) -> tuple[Choice | None, 
         return before, _keep(path, Choice(choose(rates), machine(), rates), replacing=True)
     except OSError as error:
         raise StoreError(
-            "{path} cannot be written: {reason}.",
             "not-written",
             path=str(path),
             reason=str(error.strerror),

@@ -138,7 +138,6 @@ def free(device: torch.device) -> None:
 def out_of_memory(tokens: int) -> ModelError:
     """The error of a device that cannot hold a batch of so many tokens."""
     return ModelError(
-        "The device ran out of memory on a batch of {n} tokens. Set EVALUI_TOKEN_BUDGET lower.",
         "out-of-memory",
         n=tokens,
     )
@@ -147,7 +146,7 @@ def out_of_memory(tokens: int) -> ModelError:
 def sound(scores: torch.Tensor) -> torch.Tensor:
     """The scores as they are; raises `ModelError` if one is NaN."""
     if bool(torch.isnan(scores).any()):
-        raise ModelError("The network computes NaN. Load it with dtype float32.", "nan")
+        raise ModelError("nan")
     return scores
 
 
@@ -182,7 +181,6 @@ def _read(folder: Path, kind: Any) -> Any:
         )
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
         raise ModelError(
-            "{folder} cannot be loaded: {reason}",
             "model-unloadable",
             folder=str(folder),
             reason=str(error),
@@ -190,16 +188,13 @@ def _read(folder: Path, kind: Any) -> Any:
     # transformers fills gaps with random numbers and goes on; the answers would be noise.
     if gaps := sorted(report["missing_keys"]):
         raise ModelError(
-            "{folder} lacks {n} weights of its architecture, e.g. {name}.",
             "model-gaps",
             folder=str(folder),
             n=len(gaps),
             name=gaps[0],
         )
     if model.get_output_embeddings() is None:
-        raise ModelError(
-            "{folder} holds no causal language model.", "not-causal", folder=str(folder)
-        )
+        raise ModelError("not-causal", folder=str(folder))
     return model
 
 
@@ -216,11 +211,9 @@ def _device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError as error:
-        raise ModelError(
-            "{name!r} is no device. Known: auto, cpu, cuda, cuda:0, ...", "no-device", name=name
-        ) from error
+        raise ModelError("no-device", name=name) from error
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise ModelError("The model is to run on cuda, but torch finds no GPU here.", "no-gpu")
+        raise ModelError("no-gpu")
     return device
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from evalui.errors import ModelError, sentence
+from evalui.errors import ModelError
+from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.local import weights
 
@@ -36,9 +37,7 @@ def problem_of(entry: ModelEntry) -> str:
         return ""
     merge = entry.options.get("merge")
     if merge is not None and not isinstance(merge, bool):
-        return sentence(
-            "options.merge must be true or false, found {found}.", "no-merge", found=repr(merge)
-        )
+        return sentence("error.no-merge", found=repr(merge))
     base = Path(entry.path)
     return problem(Path(entry.adapter), base=base if base.is_absolute() else None)
 
@@ -50,22 +49,19 @@ def problem(folder: Path, *, base: Path | None = None) -> str:
     """
     place = str(folder)
     if not folder.is_dir():
-        return sentence("There is no folder {folder}.", "no-folder", folder=place)
+        return sentence("error.no-folder", folder=place)
     if not (folder / _CONFIG).is_file():
         return sentence(
-            "{folder} has no adapter_config.json, so it holds no adapter.",
-            "no-adapter",
+            "error.no-adapter",
             folder=place,
         )
     if not (folder / _WEIGHTS).is_file():
         if any(folder.glob("adapter_model.*")):
             return sentence(
-                "{folder} has its weights as pickles only, which can run code when they are "
-                "read. Save them as safetensors.",
-                "pickles",
+                "error.pickles",
                 folder=place,
             )
-        return sentence("{folder} has no {file}.", "no-adapter-file", folder=place, file=_WEIGHTS)
+        return sentence("error.no-adapter-file", folder=place, file=_WEIGHTS)
     try:
         weights.parameters(folder)
         about = weights.read_json(folder / _CONFIG)
@@ -102,7 +98,6 @@ def attach(model: Any, folder: Path, *, base: str, merge: bool | None = None) ->
         )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         raise ModelError(
-            "The adapter {folder} does not fit {base}: {reason}",
             "adapter-unfit",
             folder=str(folder),
             base=base,
@@ -115,8 +110,6 @@ def attach(model: Any, folder: Path, *, base: str, merge: bool | None = None) ->
         return tuned.get_base_model(), "beside"
     if shared:
         raise ModelError(
-            "The adapter {folder} changes weights that {base} uses twice, so it cannot be "
-            "merged. Leave out options.merge.",
             "adapter-shared",
             folder=str(folder),
             base=base,
@@ -128,15 +121,13 @@ def _wrong_kind(folder: Path, about: Mapping[str, Any]) -> str:
     kind, task = about.get("peft_type"), about.get("task_type")
     if kind != "LORA":
         return sentence(
-            "{folder} holds an adapter of type {kind}. Only LoRA can be loaded.",
-            "adapter-kind",
+            "error.adapter-kind",
             folder=str(folder),
             kind=str(kind),
         )
     if task not in (None, "CAUSAL_LM"):
         return sentence(
-            "{folder} holds an adapter for {task}, not for a causal language model (CAUSAL_LM).",
-            "adapter-task",
+            "error.adapter-task",
             folder=str(folder),
             task=str(task),
         )
@@ -156,9 +147,7 @@ def _other_base(folder: Path, about: Mapping[str, Any], base: Path) -> str:
     for name in _SHAPE:
         if name in theirs and name in ours and theirs[name] != ours[name]:
             return sentence(
-                "The adapter {folder} was made for {model} with {name} = {theirs}; {base} has "
-                "{ours}.",
-                "adapter-other-base",
+                "error.adapter-other-base",
                 folder=str(folder),
                 model=str(made_for),
                 name=name,
@@ -216,7 +205,6 @@ def _biased(name: str, bias: str) -> bool:
 def _check_complete(folder: Path, gaps: Sequence[str]) -> None:
     if gaps:
         raise ModelError(
-            "The adapter {folder} lacks {n} of its weights, e.g. {name}.",
             "adapter-gaps",
             folder=str(folder),
             n=len(gaps),
@@ -228,7 +216,6 @@ def _check_placed(folder: Path, base: str, taken: Any) -> None:
     """peft drops what it cannot place."""
     if spare := sorted(taken.unexpected_keys):
         raise ModelError(
-            "The adapter {folder} has {n} weights that {base} has no place for, e.g. {name}.",
             "adapter-spare",
             folder=str(folder),
             n=len(spare),

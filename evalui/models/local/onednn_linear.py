@@ -20,8 +20,6 @@ def quicken(model: torch.nn.Module) -> int:
     """
     if not torch.backends.mkldnn.is_available():
         raise ModelError(
-            "oneDNN is to multiply, but this torch was built without it. Set EVALUI_FP32 and "
-            "options.fp32 to blas, or leave them out.",
             "no-onednn",
         )
     layers = [layer for layer in model.modules() if _plain(layer)]

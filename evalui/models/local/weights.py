@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from evalui.errors import ModelError, Sentence, sentence
+from evalui.errors import ModelError
+from evalui.messages import Sentence, sentence
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
@@ -30,8 +31,7 @@ def problem(folder: Path) -> str:
 def unreadable(place: Path, error: OSError) -> Sentence:
     """That a file cannot be read: the one the error names, else `place`."""
     return sentence(
-        "{folder} cannot be read: {reason}.",
-        "model-unreadable",
+        "error.model-unreadable",
         folder=str(error.filename or place),
         reason=error.strerror or str(error),
     )
@@ -40,26 +40,21 @@ def unreadable(place: Path, error: OSError) -> Sentence:
 def _problem(folder: Path) -> str:
     place = str(folder)
     if not folder.is_dir():
-        return sentence("There is no folder {folder}.", "no-folder", folder=place)
+        return sentence("error.no-folder", folder=place)
     if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
         return sentence(
-            "{folder} holds a LoRA adapter. Name it as the adapter, and its base as the model.",
-            "adapter-alone",
+            "error.adapter-alone",
             folder=place,
         )
     if not (folder / "config.json").is_file():
-        return sentence(
-            "{folder} has no config.json, so it holds no model.", "no-model-config", folder=place
-        )
+        return sentence("error.no-model-config", folder=place)
     if not any(folder.glob("*.safetensors")):
         if any(path for pattern in _PICKLES for path in folder.glob(pattern)):
             return sentence(
-                "{folder} has its weights as pickles only, which can run code when they are "
-                "read. Save them as safetensors.",
-                "pickles",
+                "error.pickles",
                 folder=place,
             )
-        return sentence("{folder} has no weights (*.safetensors).", "no-weights", folder=place)
+        return sentence("error.no-weights", folder=place)
     try:
         missing = _missing_parts(folder)
         parameters(folder)
@@ -68,16 +63,14 @@ def _problem(folder: Path) -> str:
         return error.sentence
     if missing:
         return sentence(
-            "{folder} lacks {part}, one of {n} missing parts of its weights.",
-            "missing-parts",
+            "error.missing-parts",
             folder=place,
             part=missing[0],
             n=len(missing),
         )
     if not any((folder / name).is_file() for name in _TOKENIZERS):
         return sentence(
-            "{folder} has no tokenizer ({names}).",
-            "no-tokenizer",
+            "error.no-tokenizer",
             folder=place,
             names=", ".join(_TOKENIZERS),
         )
@@ -119,7 +112,6 @@ def read_json(path: Path) -> dict[str, Any]:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
         raise ModelError(
-            "{file} is no JSON object: {reason}",
             "no-json-object",
             file=str(path),
             reason=str(error),
@@ -173,13 +165,10 @@ def _header(path: Path) -> dict[str, Any]:
             header.pop("__metadata__", None)
             end = max((_end(tensor) for tensor in header.values()), default=0)
         except (ValueError, TypeError, LookupError) as error:
-            raise ModelError(
-                "{file} is damaged: its header cannot be read.", "weights-header", file=str(path)
-            ) from error
+            raise ModelError("weights-header", file=str(path)) from error
     whole = 8 + length + end
     if path.stat().st_size < whole:
         raise ModelError(
-            "{file} is damaged: it ends before its {n} bytes.",
             "weights-cut",
             file=str(path),
             n=whole,

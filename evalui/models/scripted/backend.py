@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from evalui.errors import MissingAbility, ModelError, sentence
+from evalui.errors import MissingAbility, ModelError
+from evalui.messages import sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry
 from evalui.models.scripted.judges import Preferring, look, verdict
 from evalui.models.scripted.rules import RULES, Asked, Open
@@ -68,8 +69,7 @@ class ScriptedBackend:
             return ""
         known = ", ".join(RULES)
         return sentence(
-            "options.rule {rule!r} is unknown. Known: {known}.",
-            "unknown-rule",
+            "error.unknown-rule",
             rule=rule,
             known=known,
         )
@@ -113,7 +113,6 @@ class ScriptedModel:
             ability = _ABILITY[type(request)]
             if ability not in self.abilities:
                 raise MissingAbility(
-                    "{model} cannot answer {request}.",
                     "cannot-answer",
                     model=self.name,
                     request=type(request).__name__,
@@ -143,8 +142,6 @@ class ScriptedModel:
         logs = [math.log(self._rule.mass) + log for log in _log_softmax(scores)]
         if len(logs) != len(request.labels):
             raise ModelError(
-                "{model} sees {options} options in the prompt of {sample!r}, but "
-                "is asked for {labels} labels.",
                 "labels-differ",
                 model=self.name,
                 options=len(logs),
@@ -173,7 +170,6 @@ class ScriptedModel:
         shown = look(prompt)
         if shown is None:
             raise ModelError(
-                "{model} judges answers only; this prompt shows none.",
                 "only-judges",
                 model=self.name,
             )
@@ -207,8 +203,6 @@ class ScriptedModel:
         sample = self._known.asked(text)
         if sample is None:
             raise ModelError(
-                "{model} answers by rule and knows only the questions it was shown; this "
-                "prompt has none of them.",
                 "unknown-question",
                 model=self.name,
             )

@@ -139,7 +139,6 @@ def slots(sample: Sample, prompt: str) -> tuple[int, ...]:
         most = most or found
         begin = prompt.rfind(sample.question, 0, begin + len(sample.question) - 1) if begin else -1
     raise ModelError(
-        "No option {letter} can be made out in the prompt of {sample!r}.",
         "no-option-seen",
         letter=LETTERS[len(most)],
         sample=sample.id,

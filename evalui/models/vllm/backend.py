@@ -99,7 +99,6 @@ class Opened:
         wanted = entry.device.partition(":")[0]
         if wanted not in ("auto", self.device):
             raise ModelError(
-                "{model} is to run on {wanted}, but this vLLM is built for {found}.",
                 "vllm-device",
                 model=entry.name,
                 wanted=wanted,
@@ -154,7 +153,6 @@ class VllmModel:
         yield from self._write(requests, refused)
         if refused:
             raise Refused(
-                "vLLM turned down {n} requests to {model}, the first because: {reason}",
                 "vllm-refused",
                 n=len(refused),
                 model=self.name,
@@ -208,7 +206,6 @@ class VllmModel:
             room = self._limit - length
             if room < 1:
                 raise ModelError(
-                    "{model} reads and writes at most {limit} tokens together; {n} were asked for.",
                     "reply-too-long",
                     model=self.name,
                     limit=self._limit,

@@ -45,7 +45,6 @@ class Child:
         except OSError as error:
             self._close_files()
             raise ModelError(
-                "vLLM for {model} cannot be started with {python}: {reason}",
                 "vllm-not-started",
                 model=model,
                 python=command[0],
@@ -122,7 +121,6 @@ class Child:
             raise self._ended()
         if "failed" in message:
             raise ModelError(
-                "vLLM failed on {model}: {reason}",
                 "vllm-failed",
                 model=self._model,
                 reason=message["failed"],
@@ -136,7 +134,6 @@ class Child:
             self._kill(signal.SIGKILL)
             code = self._process.wait()
         return ModelError(
-            "The vLLM process of {model} ended with code {code}. Its last lines: {reason}",
             "vllm-ended",
             model=self._model,
             code=code,

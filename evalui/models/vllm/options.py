@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
-from evalui.errors import ModelError, sentence
+from evalui.errors import ModelError
+from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.local import weights
 
@@ -44,7 +45,6 @@ def read_options(entry: ModelEntry) -> VllmOptions:
     """
     if not re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", entry.device):
         raise ModelError(
-            "{name!r} is no device. Known: auto, cpu, cuda, cuda:0, ...",
             "no-device",
             name=entry.device,
         )
@@ -64,8 +64,6 @@ def read_options(entry: ModelEntry) -> VllmOptions:
         raise _wrong("seed", "0..2**32 - 1", options.seed)
     if options.tensor_parallel > 1 and ":" in entry.device:
         raise ModelError(
-            "options.tensor_parallel wants {n} GPUs, but device {device} is only one. Set device "
-            "to cuda.",
             "vllm-one-gpu",
             n=options.tensor_parallel,
             device=entry.device,
@@ -86,7 +84,6 @@ def visible_gpu(entry: ModelEntry, outside: Mapping[str, str]) -> str:
     seen = [each.strip() for each in outside[_VISIBLE].split(",") if each.strip()]
     if int(number) >= len(seen):
         raise ModelError(
-            "There is no {device}: CUDA_VISIBLE_DEVICES leaves {n} GPUs.",
             "vllm-no-gpu",
             device=entry.device,
             n=len(seen),
@@ -109,15 +106,13 @@ def missing(options: VllmOptions) -> str:
         if found and found.origin:  # any folder of that name would be found, too
             return ""
         return sentence(
-            "vLLM is not installed here. Install evalui[vllm], or name an interpreter that has "
-            "it in options.python.",
-            "vllm-missing",
+            "error.vllm-missing",
         )
     python = interpreter(options)
     if not python.is_file():
-        return sentence("options.python: there is no {file}.", "vllm-no-python", file=str(python))
+        return sentence("error.vllm-no-python", file=str(python))
     if _lacks_vllm(python.parent.parent):
-        return sentence("{file} has no vLLM.", "vllm-python-without", file=str(python))
+        return sentence("error.vllm-python-without", file=str(python))
     return ""
 
 
@@ -167,7 +162,6 @@ def lora_rank(adapter: Path) -> int:
     for rank in ranks:
         if type(rank) is not int:
             raise ModelError(
-                "{folder} tells {rank} as a rank, which is no whole number.",
                 "adapter-rank",
                 folder=str(adapter),
                 rank=repr(rank),
@@ -177,7 +171,6 @@ def lora_rank(adapter: Path) -> int:
         if most <= rank:
             return rank
     raise ModelError(
-        "{folder} has rank {rank}; vLLM takes at most {most}.",
         "vllm-rank",
         folder=str(adapter),
         rank=most,
@@ -204,7 +197,6 @@ def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> 
 
 def _wrong(name: str, wanted: str, found: object) -> ModelError:
     return ModelError(
-        "options.{field} must be {wanted}, found {found}.",
         "vllm-option",
         field=name,
         wanted=wanted,

@@ -114,4 +114,4 @@ class Board:
 def check(logprobs: Sequence[float]) -> None:
     """Raise `ModelError` if one is NaN."""
     if any(math.isnan(each) for each in logprobs):
-        raise ModelError("The network computes NaN. Load it with dtype float32.", "nan")
+        raise ModelError("nan")

@@ -79,17 +79,15 @@ def rubric_from(values: dict[str, Any]) -> Rubric:
     known = [field.name for field in fields(Rubric)]
     if unknown := sorted(set(values) - set(known)):
         raise SpecError(
-            "Unknown rubric field {field!r}. Known: {known}.",
             "rubric-field",
             field=unknown[0],
             known=", ".join(known),
         )
     if missing := [name for name in _NEEDED if not values.get(name)]:
-        raise SpecError("The rubric lacks {fields}.", "rubric-lacks", fields=", ".join(missing))
+        raise SpecError("rubric-lacks", fields=", ".join(missing))
     for field, value in values.items():
         if not isinstance(value, str):
             raise SpecError(
-                "Rubric {name!r}: {field} must be a text.",
                 "rubric-text",
                 name=str(values["name"]),
                 field=field,
@@ -97,7 +95,6 @@ def rubric_from(values: dict[str, Any]) -> Rubric:
     for field, allowed in (("language", get_args(Language)), ("form", FORMS)):
         if values[field] not in allowed:
             raise SpecError(
-                "Rubric {name!r}: {field} is {found!r}. Known: {known}.",
                 "rubric-value",
                 name=values["name"],
                 field=field,
@@ -203,7 +200,6 @@ def _filled(form: str, shown: Mapping[str, str]) -> str:
 def _checked(rubric: Rubric) -> Rubric:
     if rubric.name in RUBRICS and RUBRICS[rubric.name] != rubric:
         raise SpecError(
-            "{name!r} is a shipped rubric. Give the changed one a name of its own.",
             "rubric-shipped",
             name=rubric.name,
         )
@@ -212,7 +208,6 @@ def _checked(rubric: Rubric) -> Rubric:
         used = re.findall(r"\{(\w*)\}", getattr(rubric, block))
         if sorted(used) != sorted(needs):
             raise SpecError(
-                "Rubric {name!r}, {block}: use {fields} once and no other field.",
                 "rubric-block",
                 name=rubric.name,
                 block=block,

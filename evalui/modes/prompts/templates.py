@@ -63,7 +63,6 @@ def template_from(values: dict[str, Any]) -> Template:
     known = {f.name for f in fields(Template)}
     if unknown := sorted(set(values) - known):
         raise SpecError(
-            "Unknown template field {field!r}. Known: {known}.",
             "template-field",
             field=unknown[0],
             known=", ".join(sorted(known)),
@@ -72,11 +71,10 @@ def template_from(values: dict[str, Any]) -> Template:
     # The unconditional context may be empty: that stands for the model's begin-of-text token.
     given = {name for name, value in values.items() if value != "" or name == "unconditional"}
     if missing := [name for name in needed if name not in given]:
-        raise SpecError("The template lacks {fields}.", "template-lacks", fields=", ".join(missing))
+        raise SpecError("template-lacks", fields=", ".join(missing))
     for field, value in values.items():
         if not isinstance(value, str) and not (field == "lead" and value is None):
             raise SpecError(
-                "Template {name!r}: {field} must be a text.",
                 "template-text",
                 name=str(values["name"]),
                 field=field,
@@ -84,7 +82,6 @@ def template_from(values: dict[str, Any]) -> Template:
     template = Template(**values)
     if template.name in TEMPLATES and TEMPLATES[template.name] != template:
         raise SpecError(
-            "{name!r} is a shipped template. Give the changed one a name of its own.",
             "template-shipped",
             name=template.name,
         )
@@ -93,7 +90,6 @@ def template_from(values: dict[str, Any]) -> Template:
         used = set(re.findall(r"\{(\w*)\}", text))
         if text and (not used.issuperset(needs) or used - {*needs, *may}):
             raise SpecError(
-                "Template {name!r}, {block}: use {fields} and no other field.",
                 "template-block",
                 name=template.name,
                 block=block,

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from evalui.messages import localized
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table
 from evalui.report.numbers import count, dollars
-from evalui.report.sentences.catalogue import say
 from evalui.types import Language
 
 
@@ -69,10 +69,10 @@ def expense_blocks(expenses: Sequence[Expense], language: Language) -> Iterator[
     waits = tuple(_wait(each, language) for each in expenses if each.why)
     if not counted and not waits:
         return
-    yield Heading(2, say("expenses", language))
+    yield Heading(2, localized("expenses", language))
     if counted:
         yield _table(counted, language)
-        yield Paragraph(say("expenses-are", language))
+        yield Paragraph(localized("expenses-are", language))
     if waits:
         yield Bullets(waits)
 
@@ -121,24 +121,24 @@ def _table(counted: Sequence[Expense], language: Language) -> Table:
     ]
     if len(rows) > 1:
         rows.append(_together(counted, language))
-    return Table(tuple(say(f"expense-{key}", language) for key in keys), tuple(rows))
+    return Table(tuple(localized(f"expense-{key}", language) for key in keys), tuple(rows))
 
 
 def _together(counted: Sequence[Expense], language: Language) -> tuple[str, ...]:
     known = [each.dollars for each in counted if each.dollars is not None]
     return (
-        say("expense-together", language),
+        localized("expense-together", language),
         count(sum(each.requests for each in counted)),
         count(sum(each.read for each in counted)),
         count(sum(each.written for each in counted)),
-        say("partly-priced", language) if 0 < len(known) < len(counted) else NONE,
+        localized("partly-priced", language) if 0 < len(known) < len(counted) else NONE,
         _dollars(sum(known) if known else None),
     )
 
 
 def _prices(expense: Expense, language: Language) -> str:
     if expense.prices is None:
-        return say("no-price", language)
+        return localized("no-price", language)
     read, written = expense.prices
     return f"US$ {dollars(read)} / {dollars(written)}"
 
@@ -149,4 +149,4 @@ def _dollars(amount: float | None) -> str:
 
 def _wait(expense: Expense, language: Language) -> str:
     since = f"{datetime.fromtimestamp(expense.since).astimezone():%Y-%m-%d %H:%M}"
-    return say("expense-wait", language, model=expense.model, since=since, why=expense.why)
+    return localized("expense-wait", language, model=expense.model, since=since, why=expense.why)

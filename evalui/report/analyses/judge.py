@@ -4,11 +4,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from evalui.messages import localized, messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import joined, judge_name, series
 from evalui.report.analyses.overview.warnings import Note
 from evalui.report.numbers import count, figure, span
-from evalui.report.sentences.catalogue import SENTENCES, say
 from evalui.scoring.arena.verdicts import PANEL
 from evalui.types import Interval, Language
 
@@ -40,10 +40,10 @@ def steadiness(arena: Arena, language: Language) -> Steadiness | None:
     if flips is None or arena.by == PANEL:
         return None
     level = steady_level(flips)
-    changed = say("changed", language, value=figure(flips), span=span(flips))
-    so = "" if level == "steady" else say(f"{level}-so", language)
-    word = say(f"{level}-word", language)
-    lead = say(level, language)
+    changed = localized("changed", language, value=figure(flips), span=span(flips))
+    so = "" if level == "steady" else localized(f"{level}-so", language)
+    word = localized(f"{level}-word", language)
+    lead = localized(level, language)
     return Steadiness(level, word, lead, joined([changed, so], language))
 
 
@@ -66,12 +66,12 @@ def judge_notes(
 def _about_cell(arena: Arena, language: Language) -> list[Note]:
     found: list[Note] = []
     if arena.state == "failed":
-        found.append(Note("bad", "failed", say("failed", language, reason=arena.error)))
+        found.append(Note("bad", "failed", localized("failed", language, reason=arena.error)))
     if arena.state == "impossible":
-        found.append(Note("info", "not-run", say("not-run", language, reason=arena.error)))
+        found.append(Note("info", "not-run", localized("not-run", language, reason=arena.error)))
     if arena.done < arena.planned and arena.by != PEOPLE:
         told = {"done": count(arena.done), "total": count(arena.planned)}
-        found.append(Note("warn", "partial", say("arena-partial", language, **told)))
+        found.append(Note("warn", "partial", localized("arena-partial", language, **told)))
     return found
 
 
@@ -81,9 +81,9 @@ def _about_judges(arena: Arena, language: Language, rule_based: frozenset[str]) 
     judges = _judges(arena)
     if own := [judge for judge in judges if judge in candidates]:
         names = series([judge_name(j, language, rule_based=rule_based) for j in own], language)
-        found.append(Note("warn", "self-judge", say("self-judge", language, names=names)))
+        found.append(Note("warn", "self-judge", localized("self-judge", language, names=names)))
     if rules := [judge for judge in judges if judge in rule_based]:
-        text = say("rule-judge", language, names=series(rules, language))
+        text = localized("rule-judge", language, names=series(rules, language))
         found.append(Note("warn", "rule-judge", text))
     return found
 
@@ -102,25 +102,27 @@ def _about_reading(arena: Arena, language: Language, rule_based: frozenset[str])
         text = joined([steady.lead, steady.rest], language)
         found.append(Note("warn", steady.level, text))
     if arena.orders != "double" and arena.by != PEOPLE and arena.verdicts:
-        found.append(Note("info", "one-order", say("one-order", language)))
+        found.append(Note("info", "one-order", localized("one-order", language)))
     if k := arena.reliability.unreferenced:
         told = {"k": count(k), "n": count(len(arena.verdicts))}
-        found.append(Note("info", "no-reference", say("no-reference", language, **told)))
+        found.append(Note("info", "no-reference", localized("no-reference", language, **told)))
     lost = arena.reliability.unreadable
     if lost and lost.value > _UNREADABLE:
         rule = "no-majority" if arena.by == PANEL else "judge-unreadable"
         note = _share_note("warn", rule, lost, language)
         # Only a rule is known to need a reference.
         k = bare_verdicts(arena) if rule_based.intersection(_judges(arena)) else 0
-        why = say("judge-bare", language, k=count(k)) if k else ""
+        why = localized("judge-bare", language, k=count(k)) if k else ""
         found.append(Note("warn", rule, joined([note.text, why], language)))
     swayed = {judge: flips for judge, flips in arena.swayed.items() if flips.value >= _FAIR}
     if swayed:
         told = [
-            say("swayed-judge", language, name=judge, value=figure(flips), span=span(flips))
+            localized("swayed-judge", language, name=judge, value=figure(flips), span=span(flips))
             for judge, flips in swayed.items()
         ]
-        found.append(Note("warn", "swayed", say("swayed", language, names=series(told, language))))
+        found.append(
+            Note("warn", "swayed", localized("swayed", language, names=series(told, language)))
+        )
     return found
 
 
@@ -139,7 +141,7 @@ def _about_verdicts(arena: Arena, language: Language) -> list[Note]:
     found: list[Note] = []
     kept = arena.reliability
     if kept.injected:
-        text = say("injected", language, k=count(kept.injected))
+        text = localized("injected", language, k=count(kept.injected))
         found.append(Note("warn", "injected", text))
     if kept.longer and kept.longer.low > _HALF:
         found.append(_share_note("warn", "prefers-longer", kept.longer, language))
@@ -156,6 +158,6 @@ def _share_note(
     level: Literal["warn", "info"], rule: str, share: Interval, language: Language
 ) -> Note:
     told = {"value": figure(share), "span": span(share)}
-    if "{n}" in SENTENCES[rule][language]:
+    if "{n}" in messages(language).by_key[rule]:
         told["n"] = count(share.n)
-    return Note(level, rule, say(rule, language, **told))
+    return Note(level, rule, localized(rule, language, **told))

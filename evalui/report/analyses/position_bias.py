@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import (
     picks_title,
     recall_extremes,
@@ -16,7 +17,6 @@ from evalui.report.analyses.overview.narrative import (
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics.narrative import p_column, p_value
 from evalui.report.numbers import count, figure, fixed, percent, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.cautions import HIDDEN_BELOW, Light
 from evalui.scoring.position_bias.recall_spread import Spread
 from evalui.scoring.position_bias.summary import Bias
@@ -40,8 +40,8 @@ def light_words(bias: Bias, language: Language) -> tuple[Light, str]:
     """The light of the position bias and the words beside it."""
     picks = bias.position.slot_counts
     if bias.light == "red" and sum(map(bool, picks)) == 1:
-        return "red", say("light-one", language)
-    return bias.light, say(f"light-{bias.light}", language)
+        return "red", localized("light-one", language)
+    return bias.light, localized(f"light-{bias.light}", language)
 
 
 def light_sentence(bias: Bias, language: Language) -> str:
@@ -53,21 +53,21 @@ def light_sentence(bias: Bias, language: Language) -> str:
     if bias.n < HIDDEN_BELOW and picks.count(max(picks)) == 1 and max(picks) < sum(picks):
         letter = LETTERS[picks.index(max(picks))]
         k, n = count(max(picks)), count(sum(picks))
-        said = say("picks-count", language, letter=letter, k=k, n=n)
-    return say(f"said-{bias.light}", language, said=said)
+        said = localized("picks-count", language, letter=letter, k=k, n=n)
+    return localized(f"said-{bias.light}", language, said=said)
 
 
 def picks_words(bias: Bias, language: Language) -> str:
     """Which position is picked most, or why nothing follows from what the letters hold."""
     if bias.light == "mass":
-        return say("mass-little", language, value=percent(bias.mass or 0.0))
+        return localized("mass-little", language, value=percent(bias.mass or 0.0))
     return picks_title(bias.position, language)
 
 
 def recall_words(bias: Bias, language: Language) -> str:
     """Where right answers are found most often, or why nothing follows from it."""
     if bias.light == "mass":
-        return say("recall-mass", language, value=percent(bias.mass or 0.0))
+        return localized("recall-mass", language, value=percent(bias.mass or 0.0))
     return recall_title(bias.position, language)
 
 
@@ -76,7 +76,7 @@ def light_small(bias: Bias, language: Language) -> str:
     permuted = bias.tests.permuted
     if permuted is None or bias.light in ("mass", "few", "na"):
         return ""
-    return say("light-small", language, p=p_value(permuted.p), n=count(bias.n))
+    return localized("light-small", language, p=p_value(permuted.p), n=count(bias.n))
 
 
 def front_page(summary: Summary, language: Language) -> str:
@@ -88,11 +88,11 @@ def front_page(summary: Summary, language: Language) -> str:
     for bias in strata:
         one = light_sentence(bias, language)
         if len(strata) > 1:
-            one = say("with-options", language, k=bias.n_options, said=one)
-        said.append(say("sentence", language, said=one))
+            one = localized("with-options", language, k=bias.n_options, said=one)
+        said.append(localized("sentence", language, said=one))
     if summary.readable:
         value = figure(summary.readable)
-        said.append(say("readable-said", language, value=value, n=count(summary.done)))
+        said.append(localized("readable-said", language, value=value, n=count(summary.done)))
     return ("" if language == "zh" else " ").join(said)
 
 
@@ -115,14 +115,14 @@ def recall_subtitle_tested(bias: Bias, language: Language) -> str:
     """How to read the bars of recall, with the spread, its noise floor and Cochran's p."""
     permuted, tested = bias.tests.permuted, bias.tests.recalls
     if bias.n < HIDDEN_BELOW:
-        return say("recall-few", language, n=count(bias.n))
+        return localized("recall-few", language, n=count(bias.n))
     told = {
         "rstd": _points(bias.spread.rstd),
         "floor95": _points(permuted.floor95 if permuted else None),
     }
     if tested is None or bias.light == "mass":
-        return say("recall-floored", language, **told)
-    return say("recall-tested", language, **told, p=p_value(tested.p))
+        return localized("recall-floored", language, **told)
+    return localized("recall-tested", language, **told, p=p_value(tested.p))
 
 
 def ckld_words(found: Spread, language: Language) -> str:
@@ -134,24 +134,24 @@ def ckld_words(found: Spread, language: Language) -> str:
     never = [LETTERS[slot] for slot in found.never]
     smoothed = "–" if found.ckld_smoothed is None else fixed(found.ckld_smoothed, 3)
     letters = "、".join(never) if language == "zh" else ", ".join(never)
-    return say("ckld-infinite", language, letters=letters, smoothed=smoothed)
+    return localized("ckld-infinite", language, letters=letters, smoothed=smoothed)
 
 
 def _picks(bias: Bias, language: Language) -> Iterator[Finding]:
     permuted = bias.tests.permuted
     if permuted is None:
         return
-    how = say("how-permuted", language, draws=count(permuted.draws))
-    ask = say("ask-picks", language)
+    how = localized("how-permuted", language, draws=count(permuted.draws))
+    ask = localized("ask-picks", language)
     if bias.light == "mass":
-        told = say("sentence", language, said=picks_words(bias, language))
+        told = localized("sentence", language, said=picks_words(bias, language))
         yield Finding("picks", ask, told, how)
         return
     if bias.light == "few":
         p = "" if bias.n < HIDDEN_BELOW else p_column(permuted.p)
-        yield Finding("picks", ask, say("tell-few", language), how, p)
+        yield Finding("picks", ask, localized("tell-few", language), how, p)
         return
-    told = say("picks-no", language) if permuted.p >= _LEVEL else _most(bias, language)
+    told = localized("picks-no", language) if permuted.p >= _LEVEL else _most(bias, language)
     yield Finding("picks", ask, told, how, p_column(permuted.p))
 
 
@@ -159,29 +159,29 @@ def _most(bias: Bias, language: Language) -> str:
     picks = bias.position.slot_counts
     best = max(picks)
     if picks.count(best) > 1:
-        return say("picks-yes-level", language)
+        return localized("picks-yes-level", language)
     more = fixed(100 * (best / sum(picks) - bias.position.chance), 0)
-    return say("picks-yes", language, letter=LETTERS[picks.index(best)], more=more)
+    return localized("picks-yes", language, letter=LETTERS[picks.index(best)], more=more)
 
 
 def _recalls(bias: Bias, language: Language) -> Iterator[Finding]:
     tested, extremes = bias.tests.recalls, recall_extremes(bias.position, language)
     if tested is None or extremes is None:
         return
-    how = say("how-cochran", language, q=fixed(tested.statistic, 1), df=bias.n_options - 1)
-    ask = say("ask-recalls", language)
+    how = localized("how-cochran", language, q=fixed(tested.statistic, 1), df=bias.n_options - 1)
+    ask = localized("ask-recalls", language)
     if bias.light == "mass":
-        told = say("sentence", language, said=picks_words(bias, language))
+        told = localized("sentence", language, said=picks_words(bias, language))
         yield Finding("recalls", ask, told, how)
         return
     if bias.n < HIDDEN_BELOW:
-        yield Finding("recalls", ask, say("tell-few", language), how)
+        yield Finding("recalls", ask, localized("tell-few", language), how)
         return
     if extremes["best"] == extremes["worst"]:
-        told = say("recalls-same", language, value=extremes["high"])
+        told = localized("recalls-same", language, value=extremes["high"])
     else:
         key = "recalls-no" if tested.p < _LEVEL else "recalls-unseen"
-        told = say(key, language, **extremes)
+        told = localized(key, language, **extremes)
     yield Finding("recalls", ask, told, how, p_column(tested.p))
 
 
@@ -194,19 +194,21 @@ def _spread(bias: Bias, language: Language) -> Iterator[Finding]:
     rstd, permuted = bias.spread.rstd, bias.tests.permuted
     if rstd is None:
         return
-    ckld, ask = ckld_words(bias.spread, language), say("ask-spread", language)
+    ckld, ask = ckld_words(bias.spread, language), localized("ask-spread", language)
     if permuted is None or permuted.floor is None or permuted.floor95 is None:
-        told = say("spread-alone", language, rstd=fixed(rstd, 1))
-        yield Finding("spread", ask, told, say("how-spread-alone", language, ckld=ckld))
+        told = localized("spread-alone", language, rstd=fixed(rstd, 1))
+        yield Finding("spread", ask, told, localized("how-spread-alone", language, ckld=ckld))
         return
-    told = say(
+    told = localized(
         "spread-floor",
         language,
         rstd=fixed(rstd, 1),
         floor=fixed(permuted.floor, 1),
         floor95=fixed(permuted.floor95, 1),
     )
-    how = say("how-spread", language, span=_span(bias), draws=count(permuted.draws), ckld=ckld)
+    how = localized(
+        "how-spread", language, span=_span(bias), draws=count(permuted.draws), ckld=ckld
+    )
     yield Finding("spread", ask, told, how)
 
 
@@ -222,9 +224,9 @@ def _steadiness(bias: Bias, language: Language) -> Iterator[Finding]:
     )
     yield Finding(
         "follow",
-        say("ask-follow", language),
-        say("follow", language, k=count(locked), n=count(found.n)),
-        say(
+        localized("ask-follow", language),
+        localized("follow", language, k=count(locked), n=count(found.n)),
+        localized(
             "how-agreement",
             language,
             content=percent(found.content.pairs),
@@ -237,9 +239,9 @@ def _steadiness(bias: Bias, language: Language) -> Iterator[Finding]:
     value, chance = percent(found.content.plurality), percent(found.chance)
     yield Finding(
         "plurality",
-        say("ask-plurality", language),
-        say("plurality", language, value=value, chance=chance),
-        say("how-plurality", language, n=count(found.n), orders=count(found.n_orders)),
+        localized("ask-plurality", language),
+        localized("plurality", language, value=value, chance=chance),
+        localized("how-plurality", language, n=count(found.n), orders=count(found.n_orders)),
     )
 
 
@@ -248,19 +250,19 @@ def _averaged(bias: Bias, language: Language) -> Iterator[Finding]:
     if steady is None:
         return
     if found is not None:
-        told = say(
+        told = localized(
             "averaged",
             language,
             value=figure(found.averaged),
             span=span(found.averaged),
             plain=figure(found.plain),
         )
-        how = say("how-averaged", language, orders=count(steady.n_orders))
-        yield Finding("averaged", say("ask-averaged", language), told, how)
+        how = localized("how-averaged", language, orders=count(steady.n_orders))
+        yield Finding("averaged", localized("ask-averaged", language), told, how)
     plain = percent(steady.first.value) if steady.first else "–"
-    told = say("voted", language, value=percent(steady.votes), plain=plain)
-    how = say("how-voted", language, orders=count(steady.n_orders))
-    yield Finding("voted", say("ask-majority", language), told, how)
+    told = localized("voted", language, value=percent(steady.votes), plain=plain)
+    how = localized("how-voted", language, orders=count(steady.n_orders))
+    yield Finding("voted", localized("ask-majority", language), told, how)
 
 
 def _pride(bias: Bias, language: Language) -> Iterator[Finding]:
@@ -270,15 +272,15 @@ def _pride(bias: Bias, language: Language) -> Iterator[Finding]:
     told = {"after": figure(found.debiased), "before": figure(found.plain)}
     before, after = found.rstd_plain, found.rstd_debiased
     if before is None or after is None:
-        text = say("pride-alone", language, **told)
+        text = localized("pride-alone", language, **told)
     else:
         spreads = {"spread_before": fixed(before, 1), "spread_after": fixed(after, 1)}
-        text = say("pride", language, **told, **spreads)
+        text = localized("pride", language, **told, **spreads)
     shares = " ".join(
         f"{letter} {percent(share)}" for letter, share in zip(LETTERS, found.prior, strict=False)
     )
-    how = say("how-pride", language, prior=shares)
-    yield Finding("pride", say("ask-pride", language), text, how)
+    how = localized("how-pride", language, prior=shares)
+    yield Finding("pride", localized("ask-pride", language), text, how)
 
 
 def _clusters(summary: Summary, language: Language) -> Iterator[Finding]:
@@ -288,9 +290,9 @@ def _clusters(summary: Summary, language: Language) -> Iterator[Finding]:
     effective = count(round(found.n_effective))
     yield Finding(
         "clusters",
-        say("ask-clusters", language),
-        say("clusters", language, trials=count(found.n_trials), effective=effective),
-        say(
+        localized("ask-clusters", language),
+        localized("clusters", language, trials=count(found.n_trials), effective=effective),
+        localized(
             "how-clusters",
             language,
             deff=fixed(found.design_effect, 2),
@@ -303,11 +305,13 @@ def _left_out(bias: Bias, language: Language) -> Finding:
     table = bias.position
     k, ties = sum(table.unreadable), sum(table.tied)
     told = (
-        say("left-out", language, k=count(k), ties=count(ties), n=count(table.n_trials))
+        localized("left-out", language, k=count(k), ties=count(ties), n=count(table.n_trials))
         if k or ties
-        else say("left-out-none", language, n=count(table.n_trials))
+        else localized("left-out-none", language, n=count(table.n_trials))
     )
-    return Finding("left-out", say("ask-left-out", language), told, say("how-left-out", language))
+    return Finding(
+        "left-out", localized("ask-left-out", language), told, localized("how-left-out", language)
+    )
 
 
 def kappa(value: float) -> str:

@@ -9,11 +9,11 @@ from math import ceil, floor
 
 import plotly.graph_objects as go
 
+from evalui.messages import localized
 from evalui.report.analyses.arena.figures import Arena, Standing
 from evalui.report.charts.common import GRID, NEUTRAL, Mark, annotate, layout, marks, shortened
 from evalui.report.charts.small_multiples import capability_chart, text_figures_chart, whisker
 from evalui.report.numbers import count, digits, figure, fixed, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.arena.elo import START
 from evalui.types import Language
 
@@ -50,7 +50,7 @@ def elo_chart(arena: Arena, language: Language, *, baselines: Collection[str] = 
     """ELO with whiskers, in the order of the standings; each model in its colour."""
     drawn = marks([contestant.name for contestant in arena.contestants], baselines)
     chart = go.Figure()
-    start = say("start", language, value=count(round(START)))
+    start = localized("start", language, value=count(round(START)))
     _upright(chart, START, len(arena.standings))
     for y, standing in enumerate(arena.standings):
         mark = drawn.get(standing.model, Mark(NEUTRAL, "circle"))
@@ -182,7 +182,7 @@ def _told(arena: Arena, row: str, column: str, language: Language) -> str:
     if share is None:
         return ""
     told = {"value": figure(share), "span": span(share), "n": count(share.n)}
-    return escape(say("against", language, row=row, column=column, **told))
+    return escape(localized("against", language, row=row, column=column, **told))
 
 
 def _empty_cells(chart: go.Figure, arena: Arena, models: Sequence[str]) -> None:

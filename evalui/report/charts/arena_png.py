@@ -6,6 +6,7 @@ OpenCompass's report: wins / (wins + losses + ties) of the row against the colum
 
 from collections.abc import Mapping, Sequence
 
+from evalui.messages import localized
 from evalui.report.analyses.arena.categories import Grouping, grouped, most_frequent
 from evalui.report.analyses.arena.figures import Arena, Standing
 from evalui.report.analyses.arena.narrative import (
@@ -21,7 +22,6 @@ from evalui.report.charts.arena import deviation, rating_ticks
 from evalui.report.charts.common import COLOURS, NEUTRAL, Mark, marks, shortened
 from evalui.report.charts.paper import LIGHT, Paper, Theme, installed, lacks_chinese, width, wrapped
 from evalui.report.numbers import count, figure, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.arena.battles import Battle, WinMatrix, win_matrix
 from evalui.scoring.arena.elo import START
 from evalui.types import Interval, Language
@@ -43,7 +43,7 @@ def picture_problem(arenas: Sequence[Arena], language: Language) -> str:
     """The key of the sentence that says why no picture can be drawn, "" if all can."""
     if not installed():
         return "pictures-need-matplotlib"
-    texts = [say("matrix", language)]
+    texts = [localized("matrix", language)]
     for arena in arenas:
         texts += [arena.by, *arena.judges]
         texts += [standing.model for standing in arena.standings]
@@ -75,7 +75,7 @@ def elo_png(
         paper.line((across(tick), top + 20), (across(tick), bottom), theme.grid)
         paper.text(across(tick), bottom + 14, count(tick), faint=True, align="center")
     paper.line((across(START), top + 20), (across(START), bottom), NEUTRAL, dotted=True)
-    start = say("start", language, value=count(round(START)))
+    start = localized("start", language, value=count(round(START)))
     paper.text(across(START), top + 8, start, faint=True, size=12, align="center")
     for place, standing in enumerate(rows):
         y = top + 32 + _ROW * (place + 0.6)
@@ -147,7 +147,7 @@ def by_lang_png(
 
 def _rates_about(arena: Arena, language: Language, baselines: frozenset[str]) -> str:
     fought = battles_by(arena, language, rule_based=baselines)
-    return joined([say("rates-about", language), fought], language)
+    return joined([localized("rates-about", language), fought], language)
 
 
 def _small_matrices(
@@ -159,7 +159,7 @@ def _small_matrices(
     sizes = {name: _questions(fought) for name, fought in whole.items()}
     groups: Mapping[str, Sequence[Battle]] = {name: whole[name] for name in most_frequent(sizes)}
     if left := len(whole) - len(groups):
-        told = say("groups-left-out", language, shown=count(len(groups)), k=count(left))
+        told = localized("groups-left-out", language, shown=count(len(groups)), k=count(left))
         about = joined([about, told], language)
     if grouping == "language":
         groups = {"overall": arena.battles, **groups}
@@ -170,7 +170,7 @@ def _small_matrices(
     across = max(1, min(len(groups), 3, int((_ACROSS - names) // one[0])))
     down = -(-len(groups) // across)
     room = max(560.0, 2 * _EDGE + names + one[0] * across)
-    title = say(f"rates-{grouping}", language)
+    title = localized(f"rates-{grouping}", language)
     paper, top = _headed(title, about, room, one[1] * down - 24, theme)
     for place, (name, fought) in enumerate(groups.items()):
         row, column = divmod(place, across)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
+from evalui.messages import localized
 from evalui.report.analyses.overview.groups import Group, GroupKind
 from evalui.report.analyses.overview.narrative import group_name, names
 from evalui.report.analyses.overview.summary import Summary
@@ -25,7 +26,6 @@ from evalui.report.charts.common import (
     shortened,
 )
 from evalui.report.numbers import count, figure, fixed, percent, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.position_bias.consistency import Consistency
 from evalui.scoring.position_bias.pride import Prior
 from evalui.scoring.statistics.intervals import wilson
@@ -169,18 +169,18 @@ def agreement_map(found: Consistency, language: Language) -> go.Figure:
     )
     layout(chart, height=max(240, 96 + (_ROW if printed else 12) * size))
     chart.update_xaxes(
-        title={"text": say("agree-content", language)},
+        title={"text": localized("agree-content", language)},
         tickvals=numbers if printed else None,
         showgrid=False,
     )
     chart.update_yaxes(
-        title={"text": say("agree-position", language)},
+        title={"text": localized("agree-position", language)},
         tickvals=numbers if printed else None,
         showgrid=False,
     )
     corner = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "align": "left"}
-    annotate(chart, say("agree-locked", language), y=size, **corner)
-    annotate(chart, say("agree-by-content", language), y=1, **corner)
+    annotate(chart, localized("agree-locked", language), y=size, **corner)
+    annotate(chart, localized("agree-by-content", language), y=1, **corner)
     chart.update_layout(margin={"r": 112})
     return chart
 
@@ -210,7 +210,7 @@ def prior_map(rows: Sequence[PriorRow], language: Language) -> go.Figure:
         )
     layout(chart, height=96 + _ROW * max(1, len(rows)))
     _grid_axes(chart, letters, [row.name for row in rows])
-    note = say("fair-at", language, value=percent(fair))
+    note = localized("fair-at", language, value=percent(fair))
     annotate(chart, note, x=0, xref="paper", xanchor="left", y=0, yref="paper", yshift=-16)
     chart.update_layout(margin={"b": 32})
     return chart
@@ -263,7 +263,7 @@ def soft_recall(found: Prior, language: Language, *, colour: str = COLOURS[0]) -
         text=[f"<b>{percent(value)}</b>" for _, value in known],
         textposition="outside",
         hovertext=[
-            say(
+            localized(
                 "soft-told",
                 language,
                 letter=LETTERS[slot],
@@ -278,7 +278,7 @@ def soft_recall(found: Prior, language: Language, *, colour: str = COLOURS[0]) -
     )
     fair = 1 / size
     chart.add_hline(y=100 * fair, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
-    line = say("chance-line", language, value=percent(fair))
+    line = localized("chance-line", language, value=percent(fair))
     annotate(chart, line, x=1, xref="paper", xanchor="left", y=100 * fair, xshift=6)
     layout(chart, height=320)
     chart.update_xaxes(
@@ -324,7 +324,7 @@ def _only(rows: set[int], values: Sequence[Sequence[Any]]) -> list[list[Any]]:
 def _agreed(found: Consistency, slots: int, options: int, language: Language) -> str:
     number = found.grid[slots - 1][options - 1]
     share = wilson(number, found.n)
-    return say(
+    return localized(
         "agree-told",
         language,
         slots=slots,
@@ -343,7 +343,7 @@ def _valued(share: Interval) -> str:
 
 def _preferred(row: PriorRow, slot: int, fair: float, language: Language) -> str:
     share = row.shares[slot]
-    told = say(
+    told = localized(
         f"{row.origin}-told",
         language,
         letter=LETTERS[slot],
@@ -369,7 +369,7 @@ def _told_gap(row: GapRow, place: int, column: str, language: Language) -> str:
     gap = row.gaps[place]
     if gap is None:
         return ""
-    told = say(
+    told = localized(
         "gap-told",
         language,
         value=figure(gap),
@@ -377,7 +377,7 @@ def _told_gap(row: GapRow, place: int, column: str, language: Language) -> str:
         k=count(round(gap.value * gap.n)),
         n=count(gap.n),
     )
-    star = " " + say("gap-star", language) if row.marked[place] else ""
+    star = " " + localized("gap-star", language) if row.marked[place] else ""
     return f"{escape(row.name)} · {escape(column)}: {told}{star}"
 
 

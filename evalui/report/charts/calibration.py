@@ -9,11 +9,11 @@ from math import ceil, sqrt
 
 import plotly.graph_objects as go
 
+from evalui.messages import localized
 from evalui.report.analyses.statistics.narrative import points, points_span
 from evalui.report.analyses.statistics.pairs import Pair
 from evalui.report.charts.common import COLOURS, FEW, GRID, NEUTRAL, annotate, layout, share_axis
 from evalui.report.numbers import count, figure, fixed, percent, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.calibration import Bin, Calibration
 from evalui.scoring.statistics.paired_tests import detectable
 from evalui.types import Language
@@ -65,14 +65,14 @@ def reliability(found: Calibration, language: Language, *, colour: str = COLOURS
     )
     _counts(chart, known, language)
     layout(chart, height=400)
-    chart.update_xaxes(**share_axis(100), title={"text": say("reliable-sure", language)})
+    chart.update_xaxes(**share_axis(100), title={"text": localized("reliable-sure", language)})
     chart.update_yaxes(**share_axis(100))
     most = max((each.accuracy.n for each in known if each.accuracy), default=1)
     chart.update_layout(
         xaxis={"anchor": "y2"},
         yaxis={
             "domain": [_COUNTS + 0.06, 1],
-            "title": {"text": say("reliable-right", language)},
+            "title": {"text": localized("reliable-right", language)},
         },
         yaxis2={
             "domain": [0, _COUNTS],
@@ -81,7 +81,7 @@ def reliability(found: Calibration, language: Language, *, colour: str = COLOURS
             "fixedrange": True,
         },
     )
-    line = say("reliable-line", language)
+    line = localized("reliable-line", language)
     annotate(chart, line, x=2, y=100, xanchor="left", yanchor="top")
     return chart
 
@@ -89,20 +89,20 @@ def reliability(found: Calibration, language: Language, *, colour: str = COLOURS
 def reliability_title(found: Calibration, model: str, language: Language) -> str:
     """Whether the model is surer than it is right, in one sentence."""
     if found.n < FEW:
-        return say("reliable-few", language, n=count(found.n))
+        return localized("reliable-few", language, n=count(found.n))
     known = [(e.accuracy, e.confidence) for e in found.bins if e.accuracy and e.confidence]
     apart = sum(a.n * (sure - a.value) for a, sure in known) / found.n
     # Within two standard errors of a share, sureness and rightness agree as far as one can see.
     right = sum(a.n * a.value for a, _ in known) / found.n
     if abs(apart) <= 2 * sqrt(max(right * (1 - right), 0.0) / found.n):
-        return say("reliable-even", language, model=model)
+        return localized("reliable-even", language, model=model)
     key = "reliable-over" if apart > 0 else "reliable-under"
-    return say(key, language, model=model, gap=fixed(100 * abs(apart), 0))
+    return localized(key, language, model=model, gap=fixed(100 * abs(apart), 0))
 
 
 def reliability_subtitle(found: Calibration, mass: float | None, language: Language) -> str:
     """ECE, Brier and label mass; lower is better for the first two."""
-    return say(
+    return localized(
         "reliable-about",
         language,
         ece=fixed(100 * found.ece, 1),
@@ -132,14 +132,14 @@ def needed_chart(n: int, language: Language, *, omega: float | None = None) -> g
         type="log",
         tickvals=ticks,
         ticktext=[count(tick) for tick in ticks],
-        title={"text": say("needed-axis", language)},
+        title={"text": localized("needed-axis", language)},
         gridcolor=GRID,
         showgrid=True,
     )
     chart.update_yaxes(
         range=[0, 35],
         dtick=5,
-        title={"text": say("needed-points", language)},
+        title={"text": localized("needed-points", language)},
         gridcolor=GRID,
         showgrid=True,
     )
@@ -188,9 +188,9 @@ def difference_chart(
 
 def difference_subtitle(pairs: Sequence[Pair], language: Language) -> str:
     """How to read the differences; the grey is explained where there is any."""
-    told = [say("missed-band", language)] if any(pair.missed for pair in pairs) else []
+    told = [localized("missed-band", language)] if any(pair.missed for pair in pairs) else []
     if any(not pair.found.identical for pair in pairs):
-        told.append(say("paired-lines", language))
+        told.append(localized("paired-lines", language))
     return ("" if language == "zh" else " ").join(told)
 
 
@@ -207,7 +207,7 @@ def _told(found: Bin, language: Language) -> str:
         return ""
     sure = percent(found.confidence or 0.0)
     told = {"value": figure(right), "span": span(right), "n": count(right.n)}
-    return say("reliable-told", language, sure=sure, **told)
+    return localized("reliable-told", language, sure=sure, **told)
 
 
 def _counts(chart: go.Figure, known: Sequence[Bin], language: Language) -> None:
@@ -220,7 +220,7 @@ def _counts(chart: go.Figure, known: Sequence[Bin], language: Language) -> None:
         marker={"color": NEUTRAL, "opacity": 0.6, "line": {"width": 0}},
         text=[count(size) for size in sizes],
         textposition="outside",
-        hovertext=[f"{count(size)} {say('reliable-counts', language)}" for size in sizes],
+        hovertext=[f"{count(size)} {localized('reliable-counts', language)}" for size in sizes],
         hoverinfo="text",
         cliponaxis=False,
     )
@@ -243,7 +243,7 @@ def _needed(
         text=[name if size == _NAMED_AT else "" for size in sizes],
         textposition="top right",
         hovertext=[
-            say("needed-told", language, n=count(size), least=fixed(value, 1))
+            localized("needed-told", language, n=count(size), least=fixed(value, 1))
             for size, value in zip(sizes, smallest, strict=True)
         ],
         hoverinfo="text",
@@ -289,7 +289,7 @@ def _difference(chart: go.Figure, y: int, pair: Pair, colour: str, language: Lan
         text=[f"<b>{'+' if found.difference > 0 else ''}{points(found)}</b> {points_span(found)}"],
         textposition="top center",
         hovertext=[
-            say(
+            localized(
                 "points-told",
                 language,
                 gap=points(found),

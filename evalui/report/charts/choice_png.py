@@ -5,6 +5,7 @@ They show what the Plotly charts of `charts` and `position_charts` show.
 
 from collections.abc import Callable, Collection, Sequence
 
+from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import (
     answers_at,
     names,
@@ -17,7 +18,6 @@ from evalui.report.analyses.overview.summary import Summary
 from evalui.report.charts.common import COLOURS, FEW, NEUTRAL, Mark, marks, share_limit, shortened
 from evalui.report.charts.paper import LIGHT, Paper, Theme, installed, lacks_chinese, width, wrapped
 from evalui.report.numbers import figure, percent
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Interval, Language
 
@@ -36,7 +36,7 @@ def picture_problem(summaries: Sequence[Summary], language: Language) -> str:
     """The key of the sentence that says why no picture can be drawn, "" if all can."""
     if not installed():
         return "pictures-need-matplotlib"
-    texts = [say("every-order", language)]
+    texts = [localized("every-order", language)]
     for summary in summaries:
         texts += [summary.cell.model, summary.cell.dataset]
     return "pictures-need-font" if lacks_chinese(texts) else ""
@@ -97,13 +97,13 @@ def heat_png(
     if any(table.tied):
         others["tied-column"] = table.tied
     wide, high = _CELL
-    left = _EDGE + 1.1 * width(say("gold", language), size=12) + 40
+    left = _EDGE + 1.1 * width(localized("gold", language), size=12) + 40
     room = max(560.0, left + wide * size + 112 * len(others) + 132)
     height = 56 + high * size + _BARS + 24
     paper, top = _headed((title, picks_subtitle(table, language)), room, height, theme)
     middle = left + wide * size / 2
-    paper.text(middle, top + 10, say("picked", language), size=12, faint=True, align="center")
-    gold = say("gold", language)
+    paper.text(middle, top + 10, localized("picked", language), size=12, faint=True, align="center")
+    gold = localized("gold", language)
     paper.text(_EDGE, top + 56 + high * size / 2, gold, size=12, faint=True)
     for slot in range(size):
         x, y = left + (slot + 0.5) * wide - 1, top + 56 + (slot + 0.5) * high - 1
@@ -111,7 +111,7 @@ def heat_png(
         paper.text(left - 16, y, LETTERS[slot], bold=True, align="right")
     for place, key in enumerate(others):
         x = left + size * wide + 16 + 112 * place + 48
-        paper.text(x, top + 36, say(key, language), size=12, align="center")
+        paper.text(x, top + 36, localized(key, language), size=12, align="center")
     for row in range(size):
         _heat_row(paper, table, row, (left, top + 56))
         for place, missed in enumerate(others.values()):
@@ -178,10 +178,10 @@ def _chance(
     levels = {row.chance for row in rows if row.chance is not None}
     if len(levels) == 1:
         chance = levels.pop()
-        text = say("chance-line", language, value=percent(chance))
+        text = localized("chance-line", language, value=percent(chance))
         paper.text(across(chance), y, text, size=12, faint=True, align="center")
     elif levels:
-        text = say("chance-lines", language)
+        text = localized("chance-lines", language)
         paper.text(across(min(levels)), y, text, size=12, faint=True, align="center")
 
 
@@ -234,6 +234,6 @@ def _picks(
         text = f"{figure(share)} %"
         paper.text(x + wide / 2 - 1, top + tall + 14, text, bold=True, size=12, align="center")
     x = left + table.n_options * wide + 16
-    paper.text(x, top + 8, say("all-picks", language), size=12, faint=True)
-    chance = say("chance-line", language, value=percent(table.chance))
+    paper.text(x, top + 8, localized("all-picks", language), size=12, faint=True)
+    chance = localized("chance-line", language, value=percent(table.chance))
     paper.text(x, top + 24, chance, size=12, faint=True)

@@ -12,10 +12,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.numbers import figure, percent, span
-from evalui.report.sentences.catalogue import say
 from evalui.types import Interval, Language
 
 # Okabe and Ito's palette, which the colour-blind can tell apart, in the order of the run.
@@ -172,7 +172,8 @@ def _dot(
         text=[printed if suffix else f"<b>{printed}</b>"],
         textposition=place,
         hovertemplate=(
-            f"{say(key, language)} {printed} % ({span(interval)}), n = {interval.n}<extra></extra>"
+            f"{localized(key, language)} {printed} % ({span(interval)}), "
+            f"n = {interval.n}<extra></extra>"
         ),
         cliponaxis=False,
     )
@@ -190,13 +191,13 @@ def _chance(chart: go.Figure, rows: Sequence[Summary], language: Language) -> No
     if not rows:
         return
     levels = {(percent(_guessed(s)), s.chance_robust and percent(s.chance_robust)) for s in rows}
-    text, x = say("chance-lines", language), 100 * _guessed(rows[0])
+    text, x = localized("chance-lines", language), 100 * _guessed(rows[0])
     if len({level for level, _ in levels}) == 1:
         robust = {level for _, level in levels if level}
         value = percent(_guessed(rows[0]))
-        text = say("chance-line", language, value=value)
+        text = localized("chance-line", language, value=value)
         if len(robust) == 1:
-            text = say("chance-line-robust", language, value=value, robust=robust.pop())
+            text = localized("chance-line-robust", language, value=value, robust=robust.pop())
     annotate(chart, text, x=x, y=-0.62, yanchor="bottom")
 
 

@@ -6,6 +6,7 @@ from statistics import fmean
 
 import plotly.graph_objects as go
 
+from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import answers_at
 from evalui.report.charts.common import (
     COLOURS,
@@ -17,7 +18,6 @@ from evalui.report.charts.common import (
     share_limit,
 )
 from evalui.report.numbers import count, figure, percent, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.statistics.intervals import wilson
 from evalui.types import LETTERS, Language
@@ -42,7 +42,7 @@ def confusion(table: PositionTable, language: Language, *, colour: str = COLOURS
     others = {"unreadable-column": table.unreadable}
     if any(table.tied):
         others["tied-column"] = table.tied
-    columns = [say(key, language) for key in others]
+    columns = [localized(key, language) for key in others]
     chart = go.Figure()
     letters = _Block(list(LETTERS[:size]), tuple(range(size)), 0.0, table.counts)
     few = {gold for gold in range(size) if _questions(table, gold) < FEW}
@@ -107,8 +107,10 @@ def recall(table: PositionTable, language: Language, *, colour: str = COLOURS[0]
     if found:
         mean = fmean(share.value for _, share in found)
         if abs(mean - table.chance) > _APART_LEVELS:
-            _level(chart, 100 * mean, say("mean", language, value=percent(round(mean, 2))))
-    _level(chart, 100 * table.chance, say("chance-line", language, value=percent(table.chance)))
+            _level(chart, 100 * mean, localized("mean", language, value=percent(round(mean, 2))))
+    _level(
+        chart, 100 * table.chance, localized("chance-line", language, value=percent(table.chance))
+    )
     layout(chart, height=320)
     chart.update_xaxes(
         range=[-0.5, size - 0.5],
@@ -129,7 +131,7 @@ def _label_confusion(
         range=[-0.5, size + _APART + len(others) - 0.5],
         tickvals=[*range(size), *(size + _APART + place for place in range(len(others)))],
         ticktext=[*letters, *others],
-        title={"text": say("picked", language)},
+        title={"text": localized("picked", language)},
         side="top",
         anchor="y",
         showgrid=False,
@@ -138,7 +140,7 @@ def _label_confusion(
         range=[size - 0.5, -0.5],
         tickvals=list(range(size)),
         ticktext=letters,
-        title={"text": say("gold", language)},
+        title={"text": localized("gold", language)},
         showgrid=False,
         selector={"anchor": None},
     )
@@ -210,7 +212,7 @@ def _told(table: PositionTable, gold: int, picked: str, k: int, language: Langua
         return ""
     questions = _questions(table, gold)
     share = wilson(k / n * questions, questions)
-    return say(
+    return localized(
         "cell-told",
         language,
         gold=LETTERS[gold],
@@ -263,9 +265,9 @@ def _picks(chart: go.Figure, table: PositionTable, colour: str, language: Langua
         )
     annotate(
         chart,
-        say("all-picks", language)
+        localized("all-picks", language)
         + "<br>"
-        + say("chance-line", language, value=percent(table.chance)),
+        + localized("chance-line", language, value=percent(table.chance)),
         x=table.n_options + _APART - 0.5,
         y=table.chance,
         yref="y2",

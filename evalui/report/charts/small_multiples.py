@@ -9,6 +9,7 @@ from math import ceil
 
 import plotly.graph_objects as go
 
+from evalui.messages import localized
 from evalui.report.analyses.arena.categories import Grouping, Panel, most_frequent, panels
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.narrative import between, dimension_name, share_of_one
@@ -16,7 +17,6 @@ from evalui.report.analyses.open_answers.figures import AnswerSummary
 from evalui.report.analyses.overview.leading import RECALL, lead
 from evalui.report.charts.common import GRID, NEUTRAL, Mark, annotate, layout, marks, shortened
 from evalui.report.numbers import count, figure, fixed, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.text.metrics import BLEUS, ROUGES
 from evalui.types import Language
 
@@ -62,7 +62,9 @@ def capability_chart(
     layout(chart, height=24 + tall * rows + (_FOOT if left else 0))
     chart.update_layout(margin={"t": 0, "b": _FOOT if left else 8})
     if left:
-        _left_out(chart, say("groups-left-out", language, shown=count(len(shown)), k=count(left)))
+        _left_out(
+            chart, localized("groups-left-out", language, shown=count(len(shown)), k=count(left))
+        )
     grid = (rows, columns, _PANEL_HEAD / tall)
     axes = [_panel_axes(place, models, grid, len(shown)) for place in range(len(shown))]
     chart.update_layout({name: axis for both in axes for name, axis in both.items()})
@@ -94,7 +96,7 @@ def text_figures_chart(
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "itemclick": False},
         margin={"t": 48},
     )
-    chart.update_xaxes(title={"text": say("text-axis", language)})
+    chart.update_xaxes(title={"text": localized("text-axis", language)})
     chart.update_xaxes(range=[0, 1], dtick=0.2, tickformat=".1f", gridcolor=GRID, showgrid=True)
     chart.update_yaxes(
         range=[len(names) - 0.5, -0.5],

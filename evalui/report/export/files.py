@@ -149,7 +149,6 @@ def save(report: Report, folder: Path, language: Language) -> None:
                 file.write(content)
     except OSError as error:
         raise StoreError(
-            "{path} cannot be written: {reason}.",
             "not-written",
             path=str(error.filename),
             reason=str(error.strerror),

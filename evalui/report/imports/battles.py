@@ -46,9 +46,7 @@ def score_verdicts(path: Path) -> list[str]:
     for row in read_rows(path):
         form = _text(row, "format")
         if form not in FORMATS:
-            raise DataError(
-                f"{row.place}: format {form!r} is unknown. Expected one of {', '.join(FORMATS)}."
-            )
+            raise DataError("row-format", place=row.place, format=form, known=", ".join(FORMATS))
         read = read_verdict(form, _text(row, "reply"))
         verdict = None if read.outcome is None else _VERDICTS[read.outcome]
         lines.append(json.dumps({"verdict": verdict, "rule": read.rule}))
@@ -65,10 +63,7 @@ def read_battles(path: Path) -> tuple[Battle, ...]:
     for row in read_rows(path):
         battle = _battle(row)
         if battles and (battle.question is None) != (battles[0].question is None):
-            raise DataError(
-                f"{row.place}: some rows have a 'question' and others have none. "
-                "Expected one in every row or in no row."
-            )
+            raise DataError("row-some-questions", place=row.place)
         battles.append(battle)
     return tuple(battles)
 
@@ -111,11 +106,9 @@ def figures(battles: Sequence[Battle]) -> JsonObject:
 def _battle(row: Row) -> Battle:
     model_a, model_b, winner = (_text(row, key) for key in ("model_a", "model_b", "winner"))
     if model_a == model_b:
-        raise DataError(f"{row.place}: model {model_a!r} meets itself. Expected two models.")
+        raise DataError("row-itself", place=row.place, model=model_a)
     if winner not in _OUTCOMES:
-        raise DataError(
-            f"{row.place}: winner {winner!r} is unknown. Expected one of {', '.join(_OUTCOMES)}."
-        )
+        raise DataError("row-winner", place=row.place, winner=winner, known=", ".join(_OUTCOMES))
     return Battle(model_a, model_b, _OUTCOMES[winner], _question(row))
 
 
@@ -123,11 +116,11 @@ def _question(row: Row) -> str | None:
     if "question" not in row.values:
         # Other keys may be there, but a misspelt id must not pass for a missing one.
         for key in get_close_matches("question", row.values, 1, 0.8):
-            raise DataError(f"{row.place}: unknown key {key!r}. Did you mean 'question'?")
+            raise DataError("row-unknown-key", place=row.place, key=key, meant="question")
         return None
     value = row.values["question"]
     if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
-        raise DataError(f"{row.place}: 'question' is {shown(value)}, expected a text or a number.")
+        raise DataError("row-name", place=row.place, key="question", value=shown(value))
     return str(value)
 
 
@@ -135,7 +128,7 @@ def _text(row: Row, key: str) -> str:
     value = row.text(key)
     # An empty reply is a reply; a model or winner without a name is none.
     if not value.strip() and key != "reply":
-        raise DataError(f"{row.place}: {key!r} is {shown(value)}, expected a text.")
+        raise DataError("row-text", place=row.place, key=key, value=shown(value))
     return value
 
 

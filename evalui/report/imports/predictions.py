@@ -30,14 +30,14 @@ class Row:
     def field(self, key: str) -> Any:  # whatever JSON holds; the callers check it
         """The value of a key; raises `DataError` if it is missing."""
         if key not in self.values:
-            raise DataError(f"{self.place}: {key!r} is missing.")
+            raise DataError("row-missing", place=self.place, key=key)
         return self.values[key]
 
     def text(self, key: str) -> str:
         """The text of a key; raises `DataError` if it is missing or of another kind."""
         value = self.field(key)
         if not isinstance(value, str):
-            raise DataError(f"{self.place}: {key!r} is {shown(value)}, expected a text.")
+            raise DataError("row-text", place=self.place, key=key, value=shown(value))
         return value
 
 
@@ -60,18 +60,12 @@ def read_choices(path: Path) -> tuple[Trial, ...]:
         first = seen.setdefault((trial.sample_id, trial.variant), row.place)
         if first != row.place:
             raise DataError(
-                f"{row.place}: id {trial.sample_id!r} has this permutation already at {first}."
+                "row-permutation-again", place=row.place, id=trial.sample_id, first=first
             )
         if questions.setdefault(trial.sample_id, (options, answer)) != (options, answer):
-            raise DataError(
-                f"{row.place}: id {trial.sample_id!r} has other options or another answer than "
-                "before. Options are listed in their original order in every row."
-            )
+            raise DataError("row-other-options", place=row.place, id=trial.sample_id)
         if trials and trial.headline != trials[0].headline:
-            raise DataError(
-                f"{row.place}: replies and probabilities are not scored together. "
-                "Put them into two files."
-            )
+            raise DataError("row-two-kinds", place=row.place)
         trials.append(trial)
     return tuple(trials)
 
@@ -101,7 +95,7 @@ def read_rows(path: Path) -> Iterator[Row]:
             empty = False
             yield Row(f"{path.name} line {number}", _object(line, f"{path.name} line {number}"))
     if empty:
-        raise DataError(f"{path.name} is empty. Expected one JSON object per line.")
+        raise DataError("rows-empty", file=path.name)
 
 
 def shown(value: Any) -> str:  # any JSON value
@@ -122,20 +116,22 @@ def _lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+        raise DataError("file-unread", path=str(path), reason=str(error.strerror)) from error
     except UnicodeDecodeError as error:
-        raise DataError(f"{path.name} is not UTF-8 text (byte {error.start}).") from error
+        raise DataError("file-not-utf8", path=path.name, byte=error.start) from error
 
 
 def _object(line: str, place: str) -> Mapping[str, Any]:
     try:
         values = json.loads(line)
     except json.JSONDecodeError as error:
-        raise DataError(f"{place}, column {error.colno}: no JSON ({error.msg}).") from error
+        raise DataError(
+            "row-not-json", place=place, column=error.colno, reason=error.msg
+        ) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, deep nesting
-        raise DataError(f"{place}: too large or nested too deeply for a row.") from error
+        raise DataError("row-too-large", place=place) from error
     if not isinstance(values, dict):
-        raise DataError(f"{place}: expected a JSON object in braces.")
+        raise DataError("row-no-object", place=place)
     return cast("dict[str, Any]", values)
 
 
@@ -143,20 +139,16 @@ def _options(row: Row) -> tuple[str, ...]:
     value = row.field("options")
     options = tuple(option for option in _list(value) if isinstance(option, str) and option.strip())
     if not options or len(options) < len(value):
-        raise DataError(f"{row.place}: 'options' is {shown(value)}, expected a list of texts.")
+        raise DataError("row-options", place=row.place, value=shown(value))
     if not 2 <= len(options) <= len(LETTERS):
-        raise DataError(
-            f"{row.place}: {len(options)} options, expected between 2 and {len(LETTERS)}."
-        )
+        raise DataError("row-option-count", place=row.place, n=len(options), most=len(LETTERS))
     return options
 
 
 def _answer(row: Row) -> str:
     answer, last = row.text("answer"), len(_options(row)) - 1
     if len(answer) != 1 or answer not in LETTERS[: last + 1]:
-        raise DataError(
-            f"{row.place}: answer {answer!r} names no option, expected A to {LETTERS[last]}."
-        )
+        raise DataError("row-answer", place=row.place, answer=answer, last=LETTERS[last])
     return answer
 
 
@@ -165,10 +157,7 @@ def _permutation(row: Row, size: int) -> tuple[int, ...]:
     # A bool is an int to Python and a slip of the hand in a file.
     slots = tuple(slot for slot in _list(value) if type(slot) is int)
     if sorted(slots) != list(range(size)) or len(value) != size:
-        raise DataError(
-            f"{row.place}: 'permutation' is {shown(value)}, expected the numbers "
-            f"0 to {size - 1} once each."
-        )
+        raise DataError("row-permutation", place=row.place, value=shown(value), last=size - 1)
     return slots
 
 
@@ -176,9 +165,9 @@ def _trial(row: Row, options: tuple[str, ...], answer: str) -> Trial:
     for key in row.values.keys() - _CHOICE_KEYS:
         # Other keys may be there, but a misspelt permutation must not pass for a missing one.
         for meant in get_close_matches(key.casefold(), _CHOICE_KEYS - row.values.keys(), 1, 0.8):
-            raise DataError(f"{row.place}: unknown key {key!r}. Did you mean {meant!r}?")
+            raise DataError("row-unknown-key", place=row.place, key=key, meant=meant)
     if ("reply" in row.values) == ("probabilities" in row.values):
-        raise DataError(f"{row.place}: expected either 'reply' or 'probabilities'.")
+        raise DataError("row-reply-or-probabilities", place=row.place)
     variant = Variant(_permutation(row, len(options)))
     read = _from_reply if "reply" in row.values else _from_probabilities
     return read(row, variant, options, answer)
@@ -233,10 +222,7 @@ def _shares(row: Row, size: int) -> tuple[float, ...]:
         if type(share) in (int, float) and 0 <= share <= 1 + _ROUNDING
     )
     if not len(shares) == len(_list(value)) == size or sum(shares) > 1 + _ROUNDING:
-        raise DataError(
-            f"{row.place}: 'probabilities' is {shown(value)}, expected {size} numbers from 0 "
-            "to 1 that sum to at most 1, one per slot."
-        )
+        raise DataError("row-probabilities", place=row.place, value=shown(value), n=size)
     return shares
 
 
@@ -247,7 +233,7 @@ def _list(value: Any) -> list[Any]:  # any JSON value; what is no list has no me
 def _id(row: Row) -> str:
     value = row.field("id")
     if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
-        raise DataError(f"{row.place}: 'id' is {shown(value)}, expected a text or a number.")
+        raise DataError("row-name", place=row.place, key="id", value=shown(value))
     return str(value)
 
 

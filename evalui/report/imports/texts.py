@@ -60,10 +60,8 @@ def _references(row: Row) -> tuple[str, ...]:
     value = row.field("reference")
     found = cast("list[Any]", value) if isinstance(value, list) else [value]
     if not found:
-        raise DataError(f"{row.place}: 'reference' is an empty list, expected one text or more.")
+        raise DataError("row-no-reference", place=row.place)
     wrong = [each for each in found if not isinstance(each, str)]
     if wrong:
-        raise DataError(
-            f"{row.place}: 'reference' holds {shown(wrong[0])}, expected a text or a list of texts."
-        )
+        raise DataError("row-reference", place=row.place, value=shown(wrong[0]))
     return tuple(found)

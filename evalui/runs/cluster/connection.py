@@ -52,7 +52,6 @@ def _package() -> Any:
         import ray
     except ImportError as error:
         raise ModelError(
-            "The engine is ray, which is not installed. Install evalui with the extra [ray].",
             "no-ray",
         ) from error
     finally:
@@ -76,9 +75,7 @@ def _knock(address: str) -> None:
     """Ray itself would try for ten minutes, and could not be stopped."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        raise ModelError(
-            "EVALUI_RAY_ADDRESS is {address!r}; expected host:port.", "ray-address", address=address
-        )
+        raise ModelError("ray-address", address=address)
     try:
         socket.create_connection((host, int(port)), timeout=_KNOCK_S).close()
     except (OSError, OverflowError) as error:
@@ -87,7 +84,6 @@ def _knock(address: str) -> None:
 
 def _no_cluster(address: str, error: Exception) -> Unreachable:
     return Unreachable(
-        "The cluster at {address} cannot be reached: {reason}.",
         "no-cluster",
         address=address,
         reason=str(error).partition("\n")[0].rstrip("."),

@@ -14,7 +14,8 @@ from functools import partial
 from time import monotonic, sleep
 from typing import Any, cast
 
-from evalui.errors import EvaluiError, ModelError, Refused, Sentence, Unreachable
+from evalui.errors import EvaluiError, ModelError, Refused, Unreachable
+from evalui.messages import Sentence
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.local.fp32 import library_of
 from evalui.models.vllm.options import read_options
@@ -105,9 +106,7 @@ class ClusterModel:
                 refused = _worst(failures) or refused
                 self._welcome(done)
                 if self._stopped.is_set():
-                    raise Unreachable(
-                        "{model} was told to stop.", "cluster-stopped", model=self.name
-                    )
+                    raise Unreachable("cluster-stopped", model=self.name)
         finally:
             self._take_back()
         if refused:
@@ -179,8 +178,6 @@ class ClusterModel:
         losses[places] += 1
         if losses[places] >= MOST_LOSSES:
             raise ModelError(
-                "{n} machines were lost, one after another, on the same {requests} requests to "
-                "{model}. {reason}",
                 "cluster-poison",
                 n=MOST_LOSSES,
                 requests=len(places),
@@ -198,7 +195,6 @@ class ClusterModel:
             self._take_in(actor, cast(About, about))
         if self._stillborn >= MOST_LOSSES:
             raise ModelError(
-                "{model} cannot be loaded on the cluster: {reason}",
                 "cluster-unloadable",
                 model=self.name,
                 reason=self._lost,
@@ -209,8 +205,6 @@ class ClusterModel:
             raise about.failure.error()
         if self.fingerprint and about.fingerprint != self.fingerprint:
             raise ModelError(
-                "The machines of the cluster hold different models under {path}: the same files, "
-                "the same kind of device and the same version of evalui are needed on each.",
                 "cluster-differs",
                 path=self._entry.path,
             )
@@ -254,13 +248,11 @@ class ClusterModel:
     def _nobody(self) -> Unreachable:
         if self._seats:
             return Unreachable(
-                "{model} is being loaded on the cluster. {reason}",
                 "cluster-loads",
                 model=self.name,
                 reason=self._lost,
             )
         return Unreachable(
-            "No machine of the cluster has room for {model}. {reason}",
             "cluster-full",
             model=self.name,
             reason=self._lost,

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from evalui.errors import Sentence, Value
+from evalui.messages import Sentence, Value
 from evalui.types import (
     Dataset,
     LabelProbs,

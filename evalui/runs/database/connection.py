@@ -9,27 +9,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from evalui.errors import StoreError, sentence
+from evalui.errors import StoreError
+from evalui.messages import sentence
 from evalui.runs.database.schema import MIGRATIONS, migrate
 
 BUSY_S = 10.0  # how long a writer waits for another process
 
 _SENTENCES = {
     sqlite3.SQLITE_FULL: sentence(
-        "The disk is full, or the database may not grow. Free some space, then resume the run",
-        "disk-full",
+        "error.disk-full",
     ),
-    sqlite3.SQLITE_IOERR: sentence("The disk does not take or give the data", "disk-broken"),
-    sqlite3.SQLITE_READONLY: sentence("The database may not be written", "store-read-only"),
-    sqlite3.SQLITE_CANTOPEN: sentence("The database cannot be opened", "store-closed"),
-    sqlite3.SQLITE_PERM: sentence("The database may not be opened", "store-forbidden"),
-    sqlite3.SQLITE_BUSY: sentence(
-        "Another process kept the database locked for {n:g} seconds", "store-locked", n=BUSY_S
-    ),
-    sqlite3.SQLITE_CORRUPT: sentence(
-        "The database is damaged. Restore it from a copy", "store-damaged"
-    ),
-    sqlite3.SQLITE_NOTADB: sentence("The file is not a database of evalui", "store-foreign"),
+    sqlite3.SQLITE_IOERR: sentence("error.disk-broken"),
+    sqlite3.SQLITE_READONLY: sentence("error.store-read-only"),
+    sqlite3.SQLITE_CANTOPEN: sentence("error.store-closed"),
+    sqlite3.SQLITE_PERM: sentence("error.store-forbidden"),
+    sqlite3.SQLITE_BUSY: sentence("error.store-locked", n=BUSY_S),
+    sqlite3.SQLITE_CORRUPT: sentence("error.store-damaged"),
+    sqlite3.SQLITE_NOTADB: sentence("error.store-foreign"),
 }
 
 
@@ -110,7 +106,6 @@ class Database:
             if what is None:
                 raise
             raise StoreError(
-                "{what} ({file}: {reason}).",
                 "store",
                 what=what,
                 file=str(self.path),
@@ -123,9 +118,7 @@ def _make_folder(folder: Path) -> None:
         # Uploads and answers may be confidential, and the machine may have other users.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(
-            "The data folder cannot be made: {reason}.", "data-folder", reason=str(error)
-        ) from error
+        raise StoreError("data-folder", reason=str(error)) from error
 
 
 def _make_private(path: Path) -> None:

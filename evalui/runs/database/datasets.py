@@ -58,9 +58,7 @@ def dataset(database: Database, key: str, owner: str) -> Dataset:
     """A stored dataset, equal to the one that was added; raises `StoreError` if there is none."""
     row = database.row("SELECT * FROM dataset WHERE key = ? AND owner = ?", (key, owner))
     if row is None:
-        raise StoreError(
-            "There is no dataset {key} of {owner}.", "no-dataset", key=key[:8], owner=owner
-        )
+        raise StoreError("no-dataset", key=key[:8], owner=owner)
     return _read(database, row)
 
 
@@ -70,7 +68,7 @@ def dataset_of_cell(database: Database, cell_id: int) -> Dataset:
         "SELECT * FROM dataset WHERE id = (SELECT dataset FROM cell WHERE id = ?)", (cell_id,)
     )
     if row is None:
-        raise StoreError("There is no cell {cell}.", "no-cell", cell=cell_id)
+        raise StoreError("no-cell", cell=cell_id)
     return _read(database, row)
 
 
@@ -123,6 +121,4 @@ def _kind(name: str) -> Kind:
     for kind in get_args(Kind):
         if kind == name:
             return kind
-    raise StoreError(
-        "The store holds a dataset of the unknown kind {kind!r}.", "stored-kind", kind=name
-    )
+    raise StoreError("stored-kind", kind=name)

@@ -98,7 +98,6 @@ def question(database: Database, cell_id: int, sample_id: str) -> Question:
     row = database.row(_QUESTION, (sample_id, cell_id))
     if row is None:
         raise StoreError(
-            "Cell {cell} has no question {sample!r}.",
             "no-question",
             cell=cell_id,
             sample=sample_id,

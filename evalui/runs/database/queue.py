@@ -8,7 +8,8 @@ import time
 from collections.abc import Sequence
 from sqlite3 import Connection
 
-from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun, sentence
+from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun
+from evalui.messages import sentence
 from evalui.runs.cells import CellPlan
 from evalui.runs.database.answers import add_answers
 from evalui.runs.database.codec import decode_sentence, encode_left_out, encode_sentence
@@ -41,9 +42,7 @@ def create_run(
         SpecError: no cell can run; the message gives the first reason.
     """
     if all(plan.impossible for plan in plans):
-        raise SpecError(
-            "Nothing in this run can be done. {why}", "nothing-possible", why=plans[0].impossible
-        )
+        raise SpecError("nothing-possible", why=plans[0].impossible)
     run_id = secrets.token_urlsafe(8)[:10]
     with database.writing() as connection:
         connection.execute(
@@ -105,7 +104,7 @@ def check(database: Database, lease: Lease) -> None:
     if row is None:
         raise lost(lease)
     if row["cancelling"]:
-        raise Cancelled("Run {run} was stopped by its owner.", "stopped", run=lease.run_id)
+        raise Cancelled("stopped", run=lease.run_id)
 
 
 def hold(connection: Connection, lease: Lease) -> None:
@@ -122,7 +121,6 @@ def hold(connection: Connection, lease: Lease) -> None:
 def lost(lease: Lease) -> LostRun:
     """The error of a worker whose run is gone."""
     return LostRun(
-        "Run {run} no longer belongs to worker {worker}.",
         "lost",
         run=lease.run_id,
         worker=lease.worker,
@@ -144,8 +142,6 @@ def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str)
         ).fetchone()
         if begun:
             raise ModelError(
-                "{model} has changed since this cell began, and one figure may not mix "
-                "two models. Repeat the run instead of resuming it.",
                 "model-changed",
                 model=begun["model"],
             )
@@ -236,8 +232,7 @@ def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "")
                 _cancel(connection, row["id"])
             elif row["losses"] >= MOST_LOSSES:
                 error = sentence(
-                    "The worker died {n} times while it worked on this run.",
-                    "worker-died",
+                    "error.worker-died",
                     n=row["losses"],
                 )
                 _fail(connection, row["id"], error, "")
@@ -303,7 +298,7 @@ def _hold(connection: Connection, lease: Lease) -> bool:
 def _state(connection: Connection, run_id: str) -> str:
     row = connection.execute("SELECT state FROM run WHERE id = ?", (run_id,)).fetchone()
     if row is None:
-        raise UnknownRun("There is no run {run!r}.", "no-run", run=run_id)
+        raise UnknownRun("no-run", run=run_id)
     return row["state"]
 
 

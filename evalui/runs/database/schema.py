@@ -311,8 +311,6 @@ def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) 
     (applied,) = connection.execute("SELECT coalesce(max(number), 0) FROM migration").fetchone()
     if applied > len(steps):
         raise StoreError(
-            "The database has schema {found}, this version of evalui knows {known}. "
-            "Update evalui, or choose another data folder.",
             "newer-schema",
             found=applied,
             known=len(steps),

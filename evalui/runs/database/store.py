@@ -126,7 +126,7 @@ class Store:
         """One run."""
         row = self.database.row(_RUNS + "WHERE r.id = ? GROUP BY r.id", (run_id,))
         if row is None:
-            raise UnknownRun("There is no run {run!r}.", "no-run", run=run_id)
+            raise UnknownRun("no-run", run=run_id)
         return _run_row(row)
 
     def runs(self, owner: str = LOCAL) -> list[RunRow]:
@@ -199,7 +199,7 @@ class Store:
         for row in self.cells(run_id):
             if row.id == cell_id:
                 return trials.result(self.database, row)
-        raise UnknownRun("Run {run!r} has no cell {cell}.", "run-cell", run=run_id, cell=cell_id)
+        raise UnknownRun("run-cell", run=run_id, cell=cell_id)
 
     def trials(self, cell_id: int) -> tuple[Trial, ...]:
         """All trials of a cell, questions in file order and variants in pattern order."""

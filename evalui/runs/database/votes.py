@@ -123,7 +123,7 @@ def cast(database: Database, run_id: str, person: str, mark: Mark, *, known: Kno
     """
     pair = known.get(mark.token)
     if pair is None:
-        raise StoreError("This pair is no longer in the run. Nothing was stored.", "pair-gone")
+        raise StoreError("pair-gone")
     at = ballots.seats(mark.token, pair, person)
     vote = Vote(
         by=person,
@@ -259,7 +259,6 @@ def _token(said: Verdict, dataset: str, found: Mapping[str, str]) -> str:
         return found[dataset]
     if dataset or not found:
         raise DataError(
-            "The run has no answers of {left} and {right} to question {question!r}.",
             "vote-elsewhere",
             left=said.duel.model_a,
             right=said.duel.model_b,
@@ -267,7 +266,6 @@ def _token(said: Verdict, dataset: str, found: Mapping[str, str]) -> str:
         )
     if len(found) > 1:
         raise DataError(
-            "Question {question!r} is in several datasets ({datasets}). Name one in each vote.",
             "vote-dataset",
             question=said.duel.sample_id,
             datasets=", ".join(found),
@@ -301,13 +299,12 @@ def _open(database: Database, run_id: str, person: str, known: Known) -> tuple[s
 
 def _still_blind(connection: Connection, run_id: str, person: str) -> None:
     if connection.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone() is None:
-        raise UnknownRun("There is no run {run!r}.", "no-run", run=run_id)
+        raise UnknownRun("no-run", run=run_id)
     seen = connection.execute(
         "SELECT 1 FROM voter WHERE run = ? AND owner = ?", (run_id, person)
     ).fetchone()
     if seen:
         raise StoreError(
-            "{person} has seen the names and votes on this run no more.",
             "voter-finished",
             person=person,
         )

@@ -159,7 +159,6 @@ class CellRun:
         self._refusals.check(model.name)
         if asked < self._row.total:
             raise ModelError(
-                "{n} of {total} comparisons are missing, because a contestant gave no answer.",
                 "missing-answers",
                 n=self._row.total - asked,
                 total=self._row.total,
@@ -218,7 +217,6 @@ class CellRun:
                 answers.close()
         if left := _left(window, asks):
             raise ModelError(
-                "{model} left {n} of {total} requests unanswered.",
                 "unanswered",
                 model=model.name,
                 n=len(left),

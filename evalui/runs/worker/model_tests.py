@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from sqlite3 import Connection, Row
 from typing import Any, Literal, cast
 
-from evalui.errors import EvaluiError, ModelError, sentence
+from evalui.errors import EvaluiError, ModelError
+from evalui.messages import sentence
 from evalui.models.base import Model, ModelEntry, Noted
 from evalui.models.scripted.backend import Learner
 from evalui.modes import MODES, Setting
@@ -271,7 +272,6 @@ def _ask(model: Model, window: Window) -> tuple[float, list[Trial]]:
             trials += window.accept(asks[index], response)
         if not responses:
             raise ModelError(
-                "{model} left {n} of {total} requests unanswered.",
                 "unanswered",
                 model=model.name,
                 n=len(asks),
@@ -300,8 +300,7 @@ def _lose(connection: Connection, number: int, losses: int) -> None:
         )
         return
     error = sentence(
-        "The worker died {n} times while it tried this model out. Is there enough memory?",
-        "trial-killed",
+        "error.trial-killed",
         n=losses,
     )
     told: dict[str, Any] = {"load_s": None, "tried": (), "error": encode_sentence(error)}

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from evalui.errors import ModelError, Refused, Sentence
+from evalui.errors import ModelError, Refused
+from evalui.messages import Sentence
 from evalui.types import Request
 
 TRIED = 20  # of so many requests, a model that can be used refuses the smaller part
@@ -34,7 +35,6 @@ class Refusals:
         """Raise `ModelError` with the count and the first reason, if anything was refused."""
         if self.refused:
             raise ModelError(
-                "{model} turned down {n} of {total} requests. The first time: {why}.",
                 "refused",
                 model=model,
                 n=self.refused,

@@ -82,7 +82,6 @@ class Patience:
 
     def _gave_up(self, error: Unreachable) -> Unreachable:
         return Unreachable(
-            "{why} Given up after {n} minutes without an answer; resume the run to go on.",
             "gave-up",
             why=error.sentence,
             n=_minutes(self._seconds),
@@ -91,7 +90,6 @@ class Patience:
 
 def _too_late(error: Unreachable) -> Unreachable:
     return Unreachable(
-        "{why} It may be asked again in {n} minutes; resume the run then.",
         "too-late",
         why=error.sentence,
         n=_minutes(error.retry_after_s),

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from evalui.errors import EvaluiError, sentence
+from evalui.errors import EvaluiError
+from evalui.messages import sentence
 
 T = TypeVar("T")
 
@@ -16,7 +17,7 @@ class KeptError(EvaluiError):
     """What came back from the browser is not what a page keeps there."""
 
     def __init__(self) -> None:
-        super().__init__(sentence("What the page sent does not fit. Load the page again.", "kept"))
+        super().__init__(sentence("error.kept"))
 
 
 def kept_text(kept: Sequence[object]) -> str:

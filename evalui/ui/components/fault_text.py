@@ -2,13 +2,13 @@
 
 import re
 
+from evalui.messages import Messages
 from evalui.types import Fault
-from evalui.ui.text import Text
 
 _KEPT = re.compile(r"“[^”]*”|\d{1,3}(?:,\d{3})+")
 
 
-def fault_words(t: Text, fault: Fault) -> tuple[str, str]:
+def fault_words(t: Messages, fault: Fault) -> tuple[str, str]:
     """What was found and what was expected.
 
     Both are English phrases; a Chinese page keeps what they quote of the file and large numbers.

@@ -3,14 +3,14 @@
 from datetime import datetime, timedelta
 
 from evalui.datasets.health import Lengths
+from evalui.messages import Messages
 from evalui.report.numbers import figure, span
 from evalui.types import Interval
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.html import span as inline
-from evalui.ui.text import Text
 
 
-def duration(t: Text, seconds: float) -> str:
+def duration(t: Messages, seconds: float) -> str:
     """ "43 s", "4 min", "2 h 10 min"."""
     whole = max(round(seconds), 0)
     if whole < 90:
@@ -21,7 +21,7 @@ def duration(t: Text, seconds: float) -> str:
     return t("time.hours", h=minutes // 60, m=minutes % 60)
 
 
-def moment(t: Text, at: float, *, now: datetime | None = None) -> str:
+def moment(t: Messages, at: float, *, now: datetime | None = None) -> str:
     """ "today 09:42", "yesterday 18:03" or the date, in the server's time zone."""
     then = datetime.fromtimestamp(at).astimezone()
     today = (now or datetime.now().astimezone()).date()

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from evalui.messages import Messages
 from evalui.ui.components.html import Html, div, el, span
 from evalui.ui.components.widgets import button
-from evalui.ui.text import Text
 
 
 def question_list(
-    t: Text, items: Sequence[Html], shown: str, *, total: int, end: int, page: int, opened: str
+    t: Messages, items: Sequence[Html], shown: str, *, total: int, end: int, page: int, opened: str
 ) -> tuple[Html | None, ...]:
     """The parts above the legend; `end` is the number of the last question shown."""
     more = end < total

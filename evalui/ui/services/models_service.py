@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evalui.errors import EvaluiError, ModelError, sentence
+from evalui.errors import EvaluiError, ModelError
+from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, find, read_catalog
 from evalui.models.destinations import is_loopback
@@ -27,9 +28,7 @@ from evalui.ui.services.model_status import Look, States
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _GLANCE_S = 0.3  # the same of the page that asks again by itself
-_BEING_ASKED = sentence(
-    "It has not told yet what it can do. Look again in a few seconds.", "being-asked"
-)
+_BEING_ASKED = sentence("error.being-asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +142,6 @@ class Shelf:
     def _check_may_edit(self) -> None:
         if not self.may_edit:
             raise ModelError(
-                "Models are added and removed by the administrator of this server.",
                 "models-not-yours",
             )
 

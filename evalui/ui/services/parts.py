@@ -43,4 +43,4 @@ def part_of(upload: str, entry: str, names: Sequence[str]) -> str:
 
 
 def _gone() -> DataError:
-    return DataError("This upload is no longer here. Drop the file again.", "upload-gone")
+    return DataError("upload-gone")

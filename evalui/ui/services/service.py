@@ -11,6 +11,7 @@ from evalui.datasets.external_answers import Answers, read_answers
 from evalui.datasets.health import Health
 from evalui.datasets.health_open import OpenHealth
 from evalui.errors import DataError, EvaluiError, FaultyRows, SpecError, UnknownRun
+from evalui.messages import messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
@@ -36,7 +37,6 @@ from evalui.ui.services.uploads import Uploads
 from evalui.ui.tabs.evaluate.answers_card import AnswersFile, EarlierRun
 from evalui.ui.tabs.evaluate.intent import Intent
 from evalui.ui.tabs.evaluate.run_form import Draft, Given
-from evalui.ui.text import text
 
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
@@ -170,17 +170,15 @@ class Desk:
             DataError, SpecError: it cannot be done; the message says why.
         """
         if not draft.models and not draft.answers:
-            raise SpecError("Choose a model.", "no-model")
+            raise SpecError("no-model")
         if not draft.modes:
-            raise SpecError("Choose a mode.", "no-mode")
+            raise SpecError("no-mode")
         loaded: dict[str, Loaded] = {}
         sources: list[DatasetSpec] = []
         for upload in draft.uploads:
             found = self.load(upload, draft.layout_of(upload))
             if found.faults and not draft.skip_faulty:
-                raise FaultyRows(
-                    "Rows are faulty: leave them out, or correct the file.", "faulty-rows"
-                )
+                raise FaultyRows("faulty-rows")
             sources.append(self._source(draft, upload, found.dataset))
             loaded[sources[-1].key] = found
         datasets = {key: found.dataset for key, found in loaded.items()}
@@ -214,21 +212,23 @@ class Desk:
         """A run of this person; raises `UnknownRun` for anybody else's as for one that is not."""
         row = self.store.run(run_id)
         if not may_see(row.owner, self.owner):
-            raise UnknownRun("There is no run {run!r}.", "no-run", run=run_id)
+            raise UnknownRun("no-run", run=run_id)
         return row
 
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
-        t, found = text(language), self._report(run_id, self.run(run_id).revision)
+        t, found = messages(language), self._report(run_id, self.run(run_id).revision)
         # Asked anew each time: prices may have changed since the figures were worked out.
         spent = usage.expenses(self.store.database, run_id, self.catalog())
         return replace(
             found,
-            expenses=tuple(replace(each, why=t.told(each.why)) for each in spent),
-            summaries=tuple(replace(each, error=t.told(each.error)) for each in found.summaries),
-            answers=tuple(replace(each, error=t.told(each.error)) for each in found.answers),
-            arenas=tuple(replace(each, error=t.told(each.error)) for each in found.arenas),
-            left_out=tuple(replace(each, why=t.told(each.why)) for each in found.left_out),
+            expenses=tuple(replace(each, why=t.translate(each.why)) for each in spent),
+            summaries=tuple(
+                replace(each, error=t.translate(each.error)) for each in found.summaries
+            ),
+            answers=tuple(replace(each, error=t.translate(each.error)) for each in found.answers),
+            arenas=tuple(replace(each, error=t.translate(each.error)) for each in found.arenas),
+            left_out=tuple(replace(each, why=t.translate(each.why)) for each in found.left_out),
         )
 
     def result(self, row: CellRow) -> CellResult:
@@ -300,7 +300,7 @@ class Desk:
     def _answers_path(self, given: Given) -> Path:
         paths = self.uploads.paths(self.owner, given.upload)
         if given.place >= len(paths):
-            raise DataError("This upload is no longer here. Drop the file again.", "upload-gone")
+            raise DataError("upload-gone")
         return paths[given.place]
 
     def _answered(self, path: Path, datasets: Sequence[Dataset], model: str) -> Dataset:
@@ -316,9 +316,9 @@ class Desk:
         """The draft's answers as the specification names them."""
         open_ = {key: each for key, each in datasets.items() if each.kind != "multiple_choice"}
         if not given.model:
-            raise SpecError("Name the model whose answers these are.", "answers-no-name")
+            raise SpecError("answers-no-name")
         if not open_:
-            raise SpecError("Answers belong to open questions; there are none.", "answers-no-open")
+            raise SpecError("answers-no-open")
         if given.run:
             asked = self._asked_in(given)
             key = max(open_, key=lambda each: len(asked & _questions_of(open_[each])))

@@ -37,4 +37,4 @@ def open_sample() -> tuple[str, bytes]:
 
 
 def _none() -> DataError:
-    return DataError("This installation has no sample.", "no-sample")
+    return DataError("no-sample")

@@ -31,10 +31,9 @@ class Uploads:
             DataError: there is no file, or together they are over the limit.
         """
         if not files:
-            raise DataError("The upload holds no file.", "upload-empty")
+            raise DataError("upload-empty")
         if sum(len(content) for _, content in files) > self.limit:
             raise DataError(
-                "The files are larger than {mb} MB together.",
                 "upload-too-large",
                 mb=self.limit // 2**20,
             )
@@ -49,7 +48,7 @@ class Uploads:
         """The files of an upload by name; raises `DataError` if there is no such upload."""
         folder = self._folder(owner) / upload
         if not _ID.fullmatch(upload) or not folder.is_dir():
-            raise DataError("This upload is no longer here. Drop the file again.", "upload-gone")
+            raise DataError("upload-gone")
         return tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
 
     def id_of(self, owner: str, paths: Sequence[Path]) -> str:
@@ -57,9 +56,7 @@ class Uploads:
         own = self._folder(owner)
         ids = {path.relative_to(own).parts[0] for path in paths if path.is_relative_to(own)}
         if len(ids) != 1:
-            raise DataError(
-                "The files of this run were not uploaded here. Drop them again.", "not-uploaded"
-            )
+            raise DataError("not-uploaded")
         return ids.pop()
 
     def _folder(self, owner: str) -> Path:
@@ -77,7 +74,6 @@ class Uploads:
         except OSError as error:
             shutil.rmtree(unfinished)
             raise DataError(
-                "The upload cannot be kept: {reason}.",
                 "upload-unwritten",
                 reason=error.strerror or str(error),
             ) from error

@@ -47,7 +47,6 @@ def access_token(folder: Path, *, renew: bool = False) -> str:
             return token
     except OSError as error:
         raise StoreError(
-            "The access token cannot be kept in {file}: {reason}.",
             "access-token",
             file=str(path),
             reason=error.strerror or str(error),
@@ -65,9 +64,7 @@ def own_folder(folder: Path) -> None:
         if stat.S_IMODE(folder.stat().st_mode) != 0o700:
             folder.chmod(0o700)
     except OSError as error:
-        raise StoreError(
-            "The data folder cannot be made: {reason}.", "data-folder", reason=str(error)
-        ) from error
+        raise StoreError("data-folder", reason=str(error)) from error
 
 
 def cookie_of(token: str) -> tuple[str, str]:

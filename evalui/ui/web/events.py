@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evalui.errors import EvaluiError, StoreError, UnknownRun
-from evalui.ui.text import Text
+from evalui.messages import Messages
 from evalui.ui.web.middleware import route_of
 
 LARGEST = 2**20  # bytes of an event; files come by a route of their own
@@ -104,7 +104,7 @@ def listeners_of(blocks: gr.Blocks) -> Listeners:
     return {index: len(fn.inputs) for index, fn in blocks.fns.items()}
 
 
-def translate_errors(blocks: gr.Blocks, t: Text) -> None:
+def translate_errors(blocks: gr.Blocks, t: Messages) -> None:
     """Let every listener of a page say its errors in the page's language, without a traceback."""
     for fn in blocks.fns.values():
         if fn.fn:
@@ -119,7 +119,7 @@ def status_of(error: EvaluiError) -> int:
     return 503 if isinstance(error, StoreError) else 400
 
 
-def _translated(listener: Callable[..., Any], t: Text) -> Callable[..., Any]:
+def _translated(listener: Callable[..., Any], t: Messages) -> Callable[..., Any]:
     @wraps(listener)
     def translated(*values: Any) -> Any:
         try:
@@ -129,7 +129,7 @@ def _translated(listener: Callable[..., Any], t: Text) -> Callable[..., Any]:
             _status.get([]).append(status)
             if status == 503:
                 _log.warning("%s", error)
-            raise gr.Error(t.told(error.sentence), print_exception=False) from error
+            raise gr.Error(t.translate(error.sentence), print_exception=False) from error
 
     return translated
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from evalui.messages import LANGUAGES, Messages, messages
 from evalui.ui.components.html import Html, el, join
-from evalui.ui.text import LANGUAGES, Text, text
 
 _STYLE = Html(
     "<style>:root{color-scheme:light dark}"
@@ -13,13 +13,13 @@ _STYLE = Html(
 _CHARSET = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width">')
 
 
-def plain_page(title: str, about: Callable[[Text], str]) -> Html:
+def plain_page(title: str, about: Callable[[Messages], str]) -> Html:
     """The document; `title` is the key of the headings, `about` gives the text below each."""
     sections = (
         el("section", el("h1", t(title)), el("p", *_marked(about(t))), lang=language)
-        for language, t in ((language, text(language)) for language in LANGUAGES)
+        for language, t in ((language, messages(language)) for language in LANGUAGES)
     )
-    head = el("head", _CHARSET, el("title", text("en")(title)), _STYLE)
+    head = el("head", _CHARSET, el("title", messages("en")(title)), _STYLE)
     return join(Html("<!doctype html>"), el("html", head, el("body", *sections), lang="en"))
 
 

@@ -12,13 +12,13 @@ from starlette.datastructures import UploadFile
 
 from evalui import __version__
 from evalui.datasets.base import Loaded
-from evalui.errors import DataError, EvaluiError, StoreError, UnknownRun, sentence
+from evalui.errors import DataError, EvaluiError, StoreError, UnknownRun
+from evalui.messages import Messages, language_of, messages, sentence
 from evalui.report.analyses.people.figures import vote_lines
 from evalui.report.export.files import FORMATS
 from evalui.report.export.spreadsheets import harmless
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.evaluate.run_form import read_layout
-from evalui.ui.text import Text, language_of, text
 
 _MOST_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
@@ -65,7 +65,7 @@ def _upload(desk: Desk) -> Route:
         try:
             kept = await run_in_threadpool(desk.keep, files)
         except DataError as error:
-            return JSONResponse({"error": t.told(error.sentence)}, status_code=400)
+            return JSONResponse({"error": t.translate(error.sentence)}, status_code=400)
         return JSONResponse({"upload": kept})
 
     return upload
@@ -78,7 +78,7 @@ def _faults(desk: Desk) -> Route:
         try:
             loaded = desk.load(upload, layout)
         except EvaluiError as error:
-            return Response(t.told(error.sentence), status_code=404, media_type="text/plain")
+            return Response(t.translate(error.sentence), status_code=404, media_type="text/plain")
         return _download(_sheet(t, loaded), "text/csv", f"faults-{loaded.dataset.name}.csv")
 
     return faults
@@ -90,12 +90,11 @@ def _export(desk: Desk) -> Route:
         if extension not in FORMATS:
             known = ", ".join(FORMATS)
             said = sentence(
-                "There is no {kind} export. Known: {known}.",
-                "no-export",
+                "error.no-export",
                 kind=extension,
                 known=known,
             )
-            return Response(t.told(said), status_code=404, media_type="text/plain")
+            return Response(t.translate(said), status_code=404, media_type="text/plain")
         name, content = desk.export(run_id, extension, t.language)
         return _download(content, FORMATS[extension], name)
 
@@ -129,17 +128,17 @@ def _problem(desk: Desk) -> Callable[[Request, Exception], Response]:
         assert isinstance(error, EvaluiError), "registered for nothing else"
         # Whatever is not the address's fault: a damaged store, a broken catalog.
         status = 404 if isinstance(error, UnknownRun) else 503
-        said = _text(request, desk).told(error.sentence)
+        said = _text(request, desk).translate(error.sentence)
         return Response(said, status_code=status, media_type="text/plain")
 
     return problem
 
 
-def _text(request: Request, desk: Desk) -> Text:
-    return text(language_of(request.query_params.get("lang"), desk.settings.language))
+def _text(request: Request, desk: Desk) -> Messages:
+    return messages(language_of(request.query_params.get("lang"), desk.settings.language))
 
 
-def _sheet(t: Text, loaded: Loaded) -> bytes:
+def _sheet(t: Messages, loaded: Loaded) -> bytes:
     sheet = io.StringIO()
     writer = csv.writer(sheet)
     writer.writerow(["file", "line", "column", "rule", "found", "expected"])

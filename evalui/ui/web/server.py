@@ -15,12 +15,12 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from evalui.messages import LANGUAGES, messages
 from evalui.runs.database.store import Store
 from evalui.runs.logs import configure_log
 from evalui.runs.worker.supervisor import Workers
 from evalui.settings import ASSETS, Settings
 from evalui.ui.services.service import Desk
-from evalui.ui.text import LANGUAGES, text
 from evalui.ui.web.access_token import access_token, own_folder
 from evalui.ui.web.middleware import PageHead, SameOrigin
 from evalui.ui.web.routes import add_routes
@@ -91,7 +91,7 @@ def _add_pages(app: FastAPI, desk: Desk) -> None:
     listeners: dict[str, Listeners] = {}
     for language in LANGUAGES:
         page = Page(desk, language).build()
-        translate_errors(page, text(language))
+        translate_errors(page, messages(language))
         listeners[language] = listeners_of(page)
         gr.mount_gradio_app(
             app,
@@ -109,7 +109,7 @@ def _add_pages(app: FastAPI, desk: Desk) -> None:
     paths = {language: f"/{language}/" for language in LANGUAGES}
     app.add_middleware(
         PageHead,
-        heads={path: head(text(language)("app.title")) for language, path in paths.items()},
+        heads={path: head(messages(language)("app.title")) for language, path in paths.items()},
         languages={path: _DOCUMENT_LANGUAGES[language] for language, path in paths.items()},
     )
     app.add_middleware(EventMiddleware, pages=listeners)

@@ -25,8 +25,6 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:  # Unicode: a name that no machine can have
         reason = getattr(error, "strerror", None) or str(error)
         raise SpecError(
-            "Cannot listen on port {port} of {host}: {reason}. Choose another with --port or "
-            "--host.",
             "not-listening",
             port=port,
             host=host,

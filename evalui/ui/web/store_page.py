@@ -26,7 +26,7 @@ class StoreMiddleware:
                 await run_in_threadpool(self.read)
             except StoreError as error:
                 said = error.sentence
-                page = plain_page("store.title", lambda t: t.told(said))
+                page = plain_page("store.title", lambda t: t.translate(said))
                 await HTMLResponse(page, status_code=503)(scope, receive, send)
                 return
         await self.app(scope, receive, send)

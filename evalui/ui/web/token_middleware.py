@@ -8,7 +8,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from evalui.ui.text import text
+from evalui.messages import messages
 from evalui.ui.web.access_token import cookie_of, is_same
 from evalui.ui.web.middleware import route_of
 from evalui.ui.web.plain_page import plain_page
@@ -107,7 +107,7 @@ def _refusal(scope: Scope) -> Response:
         "Referrer-Policy": "no-referrer",
     }
     if scope["method"] not in _READING:
-        said = text("en")("access.about")
+        said = messages("en")("access.about")
         return JSONResponse({"error": said}, status_code=401, headers=fields)
     page = plain_page("access.title", lambda t: t("access.about"))
     return HTMLResponse(page, status_code=401, headers=fields)

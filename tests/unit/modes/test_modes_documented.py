@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from evalui.messages import LANGUAGES, messages
 from evalui.models.scripted.rules import RULES
 from evalui.modes.open_answer import FORMS as PLAIN_FORMS
 from evalui.modes.prompts.rubrics import FORMS, RUBRICS, Rubric, rubric_from
-from evalui.ui.text import LANGUAGES, text
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -36,4 +36,4 @@ def test_the_rubric_on_the_page_is_a_rubric():
 @pytest.mark.parametrize("name", list(RUBRICS))
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_shipped_rubric_has_a_name_for_the_screen(language: str, name: str):
-    assert f"rubric.{name}" in text("zh" if language == "zh" else "en")
+    assert f"rubric.{name}" in messages("zh" if language == "zh" else "en")

@@ -6,7 +6,7 @@ from pathlib import Path
 from runs_examples import CATALOG, spec
 
 from evalui.datasets import NOTES
-from evalui.report.sentences.left_out import LEFT_OUT_SENTENCES
+from evalui.messages import messages
 from evalui.runs.database.store import Store
 from evalui.runs.spec import RunSpec
 from evalui.runs.submit import collect, expand, read_datasets, submit
@@ -116,6 +116,8 @@ def test_rows_left_out_by_choice_are_not_said_to_be_faulty(store: Store, tmp_pat
 
 
 def test_every_note_that_leaves_something_out_is_known() -> None:
-    told = {note for note, text in NOTES.items() if "left out" in text or "Ignored" in text}
+    sentences = messages("en").by_key
+    texts = {note: sentences[f"note.{note}"] for note in NOTES}
+    told = {note for note, text in texts.items() if "left out" in text or "Ignored" in text}
     # Rows with options of the same text stay in the run, but for the figures over orders.
-    assert told - {"duplicate-options"} <= {key.removeprefix("left-") for key in LEFT_OUT_SENTENCES}
+    assert told - {"duplicate-options"} <= {key.removeprefix("left-") for key in sentences}

@@ -4,12 +4,12 @@ from typing import get_args
 
 import pytest
 
+from evalui.messages import messages
 from evalui.modes.prompts.rubrics import FORMS, RUBRICS
 from evalui.types import Conflict, Kind, Orders
 from evalui.ui.tabs.evaluate.run_form import PAIRS
 from evalui.ui.tabs.results.overview.open import STRIPS
 from evalui.ui.tabs.results.samples.open import SORTS, STATES
-from evalui.ui.text import text
 
 
 @pytest.mark.parametrize(
@@ -38,5 +38,5 @@ from evalui.ui.text import text
     ],
 )
 def test_every_name_of_open_questions_is_translated(key: str):
-    assert key in text("en")
-    assert key in text("zh")
+    assert key in messages("en")
+    assert key in messages("zh")

@@ -9,7 +9,8 @@ import ipaddress
 import socket
 from urllib.parse import urlsplit
 
-from evalui.errors import ModelError, Sentence, sentence
+from evalui.errors import ModelError
+from evalui.messages import Sentence, sentence
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -77,7 +78,6 @@ def check_address(host: str, address: str) -> None:
     kind = _refused(ipaddress.ip_address(address))
     if kind is not None:
         raise ModelError(
-            "{host} is not asked: its address {address} is {kind}.",
             "endpoint-refused-address",
             host=host,
             address=address,
@@ -91,17 +91,13 @@ def _refused(address: _Address) -> Sentence | None:
     if carried is not None and (kind := _refused(carried)):
         return kind
     if any(address in network for network in _METADATA if network.version == address.version):
-        return sentence("that of a cloud's metadata service", "address-metadata")
+        return sentence("error.address-metadata")
     if address.is_link_local:
-        return sentence(
-            "link-local, as those of clouds' metadata services are", "address-link-local"
-        )
+        return sentence("error.address-link-local")
     if address.is_multicast or address == _BROADCAST:
-        return sentence("that of a group of machines", "address-multicast")
+        return sentence("error.address-multicast")
     if address.is_unspecified or address in _THIS_NETWORK:
-        return sentence(
-            "that of no machine in particular; for this one write 127.0.0.1", "address-unspecified"
-        )
+        return sentence("error.address-unspecified")
     return None
 
 

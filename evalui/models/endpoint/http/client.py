@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import quote, urljoin, urlsplit
 
 from evalui import __version__
-from evalui.errors import ModelError, sentence
+from evalui.errors import ModelError
+from evalui.messages import sentence
 from evalui.models.endpoint.http.addresses import authority, host_of
 from evalui.models.endpoint.http.response_limits import (
     ACCEPTED,
@@ -119,9 +120,7 @@ class Server:
         try:
             sent = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         except UnicodeEncodeError:  # half of a character, as JSON may hold it
-            raise Declined(
-                sentence("the prompt has characters that cannot be sent", "endpoint-unsendable")
-            ) from None
+            raise Declined(sentence("error.endpoint-unsendable")) from None
         answer = self._ask("POST", path, sent, allowance(body))
         self._count(answer)
         return answer
@@ -142,8 +141,7 @@ class Server:
             except TooLong:
                 raise Faltered(
                     sentence(
-                        "{url} sends more than {limit:.1f} MB, which no answer to this request has",
-                        "endpoint-too-long",
+                        "error.endpoint-too-long",
                         url=self.url,
                         limit=limit / 2**20,
                     ),
@@ -172,8 +170,7 @@ class Server:
         except Overdue:
             raise Faltered(
                 sentence(
-                    "{url} did not end its answer within {seconds:g} seconds",
-                    "endpoint-overdue",
+                    "error.endpoint-overdue",
                     url=self.url,
                     seconds=self._total_s,
                 ),
@@ -181,7 +178,7 @@ class Server:
             ) from None
         except (httpcore.ReadTimeout, httpcore.WriteTimeout):
             raise Faltered(
-                sentence("{url} did not answer in time", "endpoint-timeout", url=self.url),
+                sentence("error.endpoint-timeout", url=self.url),
                 status=TIMED_OUT,
             ) from None
         except (
@@ -207,16 +204,13 @@ class Server:
         return told
 
     def _no_json(self) -> Faltered:
-        return Faltered(
-            sentence("{url} answers something else than JSON", "endpoint-no-json", url=self.url)
-        )
+        return Faltered(sentence("error.endpoint-no-json", url=self.url))
 
     def _unreachable(self, error: Exception) -> Faltered:
         reason = self._redacted(str(error)) or "connection lost"
         return Faltered(
             sentence(
-                "{url} cannot be reached ({reason})",
-                "endpoint-unreachable",
+                "error.endpoint-unreachable",
                 url=self.url,
                 reason=reason,
             ),
@@ -230,15 +224,13 @@ class Server:
         told = self._redacted(_words(body))[:LONGEST] or "-"
         if status in _LOCKED:
             return ModelError(
-                "{url} refuses the key (HTTP {status}): {told}",
                 "endpoint-locked",
                 url=self.url,
                 status=status,
                 told=told,
             )
         reason = sentence(
-            "{url} answers HTTP {status}: {told}",
-            "endpoint-status",
+            "error.endpoint-status",
             url=self.url,
             status=status,
             told=told,
@@ -258,8 +250,7 @@ class Server:
             place = "-"
         return Declined(
             sentence(
-                "{url} answers HTTP {status} and points to {place}, which is not followed",
-                "endpoint-redirect",
+                "error.endpoint-redirect",
                 url=self.url,
                 status=status,
                 place=self._redacted(mended(place))[:LONGEST],

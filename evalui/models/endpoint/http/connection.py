@@ -93,7 +93,6 @@ def proxy_for(url: str) -> str:
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if (kind := urlsplit(proxy).scheme) not in _PROXIES:
         raise ModelError(  # without the address: it may hold a password
-            "The environment names a proxy of the kind {kind}; known: {known}.",
             "endpoint-proxy-kind",
             kind=kind,
             known=", ".join(_PROXIES),

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from evalui.errors import Refused, Unreachable, sentence
+from evalui.errors import Refused, Unreachable
+from evalui.messages import sentence
 from evalui.models.endpoint.http.circuit_breaker import Breaker, Patience
 from evalui.models.endpoint.http.client import TOO_MANY, Declined, Faltered, Json, Post, Server
 
@@ -169,7 +170,7 @@ class _Share(Generic[T]):
     def abandon(self) -> None:
         """Start nothing more, and have `results` end with an error."""
         # First, or threads that stop might look like work that is done.
-        self._outcomes.put(self._out_of_reach(sentence("it was told to stop", "endpoint-stopped")))
+        self._outcomes.put(self._out_of_reach(sentence("error.endpoint-stopped")))
         self.stop()
 
     def conclude(self) -> None:
@@ -186,7 +187,6 @@ class _Share(Generic[T]):
             raise self._unreachable()
         if declined := [*self._declined, *poisoned]:
             raise Refused(
-                "{model} gave no usable answer to {n} requests. The first time: {reason}.",
                 "endpoint-refused",
                 model=self._name,
                 n=len(declined),
@@ -197,7 +197,7 @@ class _Share(Generic[T]):
         now = time.monotonic()
         reasons = [error.reason for _, error in self._exhausted]
         reasons += [line.breaker.reason for line in self._lines if line.breaker.reason]
-        reasons.append(sentence("no server is free", "endpoint-no-server"))
+        reasons.append(sentence("error.endpoint-no-server"))
         error = self._out_of_reach(reasons[0])
         # Infinite while the trial of an earlier call is on its way: nobody knows how long.
         waits = [wait for wait in (line.wait(now) for line in self._lines) if math.isfinite(wait)]
@@ -206,7 +206,6 @@ class _Share(Generic[T]):
 
     def _out_of_reach(self, reason: str) -> Unreachable:
         return Unreachable(
-            "{model} cannot be asked now: {reason}.",
             "endpoint-unreachable-now",
             model=self._name,
             reason=reason,
@@ -254,7 +253,7 @@ class _Share(Generic[T]):
             while not self._over and (pause := turn - time.monotonic()) > 0:
                 self._change.wait(pause)
             if self._over:  # the server is well: it has answered this job's last request
-                reason = sentence("it was told to stop", "endpoint-stopped")
+                reason = sentence("error.endpoint-stopped")
                 raise Faltered(reason, blame="answer")
 
     def _take(self, place: int) -> tuple[_Task[T], bool] | None:

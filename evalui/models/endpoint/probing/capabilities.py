@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evalui.errors import sentence
+from evalui.messages import sentence
 from evalui.models.endpoint.config import Api
 from evalui.types import Ability
 
@@ -116,10 +116,8 @@ def why_not(ability: Ability, reason: str) -> str:
     return (
         reason
         or {
-            "next_token": sentence("it tells no probabilities of tokens", "endpoint-no-top"),
-            "loglik": sentence(
-                "it tells no probabilities of a prompt's tokens", "endpoint-no-echo"
-            ),
-            "generate": sentence("it answers neither chat nor completions", "endpoint-no-reply"),
+            "next_token": sentence("error.endpoint-no-top"),
+            "loglik": sentence("error.endpoint-no-echo"),
+            "generate": sentence("error.endpoint-no-reply"),
         }[ability]
     )

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from evalui.errors import ModelError, sentence
+from evalui.errors import ModelError
+from evalui.messages import sentence
 from evalui.models.endpoint.http.client import Faltered, Json
 from evalui.models.endpoint.responses import choices, read_top, told_model, why_unbelievable
 
@@ -90,7 +91,7 @@ def _why_unlisted(choice: Json) -> str:
     except Faltered as error:
         return error.reason
     if not found:
-        return sentence("it ignores logprobs and answers without them", "endpoint-ignores-logprobs")
+        return sentence("error.endpoint-ignores-logprobs")
     if len(found) == 1:
-        return sentence("it lists only one token, whatever is asked", "endpoint-one-token")
+        return sentence("error.endpoint-one-token")
     return why_unbelievable(found)

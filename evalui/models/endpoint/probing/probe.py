@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from evalui.errors import ModelError, sentence
+from evalui.errors import ModelError
+from evalui.messages import sentence
 from evalui.models.endpoint.chat_logprobs import CONTINUED, SCORED, before, read_turns, score_turns
 from evalui.models.endpoint.http.client import (
     LONGEST,
@@ -217,7 +218,7 @@ class _Probe:
         if not bare.works:
             return bare
         if tried.locked:  # as OpenAI tells that a model has no logprobs
-            why = sentence("it does not let this key ask for logprobs", "endpoint-locked-top")
+            why = sentence("error.endpoint-locked-top")
             return replace(bare, reason=why)
         for extra, top in zip(extras[1:], _TOPS[1:], strict=True):
             shorter = self._believable(path, body | extra)
@@ -284,7 +285,7 @@ def _lacks(
 ) -> dict[Ability, str]:
     """Why abilities are missing, by what the interfaces did that work."""
     reasons = [each.reason for each in (completions, chat) if each.works and each.reason]
-    chat_only = sentence("it takes conversations only", "endpoint-chat-only")
+    chat_only = sentence("error.endpoint-chat-only")
     why: dict[Ability, str] = {
         "next_token": reasons[0] if reasons else "",
         "loglik": why_no_echo if completions.works else chat_only,
@@ -321,23 +322,21 @@ def _why_not_echoed(answer: Json) -> str:
         return error.reason
     unscored = sum(place.logprob is None for place in places)
     if len(places) < len(_TEXT.split()) or unscored > 1:
-        return sentence("it ignores echo and answers without the prompt", "endpoint-ignores-echo")
+        return sentence("error.endpoint-ignores-echo")
     if seam_by_text(places, "", _TEXT) is None:
-        return sentence("it sends another prompt back than it got", "endpoint-other-echo")
+        return sentence("error.endpoint-other-echo")
     return ""
 
 
 def _useless(server: Server, model: str, served: _Served, reason: str) -> ModelError:
     if served.names and model not in served.names:
         return ModelError(
-            "{url} has no model {model!r}. It has: {known}.",
             "endpoint-unknown-model",
             url=server.url,
             model=model,
             known=mended(", ".join(served.names[:20]))[:LONGEST],
         )
     return ModelError(
-        "{url} answers neither chat nor completions: {reason}.",
         "endpoint-no-reply-at-all",
         url=server.url,
         reason=reason,

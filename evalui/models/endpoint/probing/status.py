@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from evalui.errors import ModelError, Unreachable, sentence
+from evalui.errors import ModelError, Unreachable
+from evalui.messages import sentence
 from evalui.models.endpoint.config import Endpoint
 from evalui.models.endpoint.http.client import Faltered, Server
 from evalui.models.endpoint.probing.capabilities import Findings, common, restricted
@@ -161,8 +162,8 @@ def nobody(seen: Seen) -> ModelError:
     """Why no server can be used."""
     if seen.wrong and not seen.down:
         return ModelError(_first(seen.wrong))
-    reason = _first(seen.down) or sentence("it has not answered yet", "endpoint-not-yet")
-    error = Unreachable("The endpoint cannot be asked: {reason}.", "endpoint-down", reason=reason)
+    reason = _first(seen.down) or sentence("error.endpoint-not-yet")
+    error = Unreachable("endpoint-down", reason=reason)
     error.retry_after_s = seen.retry_after_s
     return error
 

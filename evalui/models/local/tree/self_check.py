@@ -5,7 +5,8 @@ from typing import Any
 
 import torch
 
-from evalui.errors import ModelError, sentence
+from evalui.errors import ModelError
+from evalui.messages import sentence
 from evalui.models.local.loading import Causal
 from evalui.models.local.padded_forward import Network
 from evalui.models.local.tree.attention import Unfit
@@ -63,8 +64,7 @@ def misfit(plain: Network, tree: TreeNetwork, causal: Causal) -> str:
     tolerance = max(_TOLERANCE, _ULPS * torch.finfo(causal.model.dtype).eps)
     if not off <= tolerance:  # NaN is off, too
         return sentence(
-            "Scored prompt by prompt, which is slower: sharing prompts changes scores by {off}.",
-            "tree-differs",
+            "error.tree-differs",
             off=f"{off:.2g}",
         )
     return ""
@@ -72,8 +72,7 @@ def misfit(plain: Network, tree: TreeNetwork, causal: Causal) -> str:
 
 def _own_way(causal: Causal) -> str:
     return sentence(
-        "Scored prompt by prompt, which is slower: {kind} computes attention in its own way.",
-        "no-tree",
+        "error.no-tree",
         kind=str(causal.model.config.model_type),
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 
+from evalui.messages import localized
 from evalui.report.analyses.arena.categories import MOST, most_frequent
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.narrative import (
@@ -21,7 +22,6 @@ from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Pictu
 from evalui.report.charts import arena_png
 from evalui.report.charts.paper import Theme
 from evalui.report.numbers import count, figure, fixed, percent, signed, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.arena.agreement import Agreement
 from evalui.scoring.arena.battles import Tally
 from evalui.scoring.arena.bradley_terry import Rating
@@ -39,7 +39,7 @@ def arena_blocks(
     """Each arena with its tables and pictures, or one line on why there are no pictures."""
     problem = arena_png.picture_problem(arenas, language)
     if arenas and problem:
-        yield Paragraph(say(problem, language))
+        yield Paragraph(localized(problem, language))
     for place, arena in enumerate(arenas, start=1):
         suffix = "" if place == 1 else f"-{place}"
         drawn = {} if problem else _pictures(arena, suffix, language, rule_based)
@@ -53,31 +53,31 @@ def _arena(
     rule_based: frozenset[str],
 ) -> Iterator[Block]:
     judge = judged_by(arena, language, rule_based=rule_based)
-    yield Heading(2, say("arena-part", language, dataset=arena.dataset, judge=judge))
+    yield Heading(2, localized("arena-part", language, dataset=arena.dataset, judge=judge))
     yield Paragraph(standings_title(arena, language), strong=True)
     yield Bullets(tuple(n.text for n in judge_notes(arena, language, rule_based=rule_based)))
     yield from _compared(arena, language)
     if not arena.standings:
         return
     yield Paragraph(order_note(arena, language))
-    yield Heading(3, say("basic", language))
+    yield Heading(3, localized("basic", language))
     dimensions = _printed(arena)
-    yield _dimensions(arena, dimensions, say("head-stats", language), _shares)
-    yield Paragraph(say("basic-about", language))
+    yield _dimensions(arena, dimensions, localized("head-stats", language), _shares)
+    yield Paragraph(localized("basic-about", language))
     if left := len(arena.dimensions) - len(dimensions):
         told = {"shown": count(MOST), "k": count(left)}
-        yield Paragraph(say("groups-left-out", language, **told))
+        yield Paragraph(localized("groups-left-out", language, **told))
     yield from (drawn[name] for name in ("by_capa", "by_lang") if name in drawn)
-    yield Heading(3, say("scores", language))
-    yield _dimensions(arena, dimensions, say("head-score", language), _score)
-    yield Paragraph(say("scores-about", language))
-    yield Heading(3, say("elo", language))
+    yield Heading(3, localized("scores", language))
+    yield _dimensions(arena, dimensions, localized("head-score", language), _score)
+    yield Paragraph(localized("scores-about", language))
+    yield Heading(3, localized("elo", language))
     yield _ratings(arena, language)
     yield from (drawn[name] for name in ("elo",) if name in drawn)
-    yield Heading(3, say("pairwise", language))
+    yield Heading(3, localized("pairwise", language))
     yield _pairs(arena, language)
     yield from (drawn[name] for name in ("win_matrix",) if name in drawn)
-    yield Heading(3, say("reliability", language))
+    yield Heading(3, localized("reliability", language))
     yield _reliability(arena, language)
 
 
@@ -89,13 +89,13 @@ def _compared(arena: Arena, language: Language) -> Iterator[Block]:
     told = {"total": count(counted.total), "read": count(counted.extracted), "rate": rate}
     if arena.by == PANEL:
         none = count(counted.total - counted.extracted)
-        yield Paragraph(say("compared-panel", language, none=none, **told))
+        yield Paragraph(localized("compared-panel", language, none=none, **told))
         return
-    yield Paragraph(say("compared", language, **told))
+    yield Paragraph(localized("compared", language, **told))
     if arena.orders == "double" and counted.consistent_rate is not None:
         told = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
-        yield Paragraph(say("consistent", language, **told))
-        yield Paragraph(say(f"contradicted-{arena.conflict}", language))
+        yield Paragraph(localized("consistent", language, **told))
+        yield Paragraph(localized(f"contradicted-{arena.conflict}", language))
 
 
 # ---------------------------------------------------------------- OpenCompass's tables
@@ -156,8 +156,8 @@ def _ratings(arena: Arena, language: Language) -> Table:
     )
     runs = count(arena.elo_orders)
     return Table(
-        (say("head-rating", language), *(each.model for each in standings)),
-        tuple((say(f"row-{key}", language, runs=runs), *cells) for key, cells in rows),
+        (localized("head-rating", language), *(each.model for each in standings)),
+        tuple((localized(f"row-{key}", language, runs=runs), *cells) for key, cells in rows),
     )
 
 
@@ -183,10 +183,10 @@ def _pairs(arena: Arena, language: Language) -> Table:
     models = [standing.model for standing in arena.standings]
     met = [pair for pair in combinations(models, 2) if pair in arena.shares]
     return Table(
-        tuple(say(f"head-{head}", language) for head in ("pair", "share", "range", "n")),
+        tuple(localized(f"head-{head}", language) for head in ("pair", "share", "range", "n")),
         tuple(
             (
-                say("first-against", language, first=first, second=second),
+                localized("first-against", language, first=first, second=second),
                 f"{figure(share)} %",
                 span(share),
                 count(share.n),
@@ -208,21 +208,23 @@ def _reliability(arena: Arena, language: Language) -> Table:
         "no-majority" if panel else "unreadable": kept.unreadable,
     }
     rows = [
-        (say("row-flips-of", language, judge=judge), _of_n(flips, language))
+        (localized("row-flips-of", language, judge=judge), _of_n(flips, language))
         for judge, flips in arena.swayed.items()
     ]
     rows += [
-        (say(f"row-{key}", language), _of_n(share, language))
+        (localized(f"row-{key}", language), _of_n(share, language))
         for key, share in shares.items()
         if share
     ]
     if kept.unreferenced:
-        rows.append((say("row-no-reference", language), count(kept.unreferenced)))
-    rows.append((say("row-injected", language), count(kept.injected)))
+        rows.append((localized("row-no-reference", language), count(kept.unreferenced)))
+    rows.append((localized("row-injected", language), count(kept.injected)))
     if panel and (agreed := arena.agreement):
-        rows.append((say("row-agree", language), _of_n(agreed.raw, language)))
-        rows.append((say("row-kappa", language), kappa(agreed)))
-    return Table((say("head-measure", language), say("head-value", language)), tuple(rows))
+        rows.append((localized("row-agree", language), _of_n(agreed.raw, language)))
+        rows.append((localized("row-kappa", language), kappa(agreed)))
+    return Table(
+        (localized("head-measure", language), localized("head-value", language)), tuple(rows)
+    )
 
 
 def kappa(agreed: Agreement) -> str:
@@ -237,7 +239,7 @@ def kappa(agreed: Agreement) -> str:
 
 def _of_n(share: Interval, language: Language) -> str:
     told = {"value": figure(share), "span": span(share), "n": count(share.n)}
-    return say("share-of-n", language, **told)
+    return localized("share-of-n", language, **told)
 
 
 # ---------------------------------------------------------------- pictures
@@ -250,11 +252,11 @@ def _pictures(
     kinds = {dimension.kind for dimension in arena.dimensions if any(dimension.tallies.values())}
     draw: dict[str, tuple[str, Callable[[Theme], bytes]]] = {
         "by_capa": (
-            say("rates-capability", language),
+            localized("rates-capability", language),
             lambda theme: arena_png.by_capa_png(arena, language, baselines=rule_based, theme=theme),
         ),
         "by_lang": (
-            say("rates-language", language),
+            localized("rates-language", language),
             lambda theme: arena_png.by_lang_png(arena, language, baselines=rule_based, theme=theme),
         ),
         "elo": (

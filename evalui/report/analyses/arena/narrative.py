@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from evalui.messages import localized, messages
 from evalui.report.analyses.arena.categories import FEW, Grouping, Panel
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary
 from evalui.report.analyses.overview.leading import RECALL, lead
 from evalui.report.analyses.overview.warnings import Note
 from evalui.report.numbers import count, fixed
-from evalui.report.sentences.catalogue import SENTENCES, say
 from evalui.scoring.arena.bradley_terry import Connection
 from evalui.scoring.arena.verdicts import PANEL
 from evalui.types import Interval, Language
@@ -27,20 +27,22 @@ def standings_title(arena: Arena, language: Language) -> str:
     """Who leads by how much, or why that cannot be said."""
     if not arena.standings or not arena.battles:
         nothing = 0 < len(arena.verdicts) == arena.reliability.unreferenced
-        return say("arena-unreferenced" if nothing else "arena-empty", language)
+        return localized("arena-unreferenced" if nothing else "arena-empty", language)
     if arena.questions < _FEW_QUESTIONS:
-        return say("arena-few", language, n=arena.questions)
+        return localized("arena-few", language, n=arena.questions)
     if arena.connection is None or not arena.connection.finite:
         return _no_rating(arena.connection, language)
     level = [standing.model for standing in arena.standings if standing.with_leader]
     n = count(arena.questions)
     if len(level) > 1:
-        return say("arena-level", language, names=listed(level, language), n=n)
+        return localized("arena-level", language, names=listed(level, language), n=n)
     first, second = (standing.model for standing in arena.standings[:2])
     if arena.lead is None:
-        return say("arena-endless", language, first=first, second=second, n=n)
+        return localized("arena-endless", language, first=first, second=second, n=n)
     gap, low, high = (fixed(points, 0) for points in arena.lead)
-    return say("arena-leads", language, first=first, second=second, gap=gap, span=f"{low}–{high}")
+    return localized(
+        "arena-leads", language, first=first, second=second, gap=gap, span=f"{low}–{high}"
+    )
 
 
 def standings_subtitle(
@@ -49,8 +51,10 @@ def standings_subtitle(
     """How to read the chart of ratings: battles, judge and questions."""
     if not arena.standings:
         return ""
-    said = [say("elo-about", language, runs=count(arena.elo_orders), n=count(arena.questions))]
-    said.append(say(f"ordered-{arena.headline}", language))
+    said = [
+        localized("elo-about", language, runs=count(arena.elo_orders), n=count(arena.questions))
+    ]
+    said.append(localized(f"ordered-{arena.headline}", language))
     return joined([*said, battles_by(arena, language, rule_based=rule_based)], language)
 
 
@@ -58,7 +62,7 @@ def order_note(arena: Arena, language: Language) -> str:
     """By what the standings are ordered, and a sentence more if score or ELO order otherwise."""
     if not arena.standings:
         return ""
-    said = [say(f"ordered-{arena.headline}", language)]
+    said = [localized(f"ordered-{arena.headline}", language)]
     columns: dict[str, list[float]] = {
         "score": [standing.tally.score for standing in arena.standings],
         "elo": [round(standing.elo) for standing in arena.standings],
@@ -71,38 +75,38 @@ def order_note(arena: Arena, language: Language) -> str:
         for key, values in columns.items()
         if values != sorted(values, reverse=True)
     }
-    what = say("otherwise-both", language)
+    what = localized("otherwise-both", language)
     if len(firsts) == 1:
         (key,) = firsts
-        what = say(f"otherwise-{key}", language)
+        what = localized(f"otherwise-{key}", language)
     if len(set(firsts.values())) == 1 and arena.standings[0].model not in firsts.values():
         (first,) = set(firsts.values())
-        said.append(say("otherwise-first", language, what=what, model=first))
+        said.append(localized("otherwise-first", language, what=what, model=first))
     elif firsts:
-        said.append(say("otherwise", language, what=what))
+        said.append(localized("otherwise", language, what=what))
     return joined(said, language)
 
 
 def battles_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NOBODY) -> str:
     """How many battles, and who judged them."""
     judge = judged_by(arena, language, rule_based=rule_based)
-    return say("battles-by", language, battles=count(len(arena.battles)), judge=judge)
+    return localized("battles-by", language, battles=count(len(arena.battles)), judge=judge)
 
 
 def judged_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NOBODY) -> str:
     """The judge, the panel or the people; a rule is called one."""
     if arena.by == PEOPLE:
-        return say("by-people", language)
+        return localized("by-people", language)
     if arena.by == PANEL:
         named = [judge_name(judge, language, rule_based=rule_based) for judge in arena.judges]
-        return say("by-panel", language, k=len(named), names=series(named, language))
+        return localized("by-panel", language, k=len(named), names=series(named, language))
     name = judge_name(arena.by, language, rule_based=rule_based)
-    return say("by-judge", language, name=name)
+    return localized("by-judge", language, name=name)
 
 
 def judge_name(name: str, language: Language, *, rule_based: frozenset[str] = _NOBODY) -> str:
     """A judge's name, with a word if it is a rule and no model."""
-    return say("rule-based", language, name=name) if name in rule_based else name
+    return localized("rule-based", language, name=name) if name in rule_based else name
 
 
 def matrix_title(arena: Arena, language: Language) -> str:
@@ -115,27 +119,27 @@ def matrix_title(arena: Arena, language: Language) -> str:
     )
     if missing:
         pairs = len(models) * (len(models) - 1) // 2
-        return say("matrix-gap", language, k=count(missing), n=count(pairs))
+        return localized("matrix-gap", language, k=count(missing), n=count(pairs))
     for model in models:
         against = [arena.shares[(model, other)] for other in models if other != model]
         if len(against) > 1 and all(share.low > _HALF for share in against):
-            return say("matrix-most", language, first=model)
-    return say("matrix", language)
+            return localized("matrix-most", language, first=model)
+    return localized("matrix", language)
 
 
 def matrix_subtitle(arena: Arena, language: Language) -> str:
     """How to read the win matrix."""
-    return say("matrix-about", language, n=count(arena.questions))
+    return localized("matrix-about", language, n=count(arena.questions))
 
 
 def listed(models: Sequence[str], language: Language) -> str:
     """ "a", "a and b", "a, b and c", and from four on "a and 3 others"."""
     if len(models) > _NAMED:
-        return say("and-others", language, first=models[0], k=_others(len(models), language))
+        return localized("and-others", language, first=models[0], k=_others(len(models), language))
     if len(models) < 2:
         return "".join(models)
     first = series(models[:-1], language)
-    return say("and", language, first=first, last=models[-1])
+    return localized("and", language, first=first, last=models[-1])
 
 
 def joined(sentences: Sequence[str], language: Language) -> str:
@@ -155,33 +159,34 @@ def panels_title(panels: Sequence[Panel], grouping: Grouping, language: Language
     """Which model is first in most groups, small groups left out; "" for one group alone."""
     if len(panels) < 2:
         return ""
-    group, groups = (say(f"group-{name}", language) for name in _FORMS[grouping])
+    group, groups = (localized(f"group-{name}", language) for name in _FORMS[grouping])
     leaders = [_leader(panel.shares) for panel in panels if not panel.few]
     if not leaders:
-        return say("panels-few", language, group=group)
+        return localized("panels-few", language, group=group)
     firsts = {model: leaders.count(model) for model in leaders if model}
     most = max(firsts.values(), default=0)
     first = [model for model, times in firsts.items() if times == most]
     if not most:
-        return say("panels-none", language, group=group)
+        return localized("panels-none", language, group=group)
     told = {"k": count(most), "n": count(len(leaders)), "groups": groups}
     if len(first) > 1:
-        return say("panels-split", language, names=listed(first, language), **told)
-    return say("panels-most", language, model=first[0], **told)
+        return localized("panels-split", language, names=listed(first, language), **told)
+    return localized("panels-most", language, model=first[0], **told)
 
 
 def panels_subtitle(
     arena: Arena, language: Language, *, rule_based: frozenset[str] = _NOBODY
 ) -> str:
     """How to read the panels."""
-    about = say("panels-about", language, few=FEW)
+    about = localized("panels-about", language, few=FEW)
     return joined([about, battles_by(arena, language, rule_based=rule_based)], language)
 
 
 def dimension_name(name: str, language: Language) -> str:
     """A capability as the file has it, a language and the whole in words."""
     key = f"dimension-{name}"
-    return say(key, language) if key in SENTENCES else name
+    known = messages(language)
+    return known(key) if key in known else name
 
 
 # ---------------------------------------------------------------- written answers
@@ -203,31 +208,31 @@ def text_title(
     own = [s for s in summaries if s.cell.model not in rule_based] or summaries
     found = [(s.means[figure], s) for s in own if figure in s.means]
     if not found:
-        return say("closest-none", language)
+        return localized("closest-none", language)
     if len({summary.asked for _, summary in found}) > 1:
-        return say("closest-apart", language)
+        return localized("closest-apart", language)
     mean, summary = max(found, key=lambda one: one[0].value)
     best, model = mean.value, summary.cell.model
     told = {"metric": metric_name(figure, language), "value": share_of_one(best)}
     if len(found) == 1:
         n, ends = count(summary.compared), between(mean)
-        return say("reaches", language, model=model, n=n, span=ends, **told)
+        return localized("reaches", language, model=model, n=n, span=ends, **told)
     equal = {s.cell.model: m.value for m, s in found if m.value == best}
     level = {s.cell.model: m.value for m, s in found} if pairs else {}
     level = {name: level[name] for name in level if name not in _behind(model, figure, pairs)}
     if len(equal) > 1 and len(level) <= len(equal):
-        return say("closest-equal", language, names=listed(list(equal), language), **told)
+        return localized("closest-equal", language, names=listed(list(equal), language), **told)
     if len(level) > 1:
         ends = {"low": share_of_one(min(level.values())), "high": share_of_one(best)}
         names = listed(sorted(level, key=lambda name: -level[name]), language)
-        return say("closest-level", language, names=names, **ends, **told)
+        return localized("closest-level", language, names=names, **ends, **told)
     key = "closest-recall" if figure == RECALL else "closest"
-    return say(key, language, model=model, span=between(mean), **told)
+    return localized(key, language, model=model, span=between(mean), **told)
 
 
 def metric_name(figure: str, language: Language) -> str:
     """A figure that leads, as people read it; tables keep the name under which SWIFT prints it."""
-    return say(f"metric-{figure}", language)
+    return localized(f"metric-{figure}", language)
 
 
 def told_apart(pair: AnswerPair) -> bool:
@@ -252,11 +257,11 @@ def text_subtitle(summaries: Sequence[AnswerSummary], language: Language) -> str
         return ""
     low, high = min(sizes), max(sizes)
     n = (
-        say("n-same", language, n=count(low))
+        localized("n-same", language, n=count(low))
         if low == high
-        else say("n-range", language, low=count(low), high=count(high))
+        else localized("n-range", language, low=count(low), high=count(high))
     )
-    return say("text-about", language, n=n)
+    return localized("text-about", language, n=n)
 
 
 def answer_notes(
@@ -264,30 +269,30 @@ def answer_notes(
 ) -> tuple[Note, ...]:
     """What a reader must know before believing the text figures, most serious first."""
     if summary.state == "impossible":
-        return (Note("info", "not-run", say("not-run", language, reason=summary.error)),)
+        return (Note("info", "not-run", localized("not-run", language, reason=summary.error)),)
     found: list[Note] = []
     if summary.state == "failed":
-        found.append(Note("bad", "failed", say("failed", language, reason=summary.error)))
+        found.append(Note("bad", "failed", localized("failed", language, reason=summary.error)))
     if summary.n < summary.questions:
         told = {"done": count(summary.n), "total": count(summary.questions)}
         said = "answers-partial" if summary.state in ("waiting", "running") else "answers-some"
-        found.append(Note("warn", "partial", say(said, language, **told)))
+        found.append(Note("warn", "partial", localized(said, language, **told)))
     missing = summary.n - summary.compared
     counts: Mapping[str, int] = {"empty": summary.empty, "cut": summary.cut, "bare": missing}
     for rule, k in counts.items():
         if k:
-            text = say(f"answers-{rule}", language, k=count(k), n=count(summary.n))
+            text = localized(f"answers-{rule}", language, k=count(k), n=count(summary.n))
             found.append(Note("info" if rule == "bare" else "warn", rule, text))
     for rated in summary.rated:
         judge = judge_name(rated.by, language, rule_based=rule_based)
         if rated.unreferenced:
             k = count(rated.unreferenced)
             told = {"k": k, "n": count(rated.n + rated.unscored + rated.unreferenced)}
-            text = say("answers-unreferenced", language, judge=judge, **told)
+            text = localized("answers-unreferenced", language, judge=judge, **told)
             found.append(Note("info", "unreferenced", text))
         if rated.unscored:
             told = {"k": count(rated.unscored), "n": count(rated.n + rated.unscored)}
-            text = say("answers-unscored", language, judge=judge, **told)
+            text = localized("answers-unscored", language, judge=judge, **told)
             found.append(Note("warn", "unscored", text))
     return tuple(found)
 
@@ -310,14 +315,14 @@ _FORMS: Mapping[Grouping, tuple[str, str]] = {
 
 def _no_rating(connection: Connection | None, language: Language) -> str:
     if connection is None:
-        return say("arena-empty", language)
+        return localized("arena-empty", language)
     if len(connection.islands) > 1:
-        return say("arena-islands", language, k=len(connection.islands))
+        return localized("arena-islands", language, k=len(connection.islands))
     if connection.unbeaten:
-        return say("arena-unbeaten", language, names=listed(connection.unbeaten, language))
+        return localized("arena-unbeaten", language, names=listed(connection.unbeaten, language))
     if connection.winless:
-        return say("arena-winless", language, names=listed(connection.winless, language))
-    return say("arena-apart", language)
+        return localized("arena-winless", language, names=listed(connection.winless, language))
+    return localized("arena-apart", language)
 
 
 def _others(models: int, language: Language) -> int:

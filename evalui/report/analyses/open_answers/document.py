@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from evalui.messages import localized
 from evalui.report.analyses.arena.narrative import answer_notes, judge_name, listed, text_title
 from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary, Rated, paired
 from evalui.report.analyses.open_answers.rated import rated_titles
 from evalui.report.analyses.overview.leading import RECALL, lead, lead_reason
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table
 from evalui.report.numbers import count, fixed, signed
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.text.metrics import FIGURES
 from evalui.types import CellResult, Interval, Language
 
@@ -27,7 +27,7 @@ def answers_blocks(
     """Each dataset: a sentence, what to know, counts, text figures, pairs."""
     for dataset in dict.fromkeys(summary.cell.dataset for summary in summaries):
         own = [summary for summary in summaries if summary.cell.dataset == dataset]
-        yield Heading(2, say("answers-part", language, dataset=dataset))
+        yield Heading(2, localized("answers-part", language, dataset=dataset))
         leading = lead(own)
         there = [result for result in results if result.cell.dataset == dataset]
         pairs = paired(there, leading.figure)
@@ -41,7 +41,7 @@ def answers_blocks(
         yield _counts(own, language, rule_based)
         if measured := [summary for summary in own if summary.means]:
             yield _text_figures(measured, leading.figure, language)
-            yield Paragraph(say("figures-are", language))
+            yield Paragraph(localized("figures-are", language))
             yield from _corpus(measured, language)
         yield from _pairs(pairs, leading.figure, language)
 
@@ -58,7 +58,7 @@ def _notes(
             # What holds of all needs no names.
             text
             if len(models) == len(summaries)
-            else say("of-model", language, model=listed(models, language), said=text)
+            else localized("of-model", language, model=listed(models, language), said=text)
             for text, models in told.items()
         )
     )
@@ -69,10 +69,10 @@ def _counts(
 ) -> Table:
     keys = ("model", "n", "answers", "empty", "cut", "length")
     judges = dict.fromkeys((one.by, one.scale) for summary in summaries for one in summary.rated)
-    heads = [say(f"head-{key}", language) for key in keys]
+    heads = [localized(f"head-{key}", language) for key in keys]
     for judge, scale in judges:
         name = judge_name(judge, language, rule_based=rule_based)
-        heads.append(say(f"head-{scale}-by", language, judge=name))
+        heads.append(localized(f"head-{scale}-by", language, judge=name))
     rows = tuple(
         (
             summary.cell.model,
@@ -105,7 +105,7 @@ def _text_figures(summaries: Sequence[AnswerSummary], first: str, language: Lang
         (name, *(_figure(summary.means.get(name)) for summary in summaries)) for name in names
     )
     counts = ("n", *(count(summary.compared) for summary in summaries))
-    head = (say("head-figure", language), *(summary.cell.model for summary in summaries))
+    head = (localized("head-figure", language), *(summary.cell.model for summary in summaries))
     return Table(head, (counts, *rows))
 
 
@@ -120,9 +120,9 @@ def _corpus(summaries: Sequence[AnswerSummary], language: Language) -> Iterator[
     made = [(summary.cell.model, summary.corpus) for summary in summaries if summary.corpus]
     if not made:
         return
-    yield Paragraph(say("corpus-are", language))
+    yield Paragraph(localized("corpus-are", language))
     yield Table(
-        (say("head-model", language), "BLEU", "chrF"),
+        (localized("head-model", language), "BLEU", "chrF"),
         tuple((model, fixed(one.bleu, 1), fixed(one.chrf, 1)) for model, one in made),
     )
     signs = dict.fromkeys(
@@ -136,13 +136,13 @@ def _corpus(summaries: Sequence[AnswerSummary], language: Language) -> Iterator[
 def _pairs(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iterator[Block]:
     if not pairs:
         return
-    yield Paragraph(say("pairs-are", language, metric=figure))
+    yield Paragraph(localized("pairs-are", language, metric=figure))
     heads = ("pair", "difference", "range", "p", "n")
     yield Table(
-        tuple(say(f"head-{head}", language) for head in heads),
+        tuple(localized(f"head-{head}", language) for head in heads),
         tuple(
             (
-                say("versus", language, first=pair.first, second=pair.second),
+                localized("versus", language, first=pair.first, second=pair.second),
                 signed(pair.value, _PLACES),
                 f"{signed(pair.low, _PLACES)} … {signed(pair.high, _PLACES)}",
                 "< 0.001" if pair.p < 0.001 else fixed(pair.p, 3),

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from evalui.messages import localized
 from evalui.report.analyses.arena.narrative import judge_name, listed
 from evalui.report.analyses.open_answers.figures import Rated, rated, rating_cells
 from evalui.report.numbers import count, figure, fixed, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.statistics.bootstrap import paired
 from evalui.scoring.statistics.paired_tests import holm
 from evalui.types import CellResult, Language
@@ -42,10 +42,12 @@ def rated_title(result: CellResult, language: Language, *, rule_based: frozenset
     level = sorted((n for n in means if n not in behind), key=lambda name: -means[name])
     if len(means) > 1 and len(level) > 1:
         ends = {"low": _mark(found[level[-1]], language), "high": _mark(found[best], language)}
-        return say("rated-level", language, judge=judge, names=listed(level, language), **ends)
+        return localized(
+            "rated-level", language, judge=judge, names=listed(level, language), **ends
+        )
     key = "rated-best" if len(means) > 1 else "rated-one"
     ends = {"value": _mark(found[best], language), "span": _ends(found[best])}
-    return say(key, language, judge=judge, model=best, **ends)
+    return localized(key, language, judge=judge, model=best, **ends)
 
 
 def _shares(result: CellResult) -> Mapping[str, Mapping[str, float]]:
@@ -79,7 +81,7 @@ def _behind(best: str, shares: Mapping[str, Mapping[str, float]]) -> frozenset[s
 def _mark(marks: Rated, language: Language) -> str:
     assert marks.mean is not None, "a mark that was given"
     value = figure(marks.mean) if marks.scale == "correct" else fixed(marks.mean.value, 1)
-    return say(f"mark-{marks.scale}", language, value=value)
+    return localized(f"mark-{marks.scale}", language, value=value)
 
 
 def _ends(marks: Rated) -> str:

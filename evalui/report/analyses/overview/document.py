@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
+from evalui.messages import localized
 from evalui.report.analyses.overview.groups import Group
 from evalui.report.analyses.overview.guessing import guessing_lines
 from evalui.report.analyses.overview.narrative import group_name, mode_name, names, overview_title
@@ -31,7 +32,6 @@ from evalui.report.charts.choice_png import before_after_png, heat_png, picture_
 from evalui.report.charts.common import marks
 from evalui.report.charts.paper import Theme
 from evalui.report.numbers import count, figure, fixed, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import Interval, Language
 
@@ -45,14 +45,14 @@ def choice_blocks(
     problem = picture_problem(answered, language)
     yield from _first(summaries, language, baselines)
     if answered and problem:
-        yield Paragraph(say(problem, language))
+        yield Paragraph(localized(problem, language))
     if answered and not problem:
         yield _before_after(summaries, language, baselines)
     yield _figures(summaries, found, language)
-    yield Paragraph(say("ranges-are", language))
+    yield Paragraph(localized("ranges-are", language))
     for comparison in found:
         yield from _pairs(comparison, found, language)
-    yield Heading(2, say("each", language))
+    yield Heading(2, localized("each", language))
     titles, drawn = names(summaries, language), marks([s.cell.model for s in summaries], baselines)
     for place, summary in enumerate(summaries, start=1):
         yield Heading(3, " · ".join(filter(None, titles[summary.cell])))
@@ -90,7 +90,7 @@ def _heat_maps(summary: Summary, language: Language, place: int, colour: str) ->
     for bias in strata:
         options = f"-{bias.n_options}" if len(strata) > 1 else ""
         said = picks_words(bias, language)
-        title = say("picture-heat", language, model=summary.cell.model, said=said)
+        title = localized("picture-heat", language, model=summary.cell.model, said=said)
         draw = partial(_heat_map, bias.position, language, title, colour)
         yield Picture(f"positions-{place}{options}.png", said, draw)
 
@@ -127,20 +127,20 @@ def _rank(summary: Summary, found: Sequence[Comparison], language: Language) -> 
     for comparison in found:
         if (comparison.dataset, comparison.label) == (summary.cell.dataset, summary.cell.label):
             rank, why = rank_words(comparison, summary.cell, language)
-            return say("with-reason", language, said=rank, reason=why) if why else rank
+            return localized("with-reason", language, said=rank, reason=why) if why else rank
     return NONE
 
 
 def _pairs(
     comparison: Comparison, found: Sequence[Comparison], language: Language
 ) -> Iterator[Block]:
-    parts = [say("pairs-title", language)]
+    parts = [localized("pairs-title", language)]
     if len(found) > 1:
         cell = (comparison.pairs or comparison.refused)[0].first
         parts += [cell.dataset, mode_name(cell, language)]
-    yield Heading(2, " · ".join([*parts, say(f"measure-{comparison.measure}", language)]))
+    yield Heading(2, " · ".join([*parts, localized(f"measure-{comparison.measure}", language)]))
     sentences = comparison_sentences(comparison, language)
-    yield Bullets(tuple(say("sentence", language, said=said) for said in sentences))
+    yield Bullets(tuple(localized("sentence", language, said=said) for said in sentences))
     yield Paragraph(comparison_about(comparison, language))
     if comparison.pairs:
         yield _pair_table(comparison, language)
@@ -174,7 +174,7 @@ def _cell(summary: Summary, language: Language) -> Iterator[Block]:
     for bias in strata:
         said = recall_words(bias, language)
         if len(strata) > 1:
-            said = say("with-options", language, k=bias.n_options, said=said)
+            said = localized("with-options", language, k=bias.n_options, said=said)
         yield Paragraph(said)
         yield _tests(findings(summary, bias, language), language)
 
@@ -201,7 +201,7 @@ def _groups(groups: Sequence[Group], language: Language) -> Table:
 
 
 def _heads(keys: Sequence[str], language: Language, kind: str = "head") -> tuple[str, ...]:
-    return tuple(say(f"{kind}-{key}", language) for key in keys)
+    return tuple(localized(f"{kind}-{key}", language) for key in keys)
 
 
 def _mean(group: Group) -> str:

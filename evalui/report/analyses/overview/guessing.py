@@ -5,11 +5,11 @@ Such models are ranked by nothing, so it stands before every other sentence, not
 
 from collections.abc import Collection, Sequence
 
+from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.summary import Summary, at_work
 from evalui.report.analyses.overview.warnings import CHOICES_ONLY
 from evalui.report.numbers import figure, percent, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.types import Language
 
@@ -34,7 +34,7 @@ def guessing_lines(
     if not known or any(summary.above_chance for summary in own):
         return ()
     first = "guessing-so-far" if any(map(at_work, own)) else "guessing-all"
-    return say(first, language), _best(known, language, alone=len(own) == 1)
+    return localized(first, language), _best(known, language, alone=len(own) == 1)
 
 
 def _best(known: Sequence[Summary], language: Language, *, alone: bool) -> str:
@@ -47,7 +47,7 @@ def _best(known: Sequence[Summary], language: Language, *, alone: bool) -> str:
         "span": span(best.accuracy),
         "chance": percent(best.chance or 0.0),
     }
-    return say("guessing-alone" if alone else "guessing-best", language, **told)
+    return localized("guessing-alone" if alone else "guessing-best", language, **told)
 
 
 def _lead(summary: Summary) -> float:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from evalui.messages import localized
 from evalui.report.analyses.open_answers.figures import AnswerSummary
 from evalui.report.numbers import count
-from evalui.report.sentences.catalogue import say
 from evalui.types import Language
 
 MAIN = "rouge-l-f"
@@ -48,4 +48,4 @@ def lead_reason(found: Lead, language: Language) -> str:
         return ""
     reference = round(found.reference)
     key = "brief-one" if reference == 1 else "brief"
-    return say(key, language, reference=count(reference), answer=count(round(found.answer)))
+    return localized(key, language, reference=count(reference), answer=count(round(found.answer)))

@@ -5,16 +5,16 @@ The command line, the report and the page show the same sentences.
 
 from collections.abc import Iterator, Sequence
 
+from evalui.messages import localized
 from evalui.report.blocks import Block, Bullets, Heading
 from evalui.report.numbers import count
-from evalui.report.sentences.catalogue import say
 from evalui.types import Language, LeftOut
 
 
 def left_out_sentences(found: Sequence[LeftOut], language: Language) -> tuple[str, ...]:
     """A sentence for each thing left out, in the order of the run; none twice."""
     told = (
-        say(
+        localized(
             f"left-{each.rule}",
             language,
             dataset=each.dataset,
@@ -31,5 +31,5 @@ def left_out_sentences(found: Sequence[LeftOut], language: Language) -> tuple[st
 def left_out_blocks(found: Sequence[LeftOut], language: Language) -> Iterator[Block]:
     """The part of a report that lists what was left out; nothing if all was evaluated."""
     if told := left_out_sentences(found, language):
-        yield Heading(2, say("left-title", language))
+        yield Heading(2, localized("left-title", language))
         yield Bullets(told)

@@ -6,10 +6,10 @@ beats another is for `pair_narrative`, whether a position is preferred for `bias
 
 from collections.abc import Collection, Mapping, Sequence
 
+from evalui.messages import localized, messages
 from evalui.report.analyses.overview.groups import Group
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.numbers import count, digits, figure, fixed, percent, span
-from evalui.report.sentences.catalogue import SENTENCES, say
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 
@@ -21,15 +21,17 @@ _CHENGS = "零一两三四五六七八九"
 def mode_name(cell: Cell, language: Language) -> str:
     """The mode of a cell in words, with what tells it from others of its kind."""
     key = f"mode-{cell.mode}"
-    name = SENTENCES[key][language] if key in SENTENCES else cell.mode
+    known = messages(language)
+    name = known(key) if key in known else cell.mode
     return name + cell.label.removeprefix(cell.mode)
 
 
 def group_name(group: Group, language: Language) -> str:
     """What to call a subject, a category or a mean over several."""
-    key = f"{group.kind}-{group.name}" if group.kind == "category" else f"group-{group.kind}"
-    if key in SENTENCES:
-        return SENTENCES[key][language]
+    key = f"category-{group.name}" if group.kind == "category" else f"group-{group.kind}"
+    known = messages(language)
+    if key in known:
+        return known(key)
     return (group.name_zh if language == "zh" else "") or group.name or "–"
 
 
@@ -57,21 +59,21 @@ def overview_title(
     answered = [s for s in summaries if s.accuracy and s.cell.model not in baselines]
     answered = answered or [s for s in summaries if s.accuracy]
     if not answered:
-        return say("nothing-yet", language)
+        return localized("nothing-yet", language)
     fewest = min(s.n for s in answered)
     if fewest < _FEW:
-        return say("too-few", language, n=fewest)
+        return localized("too-few", language, n=fewest)
     knowing = [s for s in answered if s.above_chance]
     if not knowing:
         others = any(s.above_chance for s in summaries)
-        return say("guessing-but-baselines" if others else "guessing-ranges", language)
+        return localized("guessing-but-baselines" if others else "guessing-ranges", language)
     named = {
         cell: " · ".join(filter(None, both)) for cell, both in names(summaries, language).items()
     }
     moved = [s for s in summaries if _losses(s) is not None]
     if spoken := [s for s in knowing if s in moved]:
         if len(moved) > 1 and all((_losses(s) or 0) <= _SMALL_LOSS for s in moved):
-            return say("loses-few", language)
+            return localized("loses-few", language)
         most = max(spoken, key=lambda s: _losses(s) or 0)
         return _loss(_losses(most) or 0, named[most.cell], language)
     return _accuracies(answered, named, language)
@@ -84,20 +86,20 @@ def overview_subtitle(summaries: Sequence[Summary], language: Language) -> str:
         return ""
     low, high = min(sizes), max(sizes)
     n = (
-        say("n-same", language, n=count(low))
+        localized("n-same", language, n=count(low))
         if low == high
-        else say("n-range", language, low=count(low), high=count(high))
+        else localized("n-range", language, low=count(low), high=count(high))
     )
     moved = any(s.robust for s in summaries)
-    return say("overview-orders" if moved else "overview-origin", language, n=n)
+    return localized("overview-orders" if moved else "overview-origin", language, n=n)
 
 
 def takeaway(summary: Summary, language: Language) -> str:
     """One model in up to three sentences: accuracy, robust accuracy, what lies between."""
     if summary.accuracy is None:
-        return say("nothing-yet", language)
+        return localized("nothing-yet", language)
     said = [
-        say(
+        localized(
             "right",
             language,
             value=figure(summary.accuracy),
@@ -107,10 +109,10 @@ def takeaway(summary: Summary, language: Language) -> str:
     ]
     if summary.robust is not None and summary.order_sensitivity is not None:
         said.append(
-            say("robust", language, value=figure(summary.robust), span=span(summary.robust))
+            localized("robust", language, value=figure(summary.robust), span=span(summary.robust))
         )
         said.append(
-            say(
+            localized(
                 "only-as-written",
                 language,
                 k=count(summary.only_as_written),
@@ -122,7 +124,7 @@ def takeaway(summary: Summary, language: Language) -> str:
 
 def plausible(interval: Interval, language: Language) -> str:
     """The small line under a figure: "plausible range 60–72"."""
-    return say("range", language, span=span(interval))
+    return localized("range", language, span=span(interval))
 
 
 def only_as_written(summary: Summary, language: Language) -> str:
@@ -130,12 +132,12 @@ def only_as_written(summary: Summary, language: Language) -> str:
     if summary.order_sensitivity is None:
         return ""
     k, n = summary.only_as_written, summary.order_sensitivity.n
-    return say("only-as-written-short", language, k=count(k), n=count(n))
+    return localized("only-as-written-short", language, k=count(k), n=count(n))
 
 
 def unreadable(summary: Summary, language: Language) -> str:
     """The small line under the readable answers."""
-    return say("unreadable", language, k=count(summary.unreadable), n=count(summary.done))
+    return localized("unreadable", language, k=count(summary.unreadable), n=count(summary.done))
 
 
 def accuracy_bounds(summary: Summary, language: Language) -> str:
@@ -144,7 +146,7 @@ def accuracy_bounds(summary: Summary, language: Language) -> str:
     if accuracy is None or not summary.unreadable_origin:
         return ""
     best = fixed(100 * at_best(summary, accuracy), digits(accuracy))
-    return say("bounds", language, low=figure(accuracy), high=best)
+    return localized("bounds", language, low=figure(accuracy), high=best)
 
 
 def at_best(summary: Summary, accuracy: Interval) -> float:
@@ -161,21 +163,21 @@ def picks_title(table: PositionTable, language: Language) -> str:
     """Which position the model picks most, beside what would be fair."""
     total = sum(table.slot_counts)
     if total == 0:
-        return say("picks-none", language)
+        return localized("picks-none", language)
     best = max(table.slot_counts)
     if table.slot_counts.count(best) > 1:
-        return say("picks-tied", language)
+        return localized("picks-tied", language)
     slot = table.slot_counts.index(best)
     share = table.shares[slot]
     assert share is not None, "what was picked has a share"
     if best == total:
-        return say("picks-only", language, letter=LETTERS[slot], n=count(total))
+        return localized("picks-only", language, letter=LETTERS[slot], n=count(total))
     told = {"letter": LETTERS[slot], "value": figure(share)}
     golds = [answers_at(table, gold) for gold in range(table.n_options)]
     if len(set(golds)) == 1:
-        return say("picks", language, **told, fair=percent(table.chance))
+        return localized("picks", language, **told, fair=percent(table.chance))
     # In one order alone the right answers are not spread evenly: a knowing model picks unevenly.
-    return say("picks-uneven", language, **told, gold=percent(golds[slot] / sum(golds)))
+    return localized("picks-uneven", language, **told, gold=percent(golds[slot] / sum(golds)))
 
 
 def picks_subtitle(table: PositionTable, language: Language) -> str:
@@ -183,19 +185,19 @@ def picks_subtitle(table: PositionTable, language: Language) -> str:
     rows = {answers_at(table, gold) for gold in range(table.n_options)}
     fair = percent(table.chance)
     if len(rows) == 1:
-        return say("confusion-about", language, n=count(rows.pop()), fair=fair)
-    return say("confusion-about-uneven", language, fair=fair)
+        return localized("confusion-about", language, n=count(rows.pop()), fair=fair)
+    return localized("confusion-about-uneven", language, fair=fair)
 
 
 def recall_title(table: PositionTable, language: Language) -> str:
     """Where right answers are found most and least often."""
     told = recall_extremes(table, language)
     if told is None:
-        return say("recall-none", language)
+        return localized("recall-none", language)
     values = [recall.value for recall in table.recalls if recall]
     if max(values) == min(values):
-        return say("recall-equal", language, value=told["high"])
-    return say("recall", language, **told)
+        return localized("recall-equal", language, value=told["high"])
+    return localized("recall", language, **told)
 
 
 def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] | None:
@@ -216,7 +218,7 @@ def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] 
 def recall_subtitle(table: PositionTable, language: Language, *, reordered: bool) -> str:
     """How to read the bars; `reordered`: each question was asked with its answer everywhere."""
     key = "recall-about" if reordered else "recall-about-origin"
-    return say(key, language, rstd="–" if table.rstd is None else fixed(table.rstd, 1))
+    return localized(key, language, rstd="–" if table.rstd is None else fixed(table.rstd, 1))
 
 
 def _losses(summary: Summary) -> float | None:
@@ -226,14 +228,14 @@ def _losses(summary: Summary) -> float | None:
 
 def _loss(share: float, model: str, language: Language) -> str:
     if share <= _SMALL_LOSS:
-        return say("keeps", language, model=model)
+        return localized("keeps", language, model=model)
     tenths = round(10 * share)
     if share == 1:
-        return say("loses-all", language, model=model)
+        return localized("loses-all", language, model=model)
     if tenths == 10:
-        return say("loses-nearly-all", language, model=model)
+        return localized("loses-nearly-all", language, model=model)
     tenths = max(tenths, 1)
-    return say("loses", language, model=model, tenths=tenths, chengs=_CHENGS[tenths])
+    return localized("loses", language, model=model, tenths=tenths, chengs=_CHENGS[tenths])
 
 
 def _accuracies(answered: Sequence[Summary], named: Mapping[Cell, str], language: Language) -> str:
@@ -243,10 +245,10 @@ def _accuracies(answered: Sequence[Summary], named: Mapping[Cell, str], language
     (low, lowest), (high, highest) = ranked[0], ranked[-1]
     if len(ranked) == 1:
         name, n = named[highest.cell], count(highest.n)
-        return say("one-model", language, model=name, value=figure(high), n=n)
+        return localized("one-model", language, model=name, value=figure(high), n=n)
     if low.value == high.value:
-        return say("all-equal", language, value=figure(high))
-    return say(
+        return localized("all-equal", language, value=figure(high))
+    return localized(
         "between",
         language,
         low=figure(low),

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import at_best
 from evalui.report.analyses.overview.summary import Summary, at_work
 from evalui.report.analyses.statistics.narrative import p_value
 from evalui.report.numbers import count, digits, figure, fixed, percent, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.cautions import HIDDEN_BELOW, Caution, Evidence, cautions
 from evalui.scoring.choice.answer_format import FormatFigures
 from evalui.types import LETTERS, Interval, Language
@@ -54,13 +54,15 @@ class Note:
 def notes(summary: Summary, language: Language) -> tuple[Note, ...]:
     """What a reader must know before believing the figures, most serious first."""
     if summary.state == "impossible":
-        return (Note("info", "not-run", say("not-run", language, reason=summary.error)),)
+        return (Note("info", "not-run", localized("not-run", language, reason=summary.error)),)
     found: list[Note] = []
     if summary.state == "failed":
-        found.append(Note("bad", "failed", say("failed", language, reason=summary.error)))
+        found.append(Note("bad", "failed", localized("failed", language, reason=summary.error)))
     if summary.done < summary.total:
         done, total = count(summary.done), count(summary.total)
-        found.append(Note("warn", "partial", say("partial", language, done=done, total=total)))
+        found.append(
+            Note("warn", "partial", localized("partial", language, done=done, total=total))
+        )
     if summary.accuracy and summary.chance and summary.format:
         fired = cautions(evidence(summary, summary.accuracy))
         found += [_note(summary, summary.accuracy, each, language) for each in fired]
@@ -102,7 +104,7 @@ def _note(summary: Summary, accuracy: Interval, fired: Caution, language: Langua
     level, rule = _RULES[fired.rule]
     told = _VALUES[fired.rule](summary, accuracy, fired)
     rule = _variant(rule, summary, accuracy, told)
-    return Note(level, rule, say(rule, language, **told))
+    return Note(level, rule, localized(rule, language, **told))
 
 
 def _variant(rule: str, summary: Summary, accuracy: Interval, told: Mapping[str, object]) -> str:
@@ -215,7 +217,7 @@ def _prompts(summary: Summary, language: Language) -> list[Note]:
         "truncated": ("warn", form.truncated),
     }
     return [
-        Note(level, rule, say(rule, language, k=count(k)))
+        Note(level, rule, localized(rule, language, k=count(k)))
         for rule, (level, k) in counts.items()
         if k
     ] + _near_ties(form, language)
@@ -226,4 +228,4 @@ def _near_ties(form: FormatFigures, language: Language) -> list[Note]:
     if not form.near_ties or form.near_ties < _NEAR_TIES * form.n_trials:
         return []
     k, n = count(form.near_ties), count(form.n_trials)
-    return [Note("info", "near-ties", say("near-ties", language, k=k, n=n))]
+    return [Note("info", "near-ties", localized("near-ties", language, k=k, n=n))]

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from evalui.messages import localized
 from evalui.report.analyses.arena.document import kappa
 from evalui.report.analyses.arena.figures import Standing
 from evalui.report.analyses.arena.narrative import joined, judge_name, standings_title
@@ -10,7 +11,6 @@ from evalui.report.analyses.people.disagreements import Disagreement
 from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table
 from evalui.report.numbers import count, figure, fixed, span
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.arena.agreement import Agreement
 from evalui.scoring.arena.prediction_powered import PoweredRate
 from evalui.scoring.arena.verdicts import PANEL
@@ -32,7 +32,7 @@ def people_blocks(
         named = {
             _judge(figures, language, rule_based): figures for figures in found if figures.has_judge
         }
-        yield Heading(2, say("people-part", language, dataset=dataset))
+        yield Heading(2, localized("people-part", language, dataset=dataset))
         yield from _dataset(found[0], named, language)
 
 
@@ -50,7 +50,7 @@ def _dataset(
 
 def _judge(figures: PeopleFigures, language: Language, rule_based: frozenset[str]) -> str:
     if figures.judged.by == PANEL:
-        return say("people-the-panel", language)
+        return localized("people-the-panel", language)
     return judge_name(figures.judged.by, language, rule_based=rule_based)
 
 
@@ -58,14 +58,14 @@ def _title(first: PeopleFigures, judges: Mapping[str, PeopleFigures], language: 
     for judge, figures in judges.items():
         if agreed := figures.agreement:
             told = {"value": figure(agreed.raw), "span": span(agreed.raw), "n": count(agreed.n)}
-            return say("people-agree", language, judge=judge, **told)
+            return localized("people-agree", language, judge=judge, **told)
     assert first.human is not None, "there are votes"
     return standings_title(first.human, language)
 
 
 def _notes(figures: PeopleFigures, language: Language) -> Iterator[str]:
     assert figures.human is not None, "there are votes"
-    yield say(
+    yield localized(
         "people-counts",
         language,
         votes=count(figures.votes),
@@ -73,9 +73,9 @@ def _notes(figures: PeopleFigures, language: Language) -> Iterator[str]:
         pairs=count(len({vote.duel for vote in figures.human.verdicts})),
     )
     if figures.strangers:
-        yield say("people-strangers", language, k=count(figures.strangers))
+        yield localized("people-strangers", language, k=count(figures.strangers))
     if unlike := [voter.name for voter in figures.voters if voter.outlier]:
-        yield say("people-outliers", language, names=_series(unlike, language))
+        yield localized("people-outliers", language, names=_series(unlike, language))
 
 
 # ---------------------------------------------------------------- standings
@@ -86,9 +86,11 @@ def _standings(
 ) -> Iterator[Block]:
     assert first.human is not None, "there are votes"
     beside = [_by_model(figures.judged.standings) for figures in judges.values()]
-    heads = [say(f"head-{key}", language) for key in ("model", "counts", "points", "people-elo")]
-    heads += [say("head-judge-elo", language, judge=judge) for judge in judges]
-    yield Heading(3, say("people-standings", language))
+    heads = [
+        localized(f"head-{key}", language) for key in ("model", "counts", "points", "people-elo")
+    ]
+    heads += [localized("head-judge-elo", language, judge=judge) for judge in judges]
+    yield Heading(3, localized("people-standings", language))
     if judges:  # else it is the title of the part
         yield Paragraph(standings_title(first.human, language))
     yield Table(
@@ -104,7 +106,7 @@ def _standings(
             for one in first.human.standings
         ),
     )
-    about = [say("basic-about", language), say("scores-about", language)]
+    about = [localized("basic-about", language), localized("scores-about", language)]
     yield Paragraph(joined(about, language))
 
 
@@ -135,32 +137,32 @@ def _agreement(
     rated = [*_with_judges(judges, language), *_between(first, language)]
     if not rated:
         return
-    heads = (say(f"head-{key}", language) for key in ("raters", "same", "kappa", "shared"))
+    heads = (localized(f"head-{key}", language) for key in ("raters", "same", "kappa", "shared"))
     rows = ((pair, _share(one.raw), kappa(one), count(one.n)) for pair, one in rated[:_LISTED])
-    yield Heading(3, say("people-agreement", language))
+    yield Heading(3, localized("people-agreement", language))
     yield Table(tuple(heads), tuple(rows))
     if len(rated) > _LISTED:
-        yield Paragraph(say("people-more-raters", language, k=count(len(rated) - _LISTED)))
-    yield Paragraph(say("people-kappa", language))
+        yield Paragraph(localized("people-more-raters", language, k=count(len(rated) - _LISTED)))
+    yield Paragraph(localized("people-kappa", language))
 
 
 def _with_judges(
     judges: Mapping[str, PeopleFigures], language: Language
 ) -> Iterator[tuple[str, Agreement]]:
-    majority = say("people-majority", language)
+    majority = localized("people-majority", language)
     for judge, figures in judges.items():
         if figures.agreement:
-            yield say("people-two", language, first=judge, second=majority), figures.agreement
+            yield localized("people-two", language, first=judge, second=majority), figures.agreement
     for judge, figures in judges.items():
         # One person is the majority.
         if figures.people > 1:
             for person, found in figures.each.items():
-                yield say("people-two", language, first=judge, second=person), found
+                yield localized("people-two", language, first=judge, second=person), found
 
 
 def _between(figures: PeopleFigures, language: Language) -> Iterator[tuple[str, Agreement]]:
     for (first, second), found in figures.between.items():
-        yield say("people-two", language, first=first, second=second), found
+        yield localized("people-two", language, first=first, second=second), found
 
 
 # ---------------------------------------------------------------- win rates
@@ -174,22 +176,22 @@ def _powered(judges: Mapping[str, PeopleFigures], language: Language) -> Iterato
     }
     if not voted:
         return
-    yield Heading(3, say("people-powered", language))
+    yield Heading(3, localized("people-powered", language))
     for judge, rates in voted.items():
         n = sum(rate.people.n for rate in rates.values() if rate.people)
         told = {"n": count(n), "total": count(sum(rate.judge.n for rate in rates.values()))}
-        yield Paragraph(say("people-powered-is", language, judge=judge, **told))
+        yield Paragraph(localized("people-powered-is", language, judge=judge, **told))
         yield _rates(rates, language)
-    yield Paragraph(say("people-powered-about", language))
+    yield Paragraph(localized("people-powered-about", language))
 
 
 def _rates(rates: Mapping[tuple[str, str], PoweredRate], language: Language) -> Table:
     keys = ("pair", "by-judge", "by-people", "by-both", "voted")
     return Table(
-        tuple(say(f"head-{key}", language) for key in keys),
+        tuple(localized(f"head-{key}", language) for key in keys),
         tuple(
             (
-                say("first-against", language, first=first, second=second),
+                localized("first-against", language, first=first, second=second),
                 *(_share(share) for share in (rate.judge, rate.people, rate.powered)),
                 f"{count(rate.people.n if rate.people else 0)} / {count(rate.judge.n)}",
             )
@@ -215,30 +217,32 @@ def _parting(
     if not found:
         return
     told = {"judge": judge, "n": count(len(found))} if judge else {"n": count(len(found))}
-    yield Heading(3, say("people-parting", language))
-    yield Paragraph(say("people-parting-of" if judge else "people-parting-alone", language, **told))
-    heads = [say(f"head-{key}", language) for key in ("question", "pair", "people")]
+    yield Heading(3, localized("people-parting", language))
+    yield Paragraph(
+        localized("people-parting-of" if judge else "people-parting-alone", language, **told)
+    )
+    heads = [localized(f"head-{key}", language) for key in ("question", "pair", "people")]
     rows = [_parted(one, figures, language) for one in found[:_LISTED]]
     if judge:
-        heads.append(say("head-judge", language))
+        heads.append(localized("head-judge", language))
         rows = [
             (*row, _said(one.duel, one.judge, language))
             for row, one in zip(rows, found, strict=False)
         ]
     yield Table(tuple(heads), tuple(rows))
     if len(found) > _LISTED:
-        yield Paragraph(say("people-parting-more", language, shown=_LISTED))
+        yield Paragraph(localized("people-parting-more", language, shown=_LISTED))
 
 
 def _parted(one: Disagreement, figures: PeopleFigures, language: Language) -> tuple[str, ...]:
     question = figures.judged.samples[one.duel.sample_id].question
     cut = "…" if len(question) > _QUESTION_LENGTH else ""
-    pair = say("first-against", language, first=one.duel.model_a, second=one.duel.model_b)
+    pair = localized("first-against", language, first=one.duel.model_a, second=one.duel.model_b)
     who: dict[Outcome, list[str]] = defaultdict(list)
     for person, outcome in one.people.items():
         who[outcome].append(person)
     said = (
-        say(
+        localized(
             "of-model",
             language,
             model=_said(one.duel, outcome, language),
@@ -262,7 +266,7 @@ def _said(duel: Duel, outcome: Outcome | None, language: Language) -> str:
         case "b":
             return duel.model_b
         case _:
-            return say(f"people-{outcome}", language)
+            return localized(f"people-{outcome}", language)
 
 
 def _series(names: Sequence[str], language: Language) -> str:

@@ -291,7 +291,6 @@ def _vote(row: _Row) -> Verdict:
     model_a, model_b, question = (_text(row, key) for key in ("model_a", "model_b", "question"))
     if model_a == model_b:
         raise DataError(
-            "{file} line {line}: model {model!r} meets itself. Expected two models.",
             "vote-itself",
             file=row.file,
             line=row.line,
@@ -300,7 +299,6 @@ def _vote(row: _Row) -> Verdict:
     winner = _text(row, "winner")
     if winner not in _OUTCOMES:
         raise DataError(
-            "{file} line {line}: winner {winner!r} is unknown. Expected one of {known}.",
             "vote-winner",
             file=row.file,
             line=row.line,
@@ -315,7 +313,6 @@ def _text(row: _Row, key: str, absent: str | None = None) -> str:
     """The text of a key; a number is one too, as the file writes it."""
     if isinstance(row.values, str):
         raise DataError(
-            "{file} line {line}: expected a vote as a JSON object in braces.",
             "vote-no-object",
             file=row.file,
             line=row.line,
@@ -323,7 +320,6 @@ def _text(row: _Row, key: str, absent: str | None = None) -> str:
     value = row.values.get(key, absent)
     if not isinstance(value, str) or not (value.strip() or value == absent):
         raise DataError(
-            "{file} line {line}: {key!r} is missing or no text.",
             "vote-key",
             file=row.file,
             line=row.line,

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from evalui.messages import localized
 from evalui.report.analyses.statistics.pairs import Comparison, Pair, Refusal, Unranked
 from evalui.report.blocks import NONE
 from evalui.report.numbers import count, fixed
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.statistics.paired_tests import Paired
 from evalui.types import Cell, Language
 
@@ -22,17 +22,17 @@ def pair_sentence(pair: Pair, language: Language) -> str:
     told = who | {"n": count(pair.n), "gap": points(found), "span": points_span(found)}
     if pair.detectable is not None:
         told["least"] = least(pair.detectable)
-    return say(f"pair-{_wording(pair)}", language, **told)
+    return localized(f"pair-{_wording(pair)}", language, **told)
 
 
 def refusal_sentence(refusal: Refusal, language: Language) -> str:
     """Why two cells are not compared."""
     who = {"first": _named(refusal.first), "second": _named(refusal.second)}
     if not refusal.parts:
-        return say("pair-strangers", language, **who)
-    parts = [say(f"part-{part}", language) for part in refusal.parts]
+        return localized("pair-strangers", language, **who)
+    parts = [localized(f"part-{part}", language) for part in refusal.parts]
     joined = "、".join(parts) if language == "zh" else ", ".join(parts)
-    return say("pair-refused", language, **who, parts=joined)
+    return localized("pair-refused", language, **who, parts=joined)
 
 
 def comparison_sentences(found: Comparison, language: Language) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def comparison_about(found: Comparison, language: Language) -> str:
         return ""
     values = [pair.adjusted for pair in tested]
     key = "pairs-about" if len(found.pairs) > 1 else "pairs-about-one"
-    return say(key, language, k=len(found.pairs), p=_p_values(values, language))
+    return localized(key, language, k=len(found.pairs), p=_p_values(values, language))
 
 
 def mcnemar_sentence(pair: Pair, language: Language) -> str:
@@ -61,10 +61,10 @@ def mcnemar_sentence(pair: Pair, language: Language) -> str:
         return ""
     who = {"first": pair.first.model, "second": pair.second.model}
     if table.mid is None:
-        return say("pair-mcnemar-none", language, **who)
+        return localized("pair-mcnemar-none", language, **who)
     b, c = table.first_only, table.second_only
     told = {"k": count(b + c), "b": count(b), "c": count(c), "p": p_value(table.mid)}
-    return say("pair-mcnemar", language, **who, **told)
+    return localized("pair-mcnemar", language, **who, **told)
 
 
 def rank_words(found: Comparison, cell: Cell, language: Language) -> tuple[str, str]:
@@ -74,12 +74,12 @@ def rank_words(found: Comparison, cell: Cell, language: Language) -> tuple[str, 
     """
     why: Unranked | None = found.unranked.get(cell)
     if why:
-        return NONE, say(f"rank-none-{why}", language)
+        return NONE, localized(f"rank-none-{why}", language)
     place = found.place(cell.model)
     if place is None:
         return NONE, ""
     shared = sum(other.band == place.band for other in found.places) > 1
-    return say("rank-shared" if shared else "rank", language, band=place.band), ""
+    return localized("rank-shared" if shared else "rank", language, band=place.band), ""
 
 
 def points(found: Paired) -> str:
@@ -131,12 +131,12 @@ def _places(found: Paired) -> int:
 
 def _p_values(values: Sequence[float], language: Language) -> str:
     if all(p < 0.001 for p in values):
-        return say("pairs-each", language) if len(values) > 1 else "p < .001"
+        return localized("pairs-each", language) if len(values) > 1 else "p < .001"
     low, high = p_value(min(values)), p_value(max(values))
     if low == high:
-        return say("pairs-p", language, p=low)
+        return localized("pairs-p", language, p=low)
     bare = [text.removeprefix("= ") for text in (low, high)]
-    return say("pairs-up-to", language, low=bare[0], high=bare[1])
+    return localized("pairs-up-to", language, low=bare[0], high=bare[1])
 
 
 def _named(cell: Cell) -> str:

@@ -6,6 +6,7 @@ assets/js/annotate.js. No name of a model is in this markup: who stands where is
 
 from collections.abc import Sequence
 
+from evalui.messages import Messages
 from evalui.runs.access import LOCAL
 from evalui.runs.ballots import Ballot
 from evalui.runs.database.votes import Progress
@@ -14,7 +15,6 @@ from evalui.ui.components.format import duration
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.markdown import math_files, rendered
 from evalui.ui.components.widgets import bar, button, card, note, page_head
-from evalui.ui.text import Text
 
 CHOICES = {"1": "a", "2": "b", "3": "tie", "4": "neither"}  # the key of each vote
 NAME_LENGTH = 60
@@ -37,7 +37,7 @@ def shell(voter: str, stamp: str, *children: Child) -> Html:
 
 
 def pair_page(
-    t: Text,
+    t: Messages,
     ballots: Sequence[Ballot],
     progress: Progress,
     *,
@@ -62,7 +62,7 @@ def pair_page(
     )
 
 
-def head(t: Text, progress: Progress, place: str) -> Html:
+def head(t: Messages, progress: Progress, place: str) -> Html:
     """The question of the page, how far the person is, and the name they vote under."""
     done = progress.mine + progress.skipped
     left = t("annotate.left", n=f"{progress.left:,}")
@@ -79,7 +79,7 @@ def head(t: Text, progress: Progress, place: str) -> Html:
     return page_head(t("annotate.title"), t("annotate.below", place=place), far)
 
 
-def name_field(t: Text, voter: str) -> Html:
+def name_field(t: Messages, voter: str) -> Html:
     """The name under which votes are kept; the browser remembers it."""
     field = el(
         "input",
@@ -92,7 +92,7 @@ def name_field(t: Text, voter: str) -> Html:
     return el("label", span(t("annotate.name")), field, cls="field name")
 
 
-def said(t: Text, progress: Progress) -> str:
+def said(t: Messages, progress: Progress) -> str:
     """That the last vote is kept, and what it was."""
     if progress.last is None:
         return t("annotate.saved_first")
@@ -104,12 +104,12 @@ def _number(progress: Progress) -> str:
     return f"{progress.mine + progress.skipped + 1:,}"
 
 
-def _team(t: Text, progress: Progress) -> str:
+def _team(t: Messages, progress: Progress) -> str:
     covered, pairs = f"{progress.covered:,}", f"{progress.pairs:,}"
     return t.count("annotate.team", progress.people, covered=covered, pairs=pairs)
 
 
-def _pair(t: Text, ballot: Ballot, when: str) -> Html:
+def _pair(t: Messages, ballot: Ballot, when: str) -> Html:
     sample = ballot.sample
     beside = _beside(t, sample)
     return div(
@@ -124,7 +124,7 @@ def _pair(t: Text, ballot: Ballot, when: str) -> Html:
     )
 
 
-def _question(t: Text, ballot: Ballot) -> Html:
+def _question(t: Messages, ballot: Ballot) -> Html:
     sample = ballot.sample
     language = sample.metadata.get("language", "")
     known = f"annotate.language_{language}"
@@ -142,7 +142,7 @@ def _question(t: Text, ballot: Ballot) -> Html:
     )
 
 
-def _beside(t: Text, sample: Sample) -> Html | None:
+def _beside(t: Messages, sample: Sample) -> Html | None:
     guidance = sample.metadata.get("guidance", "")
     parts: list[Child] = [
         _aside(t("annotate.reference"), reference)
@@ -158,7 +158,7 @@ def _aside(title: str, text: str) -> Html:
     return join(div(title, cls="meta"), div(rendered(text), cls="written"))
 
 
-def _answer(t: Text, title: str, sample: Sample, turns: Sequence[str]) -> Html:
+def _answer(t: Messages, title: str, sample: Sample, turns: Sequence[str]) -> Html:
     """The answer; in a conversation each further question stands before its own."""
     parts: list[Child] = [_turn(t, turns[0])]
     for question, turn in zip(sample.follow_ups, turns[1:], strict=False):
@@ -169,13 +169,13 @@ def _answer(t: Text, title: str, sample: Sample, turns: Sequence[str]) -> Html:
     return card(el("h2", title), *parts, cls="answer")
 
 
-def _turn(t: Text, turn: str) -> Html:
+def _turn(t: Messages, turn: str) -> Html:
     if not turn.strip():
         return el("p", t("annotate.no_answer"), cls="meta")
     return div(rendered(turn), cls="written")
 
 
-def _votes(t: Text, now: Ballot, following: str, voter: str) -> Html:
+def _votes(t: Messages, now: Ballot, following: str, voter: str) -> Html:
     buttons = [
         button(
             join(el("kbd", key), t(f"annotate.vote_{choice}")),
@@ -192,7 +192,7 @@ def _votes(t: Text, now: Ballot, following: str, voter: str) -> Html:
     return div(*buttons, cls="choices")
 
 
-def _acts(t: Text, now: Ballot, following: str, progress: Progress, voter: str) -> Html:
+def _acts(t: Messages, now: Ballot, following: str, progress: Progress, voter: str) -> Html:
     skip = button(
         join(el("kbd", "S"), t("annotate.skip")),
         "vote",
@@ -217,7 +217,7 @@ def _acts(t: Text, now: Ballot, following: str, progress: Progress, voter: str) 
     )
 
 
-def undo_button(t: Text, progress: Progress, voter: str) -> Html:
+def undo_button(t: Messages, progress: Progress, voter: str) -> Html:
     """Takes the last vote back; the key is U."""
     return button(
         join(el("kbd", "U"), t("annotate.undo")),
@@ -229,18 +229,18 @@ def undo_button(t: Text, progress: Progress, voter: str) -> Html:
     )
 
 
-def finish_button(t: Text, voter: str, *, cls: str, do: str, pair: str = "") -> Html:
+def finish_button(t: Messages, voter: str, *, cls: str, do: str, pair: str = "") -> Html:
     """Ends the voting of this person; `do` "ask" warns first, "finish" does it."""
     return button(t("annotate.finish"), do, cls=cls, data_voter=voter, data_pair=pair)
 
 
-def _ask_finish(t: Text, voter: str, pair: str) -> Html:
+def _ask_finish(t: Messages, voter: str, pair: str) -> Html:
     stay = button(t("annotate.stay"), "open", data_voter=voter, data_pair=pair)
     done = finish_button(t, voter, cls="pri", do="finish")
     return note("warn", el("p", t("annotate.finish_about")), div(done, stay, cls="acts gap-s"))
 
 
-def _below(t: Text, progress: Progress, agreement: str, voter: str, pair: str) -> Html:
+def _below(t: Messages, progress: Progress, agreement: str, voter: str, pair: str) -> Html:
     told = agreement or t("annotate.agreement_later", n=AGREEMENT_AFTER)
     others = el("a", t("annotate.other_runs"), href="?tab=annotate", cls="btn quiet")
     finish = finish_button(t, voter, cls="quiet", do="ask", pair=pair) if progress.last else None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena, Standing
 from evalui.report.analyses.people.disagreements import Disagreement
 from evalui.report.analyses.people.figures import PeopleFigures
@@ -14,7 +15,6 @@ from evalui.ui.components.icons import marker
 from evalui.ui.components.widgets import definitions, note, status, table, titled
 from evalui.ui.tabs.arena.duel import short
 from evalui.ui.tabs.arena.standings import folded, points, rated
-from evalui.ui.text import Text
 
 _LISTED = 10  # disagreements that need no unfolding
 _LINES = 6  # of agreement
@@ -25,7 +25,7 @@ _QUESTION_LENGTH = 80
 class People:
     """What the cards need: the words, the contestants in order, the judge and the figures."""
 
-    t: Text
+    t: Messages
     names: Sequence[str]
     baselines: frozenset[str]
     judged: Arena
@@ -155,7 +155,7 @@ def voters(shown: People) -> Html | None:
 
 
 def _rest(
-    t: Text, heads: Sequence[Child], found: Sequence[Disagreement], shown: People
+    t: Messages, heads: Sequence[Child], found: Sequence[Disagreement], shown: People
 ) -> Html | None:
     rows = [_disagreement(shown, one)[: len(heads)] for one in found[_LISTED:]]
     return (
@@ -176,7 +176,7 @@ def _standing(shown: People, human: Standing, judge: Standing | None) -> list[Ch
     ]
 
 
-def _agreed(t: Text, found: Agreement) -> Html:
+def _agreed(t: Messages, found: Agreement) -> Html:
     if found.kappa is None:
         return join(share(found.raw), " ", span(t("annotate.no_kappa"), cls="meta"))
     kappa = found.kappa
@@ -213,14 +213,14 @@ def _disagreement(shown: People, one: Disagreement) -> list[Child]:
     ]
 
 
-def _said(t: Text, first: str, second: str, outcome: Outcome | None) -> str:
+def _said(t: Messages, first: str, second: str, outcome: Outcome | None) -> str:
     if outcome is None:
         return "–"
     winner = {"a": first, "b": second}.get(outcome)
     return t("annotate.prefers", model=winner) if winner else t(f"annotate.said_{outcome}")
 
 
-def _voter(t: Text, one: Voter) -> list[Child]:
+def _voter(t: Messages, one: Voter) -> list[Child]:
     others = "–" if one.others is None else f"{100 * one.others:.0f} %"
     unlike = status("warn", t("annotate.unlike"))
     return [one.name, _share(one.agreement), others, unlike if one.outlier else t("annotate.alike")]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evalui.errors import DataError
+from evalui.messages import Messages
 from evalui.report.analyses.people.figures import (
     PeopleFigures,
     Votes,
@@ -31,10 +32,9 @@ from evalui.ui.tabs.annotate.people import (
     voters,
 )
 from evalui.ui.tabs.arena.standings import percent_of
-from evalui.ui.text import Text
 
 
-def result_page(desk: Desk, t: Text, run: RunRow, voter: str) -> Html:
+def result_page(desk: Desk, t: Messages, run: RunRow, voter: str) -> Html:
     """The whole result of a run, dataset by dataset, with the file of its votes."""
     datasets = open_datasets(desk, run.id)
     several = len(datasets) > 1
@@ -47,7 +47,7 @@ def result_page(desk: Desk, t: Text, run: RunRow, voter: str) -> Html:
     return join(page_head(t("annotate.result"), below, _upload(t), save), *parts)
 
 
-def agreement_so_far(desk: Desk, t: Text, run: RunRow, voter: str) -> str:
+def agreement_so_far(desk: Desk, t: Messages, run: RunRow, voter: str) -> str:
     """How often this person says what most of the others say, in a sentence without names."""
     by_person: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in _comparable(desk.votes(run.id)):
@@ -69,7 +69,7 @@ def take_in(desk: Desk, run: RunRow, upload: str, voter: str) -> int:
     del voter  # votes keep the names they come with
     paths = desk.uploads.paths(desk.owner, upload)
     if not paths:
-        raise DataError("The upload holds no file.", "upload-empty")
+        raise DataError("upload-empty")
     given: dict[str, list[Verdict]] = defaultdict(list)
     for path in paths:
         for dataset, said in read_votes(path).items():
@@ -100,7 +100,9 @@ def _comparable(votes: Votes) -> tuple[Verdict, ...]:
     return one_each(told, {name: place for place, name in enumerate(sorted(names))})
 
 
-def _dataset(desk: Desk, t: Text, run: RunRow, voter: str, *, cell: CellRow, title: str) -> Html:
+def _dataset(
+    desk: Desk, t: Messages, run: RunRow, voter: str, *, cell: CellRow, title: str
+) -> Html:
     said = desk.store.verdicts(run.id, cell.dataset_key)
     figures = _figures(desk, t, run, cell.cell.dataset)
     names = [one.name for one in figures.judged.contestants]
@@ -116,7 +118,7 @@ def _dataset(desk: Desk, t: Text, run: RunRow, voter: str, *, cell: CellRow, tit
     )
 
 
-def _figures(desk: Desk, t: Text, run: RunRow, dataset: str) -> PeopleFigures:
+def _figures(desk: Desk, t: Messages, run: RunRow, dataset: str) -> PeopleFigures:
     """The votes on a dataset beside its judge or panel; empty ones if nobody has voted."""
     report = desk.report(run.id, t.language)
     found = (one for one in report.people if one.judged.dataset == dataset)
@@ -143,11 +145,11 @@ def _best_first(counted: Mapping[str, Tally]) -> list[tuple[str, Tally]]:
     return sorted(counted.items(), key=lambda item: -item[1].win_rate)
 
 
-def _no_votes(t: Text) -> Html:
+def _no_votes(t: Messages) -> Html:
     return el("p", t("annotate.no_votes"), cls="dim")
 
 
-def _upload(t: Text) -> Html:
+def _upload(t: Messages) -> Html:
     """A file field that the page's script sends by itself."""
     field = el("input", type="file", accept=".jsonl", tabindex=0)
     return el(

@@ -5,6 +5,7 @@ from typing import Any, get_args
 import gradio as gr
 
 from evalui.errors import EvaluiError
+from evalui.messages import Messages
 from evalui.runs.access import LOCAL
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.votes import Choice, Mark, Progress
@@ -26,7 +27,6 @@ from evalui.ui.tabs.annotate.ballot import (
     shell,
     undo_button,
 )
-from evalui.ui.text import Text
 
 _RECENT = 10
 _LONGEST_S = 3600.0  # nobody thinks about a pair for longer; the page was left open
@@ -36,7 +36,7 @@ _CHOICES: dict[str, Choice] = {name: name for part in get_args(Choice) for name 
 class Annotate:
     """The tab in one language; the browser keeps which run is voted on and the person's name."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.outputs: list[Any] = []
@@ -62,7 +62,7 @@ class Annotate:
         try:
             wish, told = self._done(run_id, voter, act)
         except EvaluiError as error:
-            wish, told = act.one("pair"), note("bad", self.t.told(error.sentence))
+            wish, told = act.one("pair"), note("bad", self.t.translate(error.sentence))
         return self.show(run_id, voter, wish=wish, told=told, asking=act.do == "ask")
 
     def show(
@@ -80,7 +80,7 @@ class Annotate:
         try:
             run = self.desk.run(run_id) if run_id else None
         except EvaluiError as error:
-            run, problem = None, div(note("warn", t.told(error.sentence)), role="alert")
+            run, problem = None, div(note("warn", t.translate(error.sentence)), role="alert")
         if run is None:
             return shell(voter, "pick", self._pick(voter, problem))
         progress = store.voting(run_id, voter)

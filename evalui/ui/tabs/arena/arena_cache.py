@@ -1,18 +1,18 @@
 """The arenas of a run: as its judges saw the duels, and as people did."""
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.people.figures import human_arenas
 from evalui.runs.database.records import CellRow
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.scoring.arena.agreement import Agreement
 from evalui.ui.services.service import Desk
-from evalui.ui.text import Text
 
 
 class Arenas:
     """One per tab; safe to share between threads."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self._desk = desk
         self._t = t
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from urllib.parse import urlencode
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena
 from evalui.runs.database.records import RunRow
 from evalui.scoring.arena.agreement import Agreement
@@ -12,7 +13,6 @@ from evalui.ui.components.widgets import signature_line
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.arena.arena_cache import Arenas
 from evalui.ui.tabs.runs.progress_table import model_name
-from evalui.ui.text import Text
 
 LIVE = ("queued", "running")
 
@@ -20,7 +20,7 @@ LIVE = ("queued", "running")
 class ShownArena:
     """One arena of a run as its pages need it; `place` counts the run's arenas from 0."""
 
-    def __init__(self, desk: Desk, t: Text, arenas: Arenas, run_id: str, place: int) -> None:
+    def __init__(self, desk: Desk, t: Messages, arenas: Arenas, run_id: str, place: int) -> None:
         self.t = t
         self.run: RunRow = desk.run(run_id)
         self.baselines = desk.baselines()
@@ -75,7 +75,7 @@ def waiting(shown: ShownArena) -> str:
     return "arena.waiting" if shown.live else "arena.stopped"
 
 
-def copy_link(t: Text, address: str) -> Html:
+def copy_link(t: Messages, address: str) -> Html:
     """A button that copies the address of what is shown."""
     return el(
         "button",

@@ -5,6 +5,7 @@ from typing import Any
 
 import gradio as gr
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.categories import Grouping, panels
 from evalui.report.analyses.arena.narrative import panels_subtitle, panels_title
 from evalui.report.charts.arena import capability_chart
@@ -15,7 +16,6 @@ from evalui.ui.components.html import Html, div, el
 from evalui.ui.components.widgets import card, titled
 from evalui.ui.tabs.arena.arena_view import ShownArena, chart_head, signed_off, waiting
 from evalui.ui.tabs.arena.standings import folded, percent_of, signed
-from evalui.ui.text import Text
 
 _SHOWN = 24  # kinds of question before the others are folded
 _FIGURES = ("win", "tie", "lose", "not_bad", "score")
@@ -24,7 +24,7 @@ _FIGURES = ("win", "tie", "lose", "not_bad", "score")
 class Dimensions:
     """One of the two views in one language; `kind` says how questions are grouped."""
 
-    def __init__(self, t: Text, kind: Grouping) -> None:
+    def __init__(self, t: Messages, kind: Grouping) -> None:
         self.t = t
         self.kind: Grouping = kind
         self.outputs: list[Any] = []
@@ -99,22 +99,22 @@ def _table(shown: ShownArena, kind: Grouping, rows: Sequence[Dimension]) -> Html
     return div(made, cls="scroll")
 
 
-def _head(t: Text, name: str) -> Html:
+def _head(t: Messages, name: str) -> Html:
     return el("th", t(f"arena.dimension.{name}"), scope="col", cls=_cell_class(name))
 
 
-def _line(t: Text, one: Dimension, models: Sequence[str]) -> Html:
+def _line(t: Messages, one: Dimension, models: Sequence[str]) -> Html:
     cells = [cell for model in models for cell in _cells(t, one.tallies.get(model))]
     return el("tr", el("th", _named(t, one), scope="row"), *cells)
 
 
-def _named(t: Text, one: Dimension) -> str:
+def _named(t: Messages, one: Dimension) -> str:
     if one.kind == "overall":
         return t("arena.dimension.overall")
     return t(f"arena.dimension.{one.name}") if one.kind == "language" else one.name
 
 
-def _cells(t: Text, tally: Tally | None) -> list[Html]:
+def _cells(t: Messages, tally: Tally | None) -> list[Html]:
     if tally is None or not tally.n:
         missing = t("arena.dimension.missing")
         return [el("td", missing, cls=f"{_cell_class(name)} meta") for name in _FIGURES]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.scoring.arena.verdicts import PANEL
 from evalui.types import Message, Sample, Verdict
@@ -9,7 +10,6 @@ from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import card, definitions, note, status
 from evalui.ui.tabs.arena.arena_view import ShownArena, copy_link
 from evalui.ui.tabs.arena.judged_pairs import Meeting
-from evalui.ui.text import Text
 
 _KEY = "arena.duel"
 
@@ -49,7 +49,7 @@ def short(sample_id: str) -> str:
     return sample_id.rpartition("/")[2]
 
 
-def outcome_words(t: Text, verdict: Verdict) -> Html:
+def outcome_words(t: Messages, verdict: Verdict) -> Html:
     """Who won, as a state with its word."""
     duel = verdict.duel
     if verdict.unreferenced:
@@ -74,7 +74,7 @@ def _source(shown: ShownArena, sample: Sample | None, address: str) -> Html:
     return join(span(words, cls="meta"), copy_link(t, address))
 
 
-def _question(t: Text, sample: Sample) -> Html:
+def _question(t: Messages, sample: Sample) -> Html:
     guidance = sample.metadata.get("guidance", "")
     return join(
         el("details", el("summary", t(f"{_KEY}.history")), *_turns(t, sample.history), cls="gap-s")
@@ -86,11 +86,11 @@ def _question(t: Text, sample: Sample) -> Html:
     )
 
 
-def _turns(t: Text, history: tuple[Message, ...]) -> list[Html]:
+def _turns(t: Messages, history: tuple[Message, ...]) -> list[Html]:
     return [_quoted(t(f"role.{turn.role}"), turn.content) for turn in history]
 
 
-def _references(t: Text, sample: Sample) -> list[Html]:
+def _references(t: Messages, sample: Sample) -> list[Html]:
     several = len(sample.references) > 1
     return [
         _quoted(t(f"{_KEY}.references", n=place) if several else t(f"{_KEY}.reference"), text)
@@ -115,7 +115,7 @@ def _answer(shown: ShownArena, sample: Sample | None, name: str, sample_id: str)
     return div(el("h3", shown.model(name)), *body, cls="variant")
 
 
-def _turn(t: Text, asked: tuple[str, ...], place: int, text: str) -> Html:
+def _turn(t: Messages, asked: tuple[str, ...], place: int, text: str) -> Html:
     """One answer, below the question it follows if that is not the first."""
     follow_up = asked[place - 1] if 0 < place <= len(asked) else ""
     written = (
@@ -153,7 +153,7 @@ def _members(shown: ShownArena, verdict: Verdict) -> Html:
     )
 
 
-def _summary(t: Text, meeting: Meeting, *, people: bool) -> Html | None:
+def _summary(t: Messages, meeting: Meeting, *, people: bool) -> Html | None:
     voters = "_people" if people else ""
     if meeting.changed:
         return note("warn", t(f"{_KEY}.sway{voters}"))

@@ -5,6 +5,7 @@ from typing import Any
 
 import gradio as gr
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.scoring.arena.verdicts import PANEL
 from evalui.ui.components.client_state import KeptError
@@ -26,7 +27,6 @@ from evalui.ui.tabs.arena.judged_pairs import (
     read_wish,
 )
 from evalui.ui.tabs.evaluate.run_form import one
-from evalui.ui.text import Text
 
 PAGE_SIZE = 100
 _KEY = "arena.duel"
@@ -38,7 +38,7 @@ class Duels:
     `find` gives the arena of a run and a place.
     """
 
-    def __init__(self, t: Text, find: Callable[[str, int], ShownArena]) -> None:
+    def __init__(self, t: Messages, find: Callable[[str, int], ShownArena]) -> None:
         self.t = t
         self._find = find
         self.outputs: list[Any] = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import judged_by
 from evalui.report.analyses.judge import judge_notes, steadiness
@@ -15,7 +16,6 @@ from evalui.ui.components.widgets import field, note, page_head, select, status,
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.arena.arena_cache import has_duels
 from evalui.ui.tabs.arena.arena_view import ShownArena
-from evalui.ui.text import Text
 
 _KINDS: dict[Level, str] = {"bad": "bad", "warn": "warn", "info": "na"}
 _ICONS: dict[Level, str] = {"bad": "bad", "warn": "warn", "info": "none"}
@@ -79,7 +79,7 @@ def further(shown: ShownArena) -> Html | None:
     return titled(shown.t("arena.further"), *lines) if lines else None
 
 
-def nowhere(desk: Desk, t: Text, problem: str = "", *, run: RunRow | None = None) -> Html:
+def nowhere(desk: Desk, t: Messages, problem: str = "", *, run: RunRow | None = None) -> Html:
     """The page without an arena: the runs that have one, and what to do to get one."""
     rows = _with_duels(desk)
     listed = titled(t("arena.recent"), _listing(t, rows)) if rows else None
@@ -97,7 +97,7 @@ def nowhere(desk: Desk, t: Text, problem: str = "", *, run: RunRow | None = None
     )
 
 
-def _verdicts(t: Text, arena: Arena) -> str:
+def _verdicts(t: Messages, arena: Arena) -> str:
     if arena.done < arena.planned:
         return t("arena.live", done=f"{arena.done:,}", total=f"{arena.planned:,}")
     k = arena.reliability.unreferenced
@@ -124,7 +124,7 @@ def _pickers(shown: ShownArena) -> Html | None:
     return div(*fields, cls="fields arena-pick") if any(fields) else None
 
 
-def _by(t: Text, arena: Arena) -> str:
+def _by(t: Messages, arena: Arena) -> str:
     return t(f"arena.{arena.by}") if arena.by in (PANEL, PEOPLE) else arena.by
 
 
@@ -160,7 +160,7 @@ def _with_duels(desk: Desk) -> list[RunRow]:
     return found
 
 
-def _listing(t: Text, rows: Sequence[RunRow]) -> Html:
+def _listing(t: Messages, rows: Sequence[RunRow]) -> Html:
     heads = [t("arena.run"), t("arena.state"), t("arena.when")]
     lines: list[list[Child]] = [
         [
@@ -173,7 +173,7 @@ def _listing(t: Text, rows: Sequence[RunRow]) -> Html:
     return table(heads, lines)
 
 
-def _empty(t: Text, key: str, other: Html | None = None) -> Html:
+def _empty(t: Messages, key: str, other: Html | None = None) -> Html:
     go = el("button", t("arena.go"), type="button", cls="btn pri", data_tab="tab-evaluate")
     ways = div(go, other, cls="ways")
     return titled(t(key), div(el("p", t(f"{key}_about"), cls="dim"), ways, cls="empty"))

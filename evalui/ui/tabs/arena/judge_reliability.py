@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.judge import judge_notes, steadiness, steady_level
 from evalui.report.numbers import figure
@@ -12,7 +13,6 @@ from evalui.types import Interval
 from evalui.ui.components.html import Child, Html, el, join, span
 from evalui.ui.components.widgets import definitions, status, titled
 from evalui.ui.tabs.arena.arena_view import ShownArena
-from evalui.ui.text import Text
 
 _KINDS = {"steady": "ok", "fair": "warn", "unsteady": "warn"}
 # The notes that warn of a preference, by its line.
@@ -62,7 +62,7 @@ def _lines(shown: ShownArena) -> Sequence[tuple[Child, Child]]:
     return [line for line in lines if line]
 
 
-def _orders(t: Text, arena: Arena) -> Sequence[tuple[Child, Child]]:
+def _orders(t: Messages, arena: Arena) -> Sequence[tuple[Child, Child]]:
     """How often the order decided: a line for the judge, or one for each judge of a panel."""
     if arena.by == PEOPLE:
         return ()
@@ -93,14 +93,14 @@ def _among(shown: ShownArena) -> tuple[Child, Child] | None:
     return t(f"arena.trust.{key}", n=f"{found.n:,}"), _agreement(t, found)
 
 
-def _agreement(t: Text, found: Agreement) -> Html:
+def _agreement(t: Messages, found: Agreement) -> Html:
     small = [spread(found.raw)]
     if found.kappa:
         small.append(t("arena.trust.kappa", kappa=f"{found.kappa.value:.2f}"))
     return join(f"{figure(found.raw)} %", _small(" · ".join(small)))
 
 
-def _flips(t: Text, arena: Arena) -> Child:
+def _flips(t: Messages, arena: Arena) -> Child:
     flips = arena.reliability.flips
     if flips is None or arena.by == PANEL:
         return span(
@@ -110,7 +110,7 @@ def _flips(t: Text, arena: Arena) -> Child:
     return _changed(t, flips)
 
 
-def _changed(t: Text, flips: Interval) -> Html:
+def _changed(t: Messages, flips: Interval) -> Html:
     word = t("arena.trust.of", k=f"{counted(flips):,}", n=f"{flips.n:,}")
     return join(status(_KINDS[steady_level(flips)], word), _small(f"{spread(flips)} %"))
 
@@ -122,7 +122,7 @@ def _share(share: Interval, *, warn: bool) -> Html:
     )
 
 
-def _unreadable(t: Text, arena: Arena, *, warn: bool) -> Child:
+def _unreadable(t: Messages, arena: Arena, *, warn: bool) -> Child:
     found = arena.reliability.unreadable
     if found is None:
         return span(t("arena.trust.unknown"), cls="meta")
@@ -131,13 +131,13 @@ def _unreadable(t: Text, arena: Arena, *, warn: bool) -> Child:
     return status("warn" if warn else "ok", told) if warn or not k else told
 
 
-def _unreferenced(t: Text, arena: Arena) -> tuple[Child, Child] | None:
+def _unreferenced(t: Messages, arena: Arena) -> tuple[Child, Child] | None:
     k = arena.reliability.unreferenced
     told = t("arena.trust.of", k=f"{k:,}", n=f"{arena.reliability.n:,}")
     return (t("arena.trust.unreferenced"), told) if k else None
 
 
-def _injected(t: Text, arena: Arena) -> Html:
+def _injected(t: Messages, arena: Arena) -> Html:
     k = arena.reliability.injected
     if not k:
         return status("ok", t("arena.trust.none"))

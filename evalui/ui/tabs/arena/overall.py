@@ -4,6 +4,7 @@ from typing import Any
 
 import gradio as gr
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import (
     matrix_subtitle,
     matrix_title,
@@ -18,13 +19,12 @@ from evalui.ui.tabs.arena.arena_view import ShownArena, chart_head, signed_off, 
 from evalui.ui.tabs.arena.head import further, warnings
 from evalui.ui.tabs.arena.judge_reliability import trust
 from evalui.ui.tabs.arena.standings import pairs, ratings, standings
-from evalui.ui.text import Text
 
 
 class Overall:
     """The view in one language."""
 
-    def __init__(self, t: Text) -> None:
+    def __init__(self, t: Messages) -> None:
         self.t = t
         self.outputs: list[Any] = []
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena, Standing
 from evalui.report.analyses.arena.narrative import order_note
 from evalui.report.numbers import figure, fixed
@@ -10,7 +11,6 @@ from evalui.scoring.arena.bradley_terry import Rating
 from evalui.ui.components.html import Child, Html, el, span
 from evalui.ui.components.widgets import table, titled
 from evalui.ui.tabs.arena.arena_view import ShownArena
-from evalui.ui.text import Text
 
 _MINUS = "−"
 _COLUMNS = ("wins", "ties", "losses", "not_bad", "score", "elo", "bradley_terry", "rank")
@@ -105,7 +105,7 @@ def signed(number: int) -> str:
     return f"{number:+,}".replace("-", _MINUS) if number else "0"
 
 
-def rated(t: Text, rating: Rating | None) -> Html:
+def rated(t: Messages, rating: Rating | None) -> Html:
     """A rating with its range beside it, or the word that there is none."""
     if rating is None:
         return _none(t)
@@ -146,7 +146,7 @@ def _rank(standing: Standing) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _each(t: Text, found: Sequence[Standing]) -> str:
+def _each(t: Messages, found: Sequence[Standing]) -> str:
     counts = [standing.tally.n for standing in found]
     if not counts:
         return ""
@@ -156,7 +156,7 @@ def _each(t: Text, found: Sequence[Standing]) -> str:
     return t("arena.standings.between", low=f"{low:,}", high=f"{high:,}")
 
 
-def _formula(t: Text, arena: Arena) -> str:
+def _formula(t: Messages, arena: Arena) -> str:
     parts = [t("arena.standings.formula")]
     if arena.orders == "double":
         parts.append(t(f"arena.standings.{arena.conflict}"))
@@ -165,13 +165,13 @@ def _formula(t: Text, arena: Arena) -> str:
     return ("" if t.language == "zh" else " ").join(parts)
 
 
-def _range(t: Text, low: float | None, high: float | None) -> str:
+def _range(t: Messages, low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return t("arena.standings.no_range")
     return f"{points(low)}–{points(high)}"
 
 
-def _none(t: Text) -> Html:
+def _none(t: Messages) -> Html:
     return span(t("arena.standings.no_rating"), cls="meta")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 
 from evalui.errors import EvaluiError, UnknownRun
+from evalui.messages import Messages
 from evalui.ui.components.fragment import QUIET, SKIP, Act, Form, on, pane, read_act
 from evalui.ui.components.html import Html
 from evalui.ui.services.service import Desk
@@ -21,7 +22,6 @@ from evalui.ui.tabs.arena.duels import Duels
 from evalui.ui.tabs.arena.head import head, nowhere
 from evalui.ui.tabs.arena.overall import Overall
 from evalui.ui.tabs.evaluate.run_form import one
-from evalui.ui.text import Text
 
 SUBS = ("overall", "language", "capability", "duels")
 _TICK_S = 2.0
@@ -31,7 +31,7 @@ _RESTS = 5  # times what drawing took: one page costs at most a sixth of a core
 class Arena:
     """The tab in one language; the browser keeps which run is shown and what it has seen."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.arenas = Arenas(desk, t)
@@ -141,7 +141,7 @@ class Arena:
         try:
             shown = self._shown(run_id, place) if run_id else None
         except EvaluiError as error:
-            return nowhere(self.desk, self.t, self.t.told(error.sentence))
+            return nowhere(self.desk, self.t, self.t.translate(error.sentence))
         if shown is None or not shown.arenas:
             return nowhere(self.desk, self.t, run=shown and shown.run)
         return shown

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from urllib.parse import urlencode
 
+from evalui.messages import Messages
 from evalui.report.analyses.comparison import MEASURES, corrected, shared_measures
 from evalui.report.analyses.open_answers.figures import (
     AnswerPair,
@@ -21,7 +22,6 @@ from evalui.types import Cell, CellResult, Sample, Trial
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.compare.selection import Contender, obstacles
 from evalui.ui.tabs.results.overview.open import pair_sentence as answers_sentence
-from evalui.ui.text import Text
 
 # What written answers are compared by, and the text figure that it is.
 FIGURES = {"rouge": MAIN, "recall": RECALL}
@@ -114,7 +114,7 @@ def compare(desk: Desk, chosen: Sequence[Contender], wish: str = "") -> Compared
     return _of_choices(chosen, results, wish)
 
 
-def versus_sentence(t: Text, versus: Versus) -> str:
+def versus_sentence(t: Messages, versus: Versus) -> str:
     """What can be said of one pair, without a full stop."""
     if isinstance(versus.found, Pair):
         return pair_sentence(versus.found, t.language)

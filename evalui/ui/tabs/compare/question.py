@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import share_of_one
 from evalui.scoring.choice.circular import label
 from evalui.types import LETTERS, Pattern, Sample, Trial, Variant
@@ -14,12 +15,11 @@ from evalui.ui.tabs.compare.comparison import FIGURES, Compared, Versus
 from evalui.ui.tabs.compare.selection import Contender
 from evalui.ui.tabs.results.samples.open import marked
 from evalui.ui.tabs.results.samples.question import fixed_note, source_line
-from evalui.ui.text import Text
 
 _KINDS = {"right": "ok", "wrong": "bad", "unreadable": "na", "tied": "warn"}
 
 
-def side_by_side(t: Text, compared: Compared, versus: Versus, sample: Sample) -> Html:
+def side_by_side(t: Messages, compared: Compared, versus: Versus, sample: Sample) -> Html:
     """One question with everything both said."""
     address = compared.address(pair=versus.key, question=sample.id)
     body = _written(t, compared, versus, sample) if compared.written else None
@@ -41,7 +41,7 @@ def outcome(trial: Trial) -> str:
     return "right" if trial.reading.credit == 1 else "wrong"
 
 
-def _orders(t: Text, compared: Compared, versus: Versus, sample: Sample) -> Html:
+def _orders(t: Messages, compared: Compared, versus: Versus, sample: Sample) -> Html:
     """Each order of the options once, with what both chose."""
     pair = (versus.first, versus.second)
     asked = [
@@ -65,7 +65,7 @@ def _orders(t: Text, compared: Compared, versus: Versus, sample: Sample) -> Html
 
 
 def _order(
-    t: Text,
+    t: Messages,
     sample: Sample,
     variant: Variant,
     place: int,
@@ -90,7 +90,7 @@ def _order(
     )
 
 
-def _title(t: Text, pattern: Pattern, variant: Variant, place: int) -> str:
+def _title(t: Messages, pattern: Pattern, variant: Variant, place: int) -> str:
     if variant.is_origin:
         return t("order.origin")
     if pattern == "circular":
@@ -98,7 +98,7 @@ def _title(t: Text, pattern: Pattern, variant: Variant, place: int) -> str:
     return t("order.label", label=label(variant))
 
 
-def _verdict(t: Text, trial: Trial | None) -> Html:
+def _verdict(t: Messages, trial: Trial | None) -> Html:
     if trial is None:
         return span(t("compare.question.missing"), cls="meta")
     became = outcome(trial)
@@ -106,7 +106,7 @@ def _verdict(t: Text, trial: Trial | None) -> Html:
 
 
 def _choice(
-    t: Text,
+    t: Messages,
     sample: Sample,
     variant: Variant,
     slot: int,
@@ -125,7 +125,7 @@ def _choice(
     )
 
 
-def _share(t: Text, contender: Contender, trial: Trial | None, slot: int) -> Html:
+def _share(t: Messages, contender: Contender, trial: Trial | None, slot: int) -> Html:
     """The probability of one option, and the model's marker if it is the pick."""
     if trial is None:
         return span()
@@ -140,12 +140,12 @@ def _share(t: Text, contender: Contender, trial: Trial | None, slot: int) -> Htm
     )
 
 
-def _pick(t: Text, contender: Contender) -> Html:
+def _pick(t: Messages, contender: Contender) -> Html:
     drawn = marker(contender.place, baseline=contender.baseline)
     return join(drawn, span(t("compare.question.picks", name=contender.name), cls="hidden"))
 
 
-def _reply(t: Text, trial: Trial | None) -> Html:
+def _reply(t: Messages, trial: Trial | None) -> Html:
     if trial is None or trial.reply is None:
         return div()
     rule = trial.reading.rule
@@ -153,7 +153,7 @@ def _reply(t: Text, trial: Trial | None) -> Html:
     return div(el("pre", trial.reply), div(t(f"reading.{trial.headline}"), " ", told, cls="meta"))
 
 
-def _written(t: Text, compared: Compared, versus: Versus, sample: Sample) -> Html:
+def _written(t: Messages, compared: Compared, versus: Versus, sample: Sample) -> Html:
     """The reference once, and both answers below it with what the reference does not say."""
     pair = (versus.first, versus.second)
     said = [_answer(compared, each, sample) for each in pair]
@@ -178,13 +178,13 @@ def _answer(compared: Compared, contender: Contender, sample: Sample) -> str:
     return "\n\n".join(trials[0].turns or (trials[0].reply or "",)) if trials else ""
 
 
-def _closeness(t: Text, compared: Compared, contender: Contender, sample: Sample) -> str:
+def _closeness(t: Messages, compared: Compared, contender: Contender, sample: Sample) -> str:
     value = compared.values[contender.id].get(sample.id)
     name = t(f"figure.{FIGURES[compared.measure]}")
     return f"{name} {share_of_one(value)}" if value is not None else ""
 
 
-def _marked_answer(t: Text, references: Sequence[str], text: str) -> Html:
+def _marked_answer(t: Messages, references: Sequence[str], text: str) -> Html:
     if not text.strip():
         return el("p", t("answer.blank"), cls="dim")
     if not references:
@@ -197,7 +197,7 @@ def _text(text: str) -> Html:
     return el("p", text, cls="text")
 
 
-def _link(t: Text, contender: Contender, sample: Sample) -> Html:
+def _link(t: Messages, contender: Contender, sample: Sample) -> Html:
     wish = {
         "run": contender.run.id,
         "tab": "results",

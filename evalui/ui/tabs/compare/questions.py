@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import share_of_one
 from evalui.types import Sample
 from evalui.ui.components.fragment import Form
@@ -12,7 +13,6 @@ from evalui.ui.tabs.compare.comparison import Compared, Versus, split
 from evalui.ui.tabs.compare.question import outcome, side_by_side
 from evalui.ui.tabs.compare.selection import Contender
 from evalui.ui.tabs.evaluate.run_form import one, whole
-from evalui.ui.text import Text
 
 PAGE_SIZE = 100
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
@@ -52,7 +52,7 @@ def read_wish(form: Form) -> Wish:
     )
 
 
-def questions(t: Text, compared: Compared, versus: Versus, wish: Wish) -> Html:
+def questions(t: Messages, compared: Compared, versus: Versus, wish: Wish) -> Html:
     """The card with the list; the opened question unfolds below its line."""
     every = _lines(compared, versus)
     only = wish.only if wish.only in (versus.first.id, versus.second.id) else ""
@@ -103,7 +103,7 @@ def _page(found: Sequence[_Line], wish: Wish) -> int:
 
 
 def _filters(
-    t: Text, compared: Compared, versus: Versus, every: Sequence[_Line], only: str
+    t: Messages, compared: Compared, versus: Versus, every: Sequence[_Line], only: str
 ) -> Html:
     word = "compare.list.closer" if compared.written else "compare.list.only"
     if compared.measure == "mean_over_orders":
@@ -129,7 +129,7 @@ def _filters(
     )
 
 
-def _pair_picker(t: Text, compared: Compared, versus: Versus) -> Html:
+def _pair_picker(t: Messages, compared: Compared, versus: Versus) -> Html:
     if len(compared.pairs) < 2:
         return el("input", type="hidden", name="pair", value=versus.key)
     words = {
@@ -141,7 +141,7 @@ def _pair_picker(t: Text, compared: Compared, versus: Versus) -> Html:
     )
 
 
-def _beside(t: Text, compared: Compared, versus: Versus, wish: Wish) -> Html | None:
+def _beside(t: Messages, compared: Compared, versus: Versus, wish: Wish) -> Html | None:
     """A question that an address names and the list does not hold: they agree on it."""
     sample = compared.samples.get(wish.question)
     if sample is None or not wish.linked:
@@ -155,7 +155,7 @@ def _beside(t: Text, compared: Compared, versus: Versus, wish: Wish) -> Html | N
 
 
 def _listing(
-    t: Text, compared: Compared, versus: Versus, rows: Sequence[_Line], wish: Wish
+    t: Messages, compared: Compared, versus: Versus, rows: Sequence[_Line], wish: Wish
 ) -> Html:
     subjects = any(line.sample.subject for line in rows)
     heads = [
@@ -171,7 +171,7 @@ def _listing(
     return div(head, el("ul", *items, cls="list compare-list"), cls="compare-rows")
 
 
-def _item(t: Text, compared: Compared, versus: Versus, line: _Line, wish: Wish) -> Html:
+def _item(t: Messages, compared: Compared, versus: Versus, line: _Line, wish: Wish) -> Html:
     sample = line.sample
     opened = sample.id == wish.question
     # Both names are read out with their marks, because the heads above are for the eye.
@@ -199,7 +199,7 @@ def _item(t: Text, compared: Compared, versus: Versus, line: _Line, wish: Wish) 
     return el("li", press, side_by_side(t, compared, versus, sample) if opened else None)
 
 
-def _marks(t: Text, compared: Compared, contender: Contender, sample: Sample) -> Html:
+def _marks(t: Messages, compared: Compared, contender: Contender, sample: Sample) -> Html:
     if compared.written:
         return join(share_of_one(compared.values[contender.id][sample.id]))
     outcomes = [outcome(trial) for trial in compared.trials[contender.id].get(sample.id, ())]
@@ -208,7 +208,7 @@ def _marks(t: Text, compared: Compared, contender: Contender, sample: Sample) ->
     return join(span(marks, aria_hidden="true"), span(f"{contender.name}: {words}", cls="hidden"))
 
 
-def _steps(t: Text, page: int, first: int, shown: int, total: int) -> Html | None:
+def _steps(t: Messages, page: int, first: int, shown: int, total: int) -> Html | None:
     if total <= PAGE_SIZE and not page:
         return None
     told = t("compare.list.shown", first=first + 1, last=first + shown, total=f"{total:,}")
@@ -221,7 +221,7 @@ def _steps(t: Text, page: int, first: int, shown: int, total: int) -> Html | Non
     )
 
 
-def _nothing(t: Text, every: Sequence[_Line]) -> Html:
+def _nothing(t: Messages, every: Sequence[_Line]) -> Html:
     key = "compare.list.nothing_here" if every else "compare.list.nothing"
     return el("p", t(key), cls="dim gap-s")
 

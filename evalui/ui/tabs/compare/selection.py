@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.errors import UnknownRun
+from evalui.messages import Messages
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.scoring.statistics.paired_tests import comparable
@@ -13,7 +14,6 @@ from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import card, field
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.runs.progress_table import mode_words, model_name
-from evalui.ui.text import Text
 
 MOST = 8  # cells side by side: 28 pairs
 _ENDED = ("done", "failed", "cancelled")
@@ -93,7 +93,7 @@ def contenders(
     """
     every = {cell.id: (offer.run, cell) for offer in offered for cell in offer.cells}
     if missing := [id_ for id_ in ids if id_ not in every]:
-        raise UnknownRun("There is no run {run!r}.", "no-run", run=str(missing[0]))
+        raise UnknownRun("no-run", run=str(missing[0]))
     chosen = [every[id_] for id_ in ids]
     names = _names(chosen)
     places = _places(chosen, offered, baselines)
@@ -125,7 +125,7 @@ def obstacles(one: CellRow, other: CellRow) -> tuple[str, ...]:
 
 
 def chooser(
-    t: Text,
+    t: Messages,
     offered: Sequence[Offer],
     ids: Sequence[int],
     *,
@@ -151,7 +151,7 @@ def chooser(
     )
 
 
-def nothing_yet(t: Text) -> Html:
+def nothing_yet(t: Messages) -> Html:
     """The page of somebody who has no finished run: what to do first."""
     go = el("button", t("compare.go"), type="button", cls="btn pri", data_tab="tab-evaluate")
     return card(
@@ -160,7 +160,7 @@ def nothing_yet(t: Text) -> Html:
     )
 
 
-def parts_told(t: Text, parts: Sequence[str]) -> str:
+def parts_told(t: Messages, parts: Sequence[str]) -> str:
     """What two cells differ in, in words; another dataset or mode says enough."""
     first = [part for part in parts if part in ("dataset", "mode")][:1]
     return t("list.comma").join(t(f"compare.part.{part}") for part in first or parts)
@@ -214,13 +214,13 @@ def _listed(offered: Sequence[Offer], picked: Sequence[CellRow], find: str) -> l
     return own + rest[:_RECENT]
 
 
-def _finder(t: Text, find: str) -> Html:
+def _finder(t: Messages, find: str) -> Html:
     box = el("input", type="search", name="find_run", value=find, placeholder=t("compare.find"))
     return div(field(t("compare.find_run"), box), cls="fields")
 
 
 def _run(
-    t: Text,
+    t: Messages,
     offer: Offer,
     picked: Sequence[CellRow],
     baselines: Collection[str],
@@ -247,7 +247,7 @@ def _run(
 
 
 def _group(
-    t: Text,
+    t: Messages,
     words: str,
     cells: Sequence[CellRow],
     picked: Sequence[CellRow],
@@ -291,7 +291,7 @@ def _tick(cell: CellRow, name: Html, *, on: bool, off: bool) -> Html:
     return el("label", box, name, cls="tick")
 
 
-def _go(t: Text, picked: Sequence[CellRow]) -> Html:
+def _go(t: Messages, picked: Sequence[CellRow]) -> Html:
     ids = ",".join(str(cell.id) for cell in picked)
     link = el("a", t("compare.compare"), href=f"?tab=compare&cells={ids}", cls="btn pri")
     waits = el("button", t("compare.compare"), type="button", cls="btn", disabled=True)

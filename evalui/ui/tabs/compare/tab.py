@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 
 from evalui.errors import EvaluiError
+from evalui.messages import Messages
 from evalui.ui.components.fragment import SKIP, Form, on, pane, read_act
 from evalui.ui.components.html import Html, div, el
 from evalui.ui.components.widgets import card, field, note, page_head, select, signature_line
@@ -30,7 +31,6 @@ from evalui.ui.tabs.compare.selection import (
 from evalui.ui.tabs.compare.table import chart, chart_about, pairs_table, parts, sentences, warnings
 from evalui.ui.tabs.evaluate.run_form import many, one
 from evalui.ui.tabs.runs.progress_table import model_name
-from evalui.ui.text import Text
 
 _CLOSED = "closed"
 _FILLED = "filled"
@@ -40,7 +40,7 @@ _ASKED = ("pair", "only", "page", "question")  # what a press may change
 class Compare:
     """The tab in one language."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.offers = Offers(desk)

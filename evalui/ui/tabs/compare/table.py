@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 import plotly.graph_objects as go
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import share_of_one, text_subtitle
 from evalui.report.analyses.open_answers.figures import AnswerPair
 from evalui.report.analyses.overview.leading import lead, lead_reason
@@ -24,12 +25,11 @@ from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.widgets import link_button, note, table, titled
 from evalui.ui.tabs.compare.comparison import Compared, Obstacle, Versus, split, versus_sentence
 from evalui.ui.tabs.compare.selection import Contender, parts_told
-from evalui.ui.text import Text
 
 _TOLD = 5  # pairs told as sentences, before the table has to do
 
 
-def sentences(t: Text, compared: Compared) -> Html:
+def sentences(t: Messages, compared: Compared) -> Html:
     """Who is ahead of whom, as a heading, and how that was tested."""
     told = [versus_sentence(t, versus) for versus in compared.pairs[:_TOLD]]
     if not told:
@@ -43,7 +43,7 @@ def sentences(t: Text, compared: Compared) -> Html:
     )
 
 
-def chart(t: Text, compared: Compared, baselines: Collection[str]) -> go.Figure:
+def chart(t: Messages, compared: Compared, baselines: Collection[str]) -> go.Figure:
     """The difference of each pair with its range; of two alone, under each measure.
 
     Of written answers the figures of each model, because they are compared in more than one.
@@ -63,7 +63,7 @@ def chart(t: Text, compared: Compared, baselines: Collection[str]) -> go.Figure:
     return difference_chart(found, names, t.language, colours=colours)
 
 
-def chart_about(t: Text, compared: Compared) -> Html:
+def chart_about(t: Messages, compared: Compared) -> Html:
     """How to read the chart."""
     if compared.written:
         reason = lead_reason(lead(compared.answers), t.language)
@@ -79,7 +79,7 @@ def chart_about(t: Text, compared: Compared) -> Html:
     )
 
 
-def parts(t: Text, compared: Compared, versus: Versus) -> Html:
+def parts(t: Messages, compared: Compared, versus: Versus) -> Html:
     """On how many questions two agree, and on how many only one is right."""
     first, second = versus.first, versus.second
     head = div(
@@ -99,7 +99,7 @@ def parts(t: Text, compared: Compared, versus: Versus) -> Html:
     return join(head, _fourfold(t, versus, len(ahead), len(behind), both, len(alike) - both))
 
 
-def pairs_table(t: Text, compared: Compared) -> Html:
+def pairs_table(t: Messages, compared: Compared) -> Html:
     """Every pair with its figures; a press on one opens its questions."""
     kind = compared.measure if compared.written else "points"
     names = ["ahead", "behind", kind, "range"]
@@ -118,7 +118,9 @@ def pairs_table(t: Text, compared: Compared) -> Html:
     )
 
 
-def warnings(t: Text, contenders: Sequence[Contender], hinders: Sequence[Obstacle]) -> list[Html]:
+def warnings(
+    t: Messages, contenders: Sequence[Contender], hinders: Sequence[Obstacle]
+) -> list[Html]:
     """What stands against the figures: who could not take part, and who is not finished."""
     told = [
         note(
@@ -146,7 +148,7 @@ def _colour(contender: Contender) -> str:
     return NEUTRAL if contender.baseline else COLOURS[contender.place % len(COLOURS)]
 
 
-def _about(t: Text, compared: Compared) -> str:
+def _about(t: Messages, compared: Compared) -> str:
     found = [versus.found for versus in compared.pairs]
     tested = tuple(each for each in found if isinstance(each, Pair))
     if not tested:
@@ -157,7 +159,9 @@ def _about(t: Text, compared: Compared) -> str:
     return comparison_about(whole, t.language)
 
 
-def _fourfold(t: Text, versus: Versus, ahead: int, behind: int, both: int, neither: int) -> Html:
+def _fourfold(
+    t: Messages, versus: Versus, ahead: int, behind: int, both: int, neither: int
+) -> Html:
     first, second = versus.first.name, versus.second.name
     heads = [
         "",
@@ -174,7 +178,7 @@ def _fourfold(t: Text, versus: Versus, ahead: int, behind: int, both: int, neith
     )
 
 
-def _decided(t: Text, versus: Versus, n: int) -> str:
+def _decided(t: Messages, versus: Versus, n: int) -> str:
     found = versus.found
     if isinstance(found, Pair) and found.table and not found.few:
         return mcnemar_sentence(found, t.language)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalui.messages import Messages
 from evalui.types import Fault
 from evalui.ui.components.fault_text import fault_words
 from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.icons import UPLOAD
 from evalui.ui.components.widgets import button, field, note, select, status, titled
 from evalui.ui.tabs.evaluate.run_form import Form, given_name, many, one
-from evalui.ui.text import Text
 
 _SHOWN_UNKNOWN = 5
 _SHOWN_FAULTS = 5
@@ -46,7 +46,7 @@ class EarlierRun:
 
 
 def answers_card(
-    t: Text, files: Sequence[AnswersFile], runs: Sequence[EarlierRun], form: Form
+    t: Messages, files: Sequence[AnswersFile], runs: Sequence[EarlierRun], form: Form
 ) -> Html:
     """A drop zone for answers, what its files hold, and the earlier runs to take answers from."""
     return titled(
@@ -63,7 +63,7 @@ def answers_card(
     )
 
 
-def _file(t: Text, found: AnswersFile) -> Html:
+def _file(t: Messages, found: AnswersFile) -> Html:
     name = el(
         "input",
         type="text",
@@ -83,9 +83,9 @@ def _file(t: Text, found: AnswersFile) -> Html:
     )
 
 
-def _matched(t: Text, found: AnswersFile) -> Html:
+def _matched(t: Messages, found: AnswersFile) -> Html:
     if found.problem:
-        return div(note("bad", t.told(found.problem)), cls="gap-s")
+        return div(note("bad", t.translate(found.problem)), cls="gap-s")
     whole = found.matched == found.questions
     told = t("answers.matched", n=f"{found.matched:,}", total=f"{found.questions:,}")
     unknown = t("list.comma").join(found.unknown[:_SHOWN_UNKNOWN])
@@ -99,7 +99,7 @@ def _matched(t: Text, found: AnswersFile) -> Html:
     )
 
 
-def _faults(t: Text, found: AnswersFile) -> Html:
+def _faults(t: Messages, found: AnswersFile) -> Html:
     """How many rows cannot be used, and where and why the first of them."""
     n = len(found.faults) + found.unlisted
     rest = n - _SHOWN_FAULTS
@@ -110,7 +110,7 @@ def _faults(t: Text, found: AnswersFile) -> Html:
     )
 
 
-def _fault(t: Text, fault: Fault) -> Html:
+def _fault(t: Messages, fault: Fault) -> Html:
     found, expected = fault_words(t, fault)
     place = t("answers.line", n=f"{fault.line:,}") if fault.line else t("answers.whole")
     return div(
@@ -118,7 +118,7 @@ def _fault(t: Text, fault: Fault) -> Html:
     )
 
 
-def _drop(t: Text) -> Html:
+def _drop(t: Messages) -> Html:
     return div(
         UPLOAD,
         div(t("answers.drop"), cls="dim"),
@@ -133,7 +133,7 @@ def _drop(t: Text) -> Html:
     )
 
 
-def _earlier(t: Text, runs: Sequence[EarlierRun], form: Form) -> Html:
+def _earlier(t: Messages, runs: Sequence[EarlierRun], form: Form) -> Html:
     """The models of the run that is picked; those ticked in other runs stay ticked."""
     chosen = many(form, "earlier")
     first = next((entry.partition("/")[0] for entry in chosen), "")
@@ -152,7 +152,9 @@ def _earlier(t: Text, runs: Sequence[EarlierRun], form: Form) -> Html:
     )
 
 
-def _earlier_model(t: Text, run: EarlierRun, model: str, count: int, chosen: Sequence[str]) -> Html:
+def _earlier_model(
+    t: Messages, run: EarlierRun, model: str, count: int, chosen: Sequence[str]
+) -> Html:
     value = f"{run.id}/{model}"
     return el(
         "label",

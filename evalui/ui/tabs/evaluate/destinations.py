@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 
+from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.destinations import host_of, hosts_elsewhere
 from evalui.settings import Settings
 from evalui.ui.components.fragment import Form
 from evalui.ui.components.html import Html, div
 from evalui.ui.tabs.evaluate.run_form import many
-from evalui.ui.text import Text
 
 
 def leaving(
-    t: Text, catalog: Mapping[str, ModelEntry], form: Form, settings: Settings
+    t: Messages, catalog: Mapping[str, ModelEntry], form: Form, settings: Settings
 ) -> list[str]:
     """A sentence for each model and judge chosen that is sent texts elsewhere; none if all stay."""
     judges = many(form, "judges") if "yes" in many(form, "judging") else ()
@@ -27,18 +27,18 @@ def leaving(
     return [*found, *_cluster(t, settings)]
 
 
-def staying(t: Text, sentences: list[str]) -> Html:
+def staying(t: Messages, sentences: list[str]) -> Html:
     """Where the file goes: the sentences of `leaving`, or that it stays."""
     return div(*(div(sentence) for sentence in sentences or [t("away.stays")]))
 
 
-def sent_to(t: Text, entry: ModelEntry, key: str = "to") -> Html | None:
+def sent_to(t: Messages, entry: ModelEntry, key: str = "to") -> Html | None:
     """The hosts that a model at choice sends the questions to; None if they stay here."""
     hosts = hosts_elsewhere(entry)
     return div(t(f"away.{key}", hosts=t("list.comma").join(hosts)), cls="meta") if hosts else None
 
 
-def _cluster(t: Text, settings: Settings) -> Iterator[str]:
+def _cluster(t: Messages, settings: Settings) -> Iterator[str]:
     """An address is that of a cluster which may have machines of its own; "" starts one here."""
     if settings.engine == "ray" and settings.ray_address:
         yield t("away.cluster", host=host_of(settings.ray_address))

@@ -1,15 +1,15 @@
 """The Evaluate page before there is a file: where to drop one, and what can be read."""
 
+from evalui.messages import Messages
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.icons import UPLOAD
 from evalui.ui.components.widgets import button, card, page_head, titled
-from evalui.ui.text import Text
 
 _FORMATS = ("choice", "arc", "pair", "qa", "subjective", "config")
 
 
 def intro(
-    t: Text, *, limit_mb: int, sample_questions: int, open_questions: int = 0, problem: str = ""
+    t: Messages, *, limit_mb: int, sample_questions: int, open_questions: int = 0, problem: str = ""
 ) -> Html:
     """The whole empty page; the counts of questions are 0 if no such sample was shipped.
 
@@ -31,7 +31,7 @@ def intro(
     )
 
 
-def adder(t: Text) -> Html:
+def adder(t: Messages) -> Html:
     """The button that adds another dataset to the run."""
     status = div(cls="bad meta", role="alert", data_status=True)
     return div(_chooser(t("drop.add")), status, cls="drop add", **_messages(t))
@@ -44,11 +44,13 @@ def _chooser(word: str) -> Html:
     )
 
 
-def _messages(t: Text) -> dict[str, str]:
+def _messages(t: Messages) -> dict[str, str]:
     return {"data_sending": t("drop.sending"), "data_lost": t("drop.lost")}
 
 
-def _drop(t: Text, limit_mb: int, sample_questions: int, open_questions: int, problem: str) -> Html:
+def _drop(
+    t: Messages, limit_mb: int, sample_questions: int, open_questions: int, problem: str
+) -> Html:
     sample = button(t("drop.sample"), "sample", cls="pri") if sample_questions else None
     open_ = button(t("drop.open_sample"), "open_sample", cls="quiet") if open_questions else None
     about = t("drop.sample_note", n=sample_questions) if sample_questions else ""
@@ -66,7 +68,7 @@ def _drop(t: Text, limit_mb: int, sample_questions: int, open_questions: int, pr
     )
 
 
-def _formats(t: Text) -> Html:
+def _formats(t: Messages) -> Html:
     rows = [
         el(
             "tr",

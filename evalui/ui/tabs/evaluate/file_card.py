@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from evalui.datasets.base import ANSWER_KEYS, Loaded
 from evalui.datasets.health import Health
 from evalui.datasets.questions.duplicates import KEPT, LEFT_OUT, equal_letters
+from evalui.messages import Messages
 from evalui.report.numbers import figure, percent, span
 from evalui.types import LETTERS, Dataset, Fault, Kind, Sample
 from evalui.ui.components.fault_text import fault_words
@@ -27,14 +28,13 @@ from evalui.ui.components.widgets import (
 )
 from evalui.ui.tabs.evaluate.open_file_card import open_preview
 from evalui.ui.tabs.evaluate.run_form import one
-from evalui.ui.text import Text
 
 SHOWN_FAULTS = 50
 _SHOWN_SAMPLES, _SHOWN_BESIDE = 10, 3
 _SHOWN_SUBJECTS = 60
 
 
-def choice_facts(t: Text, loaded: Loaded, health: Health) -> list[str]:
+def choice_facts(t: Messages, loaded: Loaded, health: Health) -> list[str]:
     """What one line says of a file of multiple-choice questions."""
     dataset = loaded.dataset
     subjects = t.count("file.subjects", len(health.subjects)) if len(health.subjects) > 1 else ""
@@ -48,7 +48,7 @@ def choice_facts(t: Text, loaded: Loaded, health: Health) -> list[str]:
 
 
 def file_card(
-    t: Text, loaded: Loaded, facts: Sequence[str], *, upload: str, n_bytes: int, form: Form
+    t: Messages, loaded: Loaded, facts: Sequence[str], *, upload: str, n_bytes: int, form: Form
 ) -> Html:
     """Name, kind, counts; what to read of the file, preview and column names below."""
     dataset = loaded.dataset
@@ -79,7 +79,7 @@ def file_card(
     )
 
 
-def health_card(t: Text, health: Health) -> Html:
+def health_card(t: Messages, health: Health) -> Html:
     """What can be said of the questions without any model."""
     tell = health.longest_option.low > health.chance
     longest = f"{figure(health.longest_option)} %"
@@ -125,7 +125,7 @@ def health_card(t: Text, health: Health) -> Html:
     )
 
 
-def faults_card(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html:
+def faults_card(t: Messages, loaded: Loaded, *, upload: str, form: Form) -> Html:
     """Every fault with its place and what was expected; whether to go on is the user's choice."""
     faults = loaded.faults
     if not faults:
@@ -178,7 +178,7 @@ def _choice(form: Form, name: str, value: str, title: str, about: str) -> Html:
     )
 
 
-def _duplicates(t: Text, loaded: Loaded, upload: str, form: Form) -> Html | None:
+def _duplicates(t: Messages, loaded: Loaded, upload: str, form: Form) -> Html | None:
     """Whether rows stay whose options share a text; nothing without such rows."""
     counts = [int(told.params["n"]) for told in loaded.notes if told.rule in (KEPT, LEFT_OUT)]
     if not counts:
@@ -195,7 +195,7 @@ def _layout(form: Form, upload: str) -> str:
     return urlencode({name: value for name, value in fields.items() if value})
 
 
-def _fault(t: Text, fault: Fault) -> list[Child]:
+def _fault(t: Messages, fault: Fault) -> list[Child]:
     found, expected = fault_words(t, fault)
     return [
         fault.file,
@@ -210,7 +210,7 @@ def _folded(title: str, content: Html) -> Html:
     return el("details", el("summary", title), content, cls="gap-s")
 
 
-def _which(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html | None:
+def _which(t: Messages, loaded: Loaded, *, upload: str, form: Form) -> Html | None:
     """Which sheet and which kind of question is read, where there are several."""
     sheet, kind = f"col_sheet_{upload}", f"col_kind_{upload}"
     kinds = {name: t(f"kind.{name}") for name in loaded.kinds}
@@ -225,7 +225,7 @@ def _which(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html | None:
     return div(*pickers, cls="fields gap-s") if any(pickers) else None
 
 
-def _preview(t: Text, dataset: Dataset, n: int) -> Html:
+def _preview(t: Messages, dataset: Dataset, n: int) -> Html:
     samples = dataset.samples[:n]
     if dataset.kind != "multiple_choice":
         return open_preview(t, samples)
@@ -249,7 +249,7 @@ def _option(sample: Sample, place: int) -> Html:
     return join(shown, inline(others, cls="warn")) if others else shown
 
 
-def _columns(t: Text, form: Form, kind: Kind) -> Html:
+def _columns(t: Messages, form: Form, kind: Kind) -> Html:
     choice = kind == "multiple_choice"
     keys = {name: t(f"key.{name}") for name in ANSWER_KEYS}
     words = {
@@ -281,7 +281,7 @@ def _columns(t: Text, form: Form, kind: Kind) -> Html:
     )
 
 
-def _balance(t: Text, health: Health) -> str:
+def _balance(t: Messages, health: Health) -> str:
     if health.letters_p is None:
         return t("health.letters")
     p = f"{health.letters_p:.2f}".lstrip("0") if health.letters_p >= 0.01 else "< .01"
@@ -299,7 +299,7 @@ def _letters(counts: Sequence[int]) -> Html:
     return div(*rows, cls="letters")
 
 
-def _subjects(t: Text, health: Health) -> Html | None:
+def _subjects(t: Messages, health: Health) -> Html | None:
     if len(health.subjects) < 2:
         return None
     names = [f"{name} {count}" for name, count in list(health.subjects.items())[:_SHOWN_SUBJECTS]]

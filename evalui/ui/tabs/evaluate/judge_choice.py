@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from evalui.messages import Messages
 from evalui.models.catalog import ModelState
 from evalui.models.scripted.rules import REFERENCED
 from evalui.modes.prompts.rubrics import FORMS, RUBRICS, Rubric
@@ -11,7 +12,6 @@ from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import chips, field, note, select, titled
 from evalui.ui.tabs.evaluate.destinations import sent_to
 from evalui.ui.tabs.evaluate.run_form import CONFLICTS, JUDGE_TOKENS, ORDERS, OWN, PAIRS, many, one
-from evalui.ui.text import Text
 
 AUTO = ""  # the list's first entry: OpenCompass's four choices, by the question's language
 
@@ -31,7 +31,7 @@ def can_judge(state: ModelState) -> bool:
 
 
 def judge_card(
-    t: Text,
+    t: Messages,
     states: Sequence[ModelState],
     contestants: Sequence[str],
     form: Form,
@@ -80,7 +80,7 @@ def is_single(template: str, form: Form) -> bool:
     return template in RUBRICS and RUBRICS[template].single
 
 
-def _judge(t: Text, state: ModelState, on: bool) -> Html:
+def _judge(t: Messages, state: ModelState, on: bool) -> Html:
     entry = state.entry
     about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
     ruled = entry.backend == "scripted"
@@ -105,7 +105,7 @@ def _judge(t: Text, state: ModelState, on: bool) -> Html:
     )
 
 
-def _own_judge(t: Text, judges: Sequence[str], contestants: Sequence[str]) -> Html | None:
+def _own_judge(t: Messages, judges: Sequence[str], contestants: Sequence[str]) -> Html | None:
     both = [name for name in judges if name in contestants]
     if not both:
         return None
@@ -113,7 +113,7 @@ def _own_judge(t: Text, judges: Sequence[str], contestants: Sequence[str]) -> Ht
 
 
 def _needing(
-    t: Text, judges: Sequence[ModelState], form: Form, referenced: Referenced
+    t: Messages, judges: Sequence[ModelState], form: Form, referenced: Referenced
 ) -> Html | None:
     """Which of the judges chosen cannot judge the questions that have no reference."""
     single = is_single(one(form, "rubric"), form)
@@ -125,7 +125,7 @@ def _needing(
     return div(note("warn", t.count("judge.needs", referenced.bare, **told)), cls="gap-s")
 
 
-def _fields(t: Text, contestants: Sequence[str], form: Form) -> Html:
+def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
     pairs = one(form, "judge_pairs") or "all"
     template = one(form, "rubric")
     single = is_single(template, form)
@@ -155,7 +155,7 @@ def _fields(t: Text, contestants: Sequence[str], form: Form) -> Html:
     return div(*shown, cls="fields")
 
 
-def _pick(t: Text, name: str, options: Mapping[str, str], chosen: str, single: bool) -> Html:
+def _pick(t: Messages, name: str, options: Mapping[str, str], chosen: str, single: bool) -> Html:
     """A list of the ways to do one thing; rating answers one by one has neither."""
     words = {option: t(f"judge.{name}_{option}") for option in options}
     listed = field(
@@ -166,7 +166,7 @@ def _pick(t: Text, name: str, options: Mapping[str, str], chosen: str, single: b
     return div(listed, hidden=single)
 
 
-def _baseline(t: Text, contestants: Sequence[str], form: Form, pairs: str) -> Html | None:
+def _baseline(t: Messages, contestants: Sequence[str], form: Form, pairs: str) -> Html | None:
     if pairs == "all":
         return None
     if pairs == "baseline":
@@ -199,7 +199,7 @@ def _ticks(title: str, name: str, names: Sequence[str], chosen: Sequence[str]) -
     return el("fieldset", el("legend", title), *boxes, cls="ticks")
 
 
-def _rubrics(t: Text, contestants: int) -> Mapping[str, str]:
+def _rubrics(t: Messages, contestants: int) -> Mapping[str, str]:
     """The forms that fit: one contestant can only be rated alone."""
     fitting = [rubric for name in RUBRICS if (rubric := RUBRICS[name]).single or contestants > 1]
     automatic = {AUTO: t("judge.rubric_auto")} if contestants > 1 else {}
@@ -210,7 +210,7 @@ def _rubrics(t: Text, contestants: int) -> Mapping[str, str]:
     )
 
 
-def _own_rubric(t: Text, form: Form) -> Html:
+def _own_rubric(t: Messages, form: Form) -> Html:
     base = RUBRICS["compass-zh.1" if t.language == "zh" else "compass-en.1"]
     chosen = one(form, "rubric_form") or base.form
     fields = [
@@ -236,7 +236,7 @@ def _own_rubric(t: Text, form: Form) -> Html:
     )
 
 
-def _block(t: Text, form: Form, base: Rubric, name: str) -> Html:
+def _block(t: Messages, form: Form, base: Rubric, name: str) -> Html:
     # A text area swallows one line break at its beginning.
     text = one(form, f"rubric_{name}") or getattr(base, name)
     area = el("textarea", Html("\n"), join(text), name=f"rubric_{name}", rows=6, spellcheck="false")

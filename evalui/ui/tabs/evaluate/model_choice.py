@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from evalui.messages import Messages
 from evalui.models.catalog import REMOTE, ModelState, base_of
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template
@@ -23,14 +24,13 @@ from evalui.ui.tabs.evaluate.run_form import (
     many,
     one,
 )
-from evalui.ui.text import Text
 
 ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate")
 CHOICE: Kind = "multiple_choice"
 _FIRST = ("multiple_choice", "generation", "cloze")  # the usual order; other modes follow
 
 
-def models_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
+def models_card(t: Messages, states: Sequence[ModelState], form: Form) -> Html:
     """One option per model of the catalog, with what it can do and why it cannot be chosen."""
     chosen = many(form, "models")
     needs: Mapping[str, Ability] = {
@@ -53,7 +53,7 @@ def models_card(t: Text, states: Sequence[ModelState], form: Form) -> Html:
     )
 
 
-def preselected(t: Text, names: Sequence[str]) -> Html:
+def preselected(t: Messages, names: Sequence[str]) -> Html:
     """Which models an address chooses, told until there is a file to ask them about."""
     chosen = t("preselected.chosen", names=t("list.comma").join(names))
     return div(note("ok", chosen), cls="preselected")
@@ -66,7 +66,7 @@ def fitting_modes(kinds: Collection[Kind]) -> list[str]:
 
 
 def modes_card(
-    t: Text, states: Sequence[ModelState], form: Form, *, kinds: Collection[Kind] = (CHOICE,)
+    t: Messages, states: Sequence[ModelState], form: Form, *, kinds: Collection[Kind] = (CHOICE,)
 ) -> Html:
     """One option per mode that fits the files, greyed out when no model at hand can do it."""
     chosen, fitting = many(form, "modes"), fitting_modes(kinds)
@@ -83,7 +83,7 @@ def modes_card(
     )
 
 
-def settings_card(t: Text, form: Form, *, kinds: Collection[Kind] = (CHOICE,)) -> Html:
+def settings_card(t: Messages, form: Form, *, kinds: Collection[Kind] = (CHOICE,)) -> Html:
     """What the files leave to decide: orders, worked examples and prompt need options."""
     choice = CHOICE in kinds
     orders = [
@@ -140,7 +140,7 @@ def settings_card(t: Text, form: Form, *, kinds: Collection[Kind] = (CHOICE,)) -
     )
 
 
-def own_template(t: Text, form: Form) -> Html:
+def own_template(t: Messages, form: Form) -> Html:
     """The text fields of a template of the user's own, hidden until it is chosen."""
     base = TEMPLATES["plain-zh.1" if t.language == "zh" else "plain-en.1"]
     fields = [
@@ -163,7 +163,7 @@ def own_template(t: Text, form: Form) -> Html:
 
 
 def cost_rows(
-    t: Text, cost: Estimate, *, ahead: int, questions: int
+    t: Messages, cost: Estimate, *, ahead: int, questions: int
 ) -> tuple[tuple[str, str], ...]:
     """What the run will ask and take, in words and figures."""
     time = t("cost.unknown")
@@ -184,7 +184,7 @@ def cost_rows(
 
 
 def cost_card(
-    t: Text,
+    t: Messages,
     rows: Sequence[tuple[str, str]],
     *,
     problems: Sequence[str] = (),
@@ -204,7 +204,7 @@ def cost_card(
     )
 
 
-def _model(t: Text, state: ModelState, chosen: bool, needs: Mapping[str, Ability]) -> Html:
+def _model(t: Messages, state: ModelState, chosen: bool, needs: Mapping[str, Ability]) -> Html:
     entry = state.entry
     size = t("models.parameters", n=f"{entry.parameters / 1e6:.3g}") if entry.parameters else ""
     place = "backend.openai" if entry.backend in REMOTE else "models.local"
@@ -213,7 +213,7 @@ def _model(t: Text, state: ModelState, chosen: bool, needs: Mapping[str, Ability
     lacking: Mapping[str, Ability] = {
         mode: ability for mode, ability in needs.items() if ability not in state.abilities
     }
-    why = t.told(state.problem) or (_skipped(t, state, lacking) if lacking and chosen else "")
+    why = t.translate(state.problem) or (_skipped(t, state, lacking) if lacking and chosen else "")
     return el(
         "label",
         _box(
@@ -243,16 +243,16 @@ def _needed(form: Form, mode: str) -> Ability:
     return ModeSpec(mode=mode, spellings=SPELLINGS.get(one(form, "spellings"), "common")).ability
 
 
-def _skipped(t: Text, state: ModelState, lacking: Mapping[str, Ability]) -> str:
+def _skipped(t: Messages, state: ModelState, lacking: Mapping[str, Ability]) -> str:
     """The modes that a model cannot do, with its own reasons where it gives any."""
     modes = t("list.comma").join(t(f"mode.{mode}") for mode in lacking)
     told = (state.lacks.get(ability, "") for ability in lacking.values())
-    why = t("list.semicolon").join(dict.fromkeys(t.told(reason) for reason in told if reason))
+    why = t("list.semicolon").join(dict.fromkeys(t.translate(reason) for reason in told if reason))
     return t("catalog.skips", modes=modes, why=why) if why else t("models.skips", modes=modes)
 
 
 def _with_base(
-    t: Text, state: ModelState, states: Sequence[ModelState], chosen: Collection[str]
+    t: Messages, state: ModelState, states: Sequence[ModelState], chosen: Collection[str]
 ) -> Html | None:
     """Below a tuned model that is chosen: its base, to be compared with it in the same run."""
     base = base_of(state.entry, [other.entry for other in states if not other.problem])
@@ -265,7 +265,7 @@ def _with_base(
     return div(el("label", box, word, cls="tick"), cls="with-base")
 
 
-def _mode(t: Text, name: str, chosen: bool, needed: Ability, able: set[Ability]) -> Html:
+def _mode(t: Messages, name: str, chosen: bool, needed: Ability, able: set[Ability]) -> Html:
     return el(
         "label",
         _box(
@@ -285,7 +285,7 @@ def _rank(mode: str) -> int:
     return _FIRST.index(mode) if mode in _FIRST else len(_FIRST)
 
 
-def _order(t: Text, pattern: str, chosen: bool) -> Html:
+def _order(t: Messages, pattern: str, chosen: bool) -> Html:
     box = el(
         "input",
         type="radio",
@@ -315,14 +315,14 @@ def _input(name: str, value: str, **attributes: str) -> Html:
     return el("input", type="text", name=name, value=value, autocomplete="off", **attributes)
 
 
-def _block(t: Text, form: Form, base: Template, name: str) -> Html:
+def _block(t: Messages, form: Form, base: Template, name: str) -> Html:
     # A text area swallows one line break at its beginning.
     text = one(form, f"own_{name}") or getattr(base, name)
     area = el("textarea", Html("\n"), join(text), name=f"own_{name}", rows=4, spellcheck="false")
     return field(t(f"own.{name}"), area)
 
 
-def _templates(t: Text) -> Mapping[str, str]:
+def _templates(t: Messages) -> Mapping[str, str]:
     return (
         {"": t("set.template_auto")}
         | {name: name for name in TEMPLATES}
@@ -330,9 +330,9 @@ def _templates(t: Text) -> Mapping[str, str]:
     )
 
 
-def _chats(t: Text) -> Mapping[str, str]:
+def _chats(t: Messages) -> Mapping[str, str]:
     return {"": t("set.chat_auto"), "yes": t("set.chat_yes"), "no": t("set.chat_no")}
 
 
-def _spellings(t: Text) -> Mapping[str, str]:
+def _spellings(t: Messages) -> Mapping[str, str]:
     return {name: t(f"set.spellings_{name}") for name in SPELLINGS}

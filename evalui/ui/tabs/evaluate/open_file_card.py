@@ -3,18 +3,18 @@
 from collections.abc import Mapping, Sequence
 
 from evalui.datasets.health_open import OpenHealth
+from evalui.messages import Messages
 from evalui.types import Sample
 from evalui.ui.components.format import length_range
 from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.html import span as inline
 from evalui.ui.components.widgets import bar, definitions, status, table, titled
-from evalui.ui.text import Text
 
 _SHOWN_CAPABILITIES = 8
 _LONGEST = 160  # characters of a text in a preview
 
 
-def open_facts(t: Text, health: OpenHealth) -> list[str]:
+def open_facts(t: Messages, health: OpenHealth) -> list[str]:
     """What one line says of a file of open questions."""
     references = health.n - health.without_reference
     capabilities = len([name for name in health.capabilities if name])
@@ -27,7 +27,7 @@ def open_facts(t: Text, health: OpenHealth) -> list[str]:
     ]
 
 
-def open_health_card(t: Text, health: OpenHealth) -> Html:
+def open_health_card(t: Messages, health: OpenHealth) -> Html:
     """What can be said of open questions without any model."""
     doubled = sum(len(group) - 1 for group in health.duplicates)
     missing = f"{health.without_reference:,}"
@@ -58,7 +58,7 @@ def open_health_card(t: Text, health: OpenHealth) -> Html:
     )
 
 
-def open_preview(t: Text, samples: Sequence[Sample]) -> Html:
+def open_preview(t: Messages, samples: Sequence[Sample]) -> Html:
     """The first questions with their references, capabilities and languages."""
     capable = any(sample.metadata.get("capability") for sample in samples)
     heads = ["id", "question", "reference", *(["capability"] if capable else []), "language"]
@@ -68,7 +68,7 @@ def open_preview(t: Text, samples: Sequence[Sample]) -> Html:
     )
 
 
-def _row(t: Text, sample: Sample, capable: bool) -> list[Child]:
+def _row(t: Messages, sample: Sample, capable: bool) -> list[Child]:
     language = sample.metadata.get("language", "")
     turns = len(sample.history) + len(sample.follow_ups)
     told = join(
@@ -94,7 +94,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + " …"
 
 
-def _counts(t: Text, name: str, counts: Mapping[str, int]) -> Html | None:
+def _counts(t: Messages, name: str, counts: Mapping[str, int]) -> Html | None:
     """A bar per value, the most frequent first; nothing if there is only one."""
     if len(counts) < 2:
         return None
@@ -112,7 +112,7 @@ def _counts(t: Text, name: str, counts: Mapping[str, int]) -> Html | None:
     )
 
 
-def _unreferenced(t: Text, health: OpenHealth) -> Html | None:
+def _unreferenced(t: Messages, health: OpenHealth) -> Html | None:
     if not health.without_reference:
         return None
     key = "health.no_reference_about" if health.without_reference < health.n else "health.bare"

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from evalui.datasets.base import Layout
-from evalui.errors import Sentence, SpecError
+from evalui.errors import SpecError
+from evalui.messages import Sentence
 from evalui.modes import MODES
 from evalui.runs.contest import AnswersSpec, Judging, Pairs
 from evalui.runs.spec import OPEN, VERSION, DatasetSpec, LimitPer, ModeSpec, RunSpec
@@ -354,7 +355,6 @@ def _shots(text: str) -> tuple[int, ...]:
     parts = [part for part in re.split(r"[,，;；\s]+", text.strip()) if part]
     if not all(part.isascii() and part.isdigit() and len(part) <= 3 for part in parts):
         raise SpecError(
-            "Worked examples: “{text}” is not a number, nor several with commas.",
             "shots-no-number",
             text=text,
         )
@@ -366,7 +366,5 @@ def _number(text: str, field: Sentence) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise SpecError(
-            "{field}: “{text}” is not a whole number.", "no-number", field=field, text=text
-        )
+        raise SpecError("no-number", field=field, text=text)
     return int(text)

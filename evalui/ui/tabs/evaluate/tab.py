@@ -12,6 +12,7 @@ from starlette.datastructures import QueryParams
 
 from evalui.datasets.base import Loaded
 from evalui.errors import EvaluiError
+from evalui.messages import Messages
 from evalui.models.catalog import ModelState
 from evalui.models.destinations import hosts_elsewhere
 from evalui.modes import MODES
@@ -49,7 +50,6 @@ from evalui.ui.tabs.evaluate.run_form import (
     read_given,
     read_layout,
 )
-from evalui.ui.text import Text
 
 _DEFAULT_MODELS = 2
 _DEFAULT_MODES = ("multiple_choice", "cloze", "question_answer")
@@ -60,7 +60,7 @@ _MANY_REQUESTS = 20_000
 class Evaluate:
     """The tab in one language."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.outputs: list[Any] = []
@@ -104,7 +104,7 @@ class Evaluate:
             if act.do == "start":
                 return self._started(self.desk.start(read_draft(form)))
         except EvaluiError as error:
-            return self._with_problem(act.form, self.t.told(error.sentence))
+            return self._with_problem(act.form, self.t.translate(error.sentence))
         return self.show(form)
 
     def again(self, run_id: str) -> Html:
@@ -112,7 +112,7 @@ class Evaluate:
         try:
             spec, uploads, answers = self.desk.uploads_of(run_id)
         except EvaluiError as error:
-            return self.show({}, problem=self.t.told(error.sentence))
+            return self.show({}, problem=self.t.translate(error.sentence))
         return self.show(form_of(spec, uploads, answers))
 
     def show(self, form: Form, *, problem: str = "") -> Html:
@@ -122,7 +122,7 @@ class Evaluate:
         try:
             return self._chosen(self._with_defaults(form, self._datasets(form)))
         except EvaluiError as error:
-            return self._with_problem(form, self.t.told(error.sentence))
+            return self._with_problem(form, self.t.translate(error.sentence))
 
     def _known(self, models: Sequence[str]) -> list[str]:
         try:
@@ -305,7 +305,7 @@ class Evaluate:
                 return cost_card(t, (), problems=[t(missing)], warnings=away)
             intent = self.desk.plan(draft)
         except EvaluiError as error:
-            return cost_card(t, (), problems=[self.t.told(error.sentence)], warnings=away)
+            return cost_card(t, (), problems=[self.t.translate(error.sentence)], warnings=away)
         return cost_card(
             t,
             cost_rows(t, intent.cost, ahead=self.desk.ahead(), questions=_questions(intent)),
@@ -339,7 +339,7 @@ class Evaluate:
                 "cost.left_out",
                 model=plan.cell.model,
                 mode=self.t(f"mode.{plan.cell.mode}"),
-                why=self.t.told(plan.impossible),
+                why=self.t.translate(plan.impossible),
             )
             for plan in intent.plans
             if plan.impossible and _fits(plan, intent)

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import get_args
 
+from evalui.messages import Messages
 from evalui.models.base import BACKENDS
 from evalui.models.local.backend import DTYPES
 from evalui.models.user_catalog import Place, Wanted
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import button, field, note, select, titled
 from evalui.ui.tabs.evaluate.run_form import Form, one
-from evalui.ui.text import Text
 
 _PLACES: Mapping[str, Place] = {name: name for name in get_args(Place)}
 _LOCAL = ("transformers", "vllm")  # backends that compute on this server
@@ -19,7 +19,7 @@ _MORE = ("input_price", "output_price", "max_length")
 
 
 def add_card(
-    t: Text,
+    t: Messages,
     form: Form,
     *,
     problem: str = "",
@@ -71,7 +71,7 @@ def _backends() -> list[str]:
     return [name for name in _LOCAL if name in BACKENDS]
 
 
-def _places(t: Text, chosen: Place) -> Html:
+def _places(t: Messages, chosen: Place) -> Html:
     return div(
         *(
             el(
@@ -95,7 +95,7 @@ def _places(t: Text, chosen: Place) -> Html:
     )
 
 
-def _local(t: Text, form: Form, place: Place, wrong: Mapping[str, str]) -> Html:
+def _local(t: Messages, form: Form, place: Place, wrong: Mapping[str, str]) -> Html:
     fields = [
         _text(t, form, "name", wrong, hint=True),
         _text(t, form, "path", wrong, word=f"add.{place}_path", example=f"add.{place}_example"),
@@ -118,7 +118,7 @@ def _local(t: Text, form: Form, place: Place, wrong: Mapping[str, str]) -> Html:
     return div(*fields, cls="fields gap")
 
 
-def _endpoint(t: Text, form: Form, wrong: Mapping[str, str]) -> Html:
+def _endpoint(t: Messages, form: Form, wrong: Mapping[str, str]) -> Html:
     return join(
         div(
             _text(t, form, "name", wrong, hint=True),
@@ -142,13 +142,13 @@ def _endpoint(t: Text, form: Form, wrong: Mapping[str, str]) -> Html:
     )
 
 
-def _chat(t: Text, form: Form) -> Html:
+def _chat(t: Messages, form: Form) -> Html:
     words = {"": t("set.chat_no"), "yes": t("set.chat_yes")}
     return field(t("set.chat"), select("add_chat", words, one(form, "add_chat")))
 
 
 def _text(
-    t: Text,
+    t: Messages,
     form: Form,
     name: str,
     wrong: Mapping[str, str],
@@ -160,7 +160,7 @@ def _text(
 ) -> Html:
     """A text field; its fault, if it has one, takes the place of its hint."""
     fault = wrong.get(name, "")
-    about = el("span", t.told(fault), cls="bad fault", id=f"fault-{name}") if fault else None
+    about = el("span", t.translate(fault), cls="bad fault", id=f"fault-{name}") if fault else None
     control = el(
         "input",
         type="text",

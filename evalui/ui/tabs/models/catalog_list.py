@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
+from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState
 from evalui.models.local.memory_estimate import Footprint
@@ -16,10 +17,9 @@ from evalui.ui.tabs.models.devices import amount
 from evalui.ui.tabs.models.model_test import outcome
 from evalui.ui.tabs.models.row_actions import against, state_column
 from evalui.ui.tabs.models.rows import Around, Listed
-from evalui.ui.text import Text
 
 
-def catalog_cards(t: Text, models: Sequence[Listed], around: Around) -> Html:
+def catalog_cards(t: Messages, models: Sequence[Listed], around: Around) -> Html:
     """The models, and folded below them those that only follow a rule."""
     own = [model for model in models if model.entry.backend != "scripted"]
     ruled = [model for model in models if model.entry.backend == "scripted"]
@@ -35,14 +35,14 @@ def catalog_cards(t: Text, models: Sequence[Listed], around: Around) -> Html:
     )
 
 
-def _count(t: Text, models: Sequence[Listed]) -> str:
+def _count(t: Messages, models: Sequence[Listed]) -> str:
     ready = sum(model.usable for model in models)
     away = sum(model.state is not None and model.state.away for model in models)
     key = "catalog.ready_away" if away else "catalog.ready"
     return t(key, n=ready, total=len(models), away=away)
 
 
-def _ruled(t: Text, models: Sequence[Listed], around: Around) -> Html:
+def _ruled(t: Messages, models: Sequence[Listed], around: Around) -> Html:
     rows = el("ul", *(_row(t, model, around) for model in models), cls="models-list")
     return titled(
         t("catalog.ruled"),
@@ -52,7 +52,7 @@ def _ruled(t: Text, models: Sequence[Listed], around: Around) -> Html:
     )
 
 
-def _row(t: Text, model: Listed, around: Around) -> Html:
+def _row(t: Messages, model: Listed, around: Around) -> Html:
     found = outcome(t, model.trial) if model.trial else None
     return el(
         "li",
@@ -66,7 +66,7 @@ def _row(t: Text, model: Listed, around: Around) -> Html:
     )
 
 
-def _identity(t: Text, model: Listed) -> Html:
+def _identity(t: Messages, model: Listed) -> Html:
     entry = model.entry
     about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
     tags = [t("catalog.added")] * model.added + [t("catalog.tuned")] * bool(entry.adapter)
@@ -78,7 +78,7 @@ def _identity(t: Text, model: Listed) -> Html:
     )
 
 
-def _places(t: Text, model: Listed) -> list[Child]:
+def _places(t: Messages, model: Listed) -> list[Child]:
     """Where the model is: backend and path, adapter and base, address."""
     entry = model.entry
     backend = t(f"backend.{entry.backend}") if f"backend.{entry.backend}" in t else entry.backend
@@ -96,7 +96,7 @@ def _places(t: Text, model: Listed) -> list[Child]:
     return [line for line in lines if line]
 
 
-def _settings(t: Text, entry: ModelEntry) -> list[str]:
+def _settings(t: Messages, entry: ModelEntry) -> list[str]:
     """What the catalog decides of how the model is loaded and asked."""
     told = [
         entry.revision and t("catalog.revision", name=entry.revision),
@@ -108,10 +108,10 @@ def _settings(t: Text, entry: ModelEntry) -> list[str]:
     return [word for word in told if word]
 
 
-def _address(t: Text, model: Listed, address: str) -> Html:
+def _address(t: Messages, model: Listed, address: str) -> Html:
     """An address, or the sentence why it alone cannot be used, which names it."""
     why = model.state.down.get(address, "") if model.state and not model.state.problem else ""
-    return span(t.told(why), cls="warn") if why else span(_public(address), cls="mono")
+    return span(t.translate(why), cls="warn") if why else span(_public(address), cls="mono")
 
 
 def _addresses(entry: ModelEntry) -> list[str]:
@@ -130,7 +130,7 @@ def _public(address: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _abilities(t: Text, model: Listed) -> Html | None:
+def _abilities(t: Messages, model: Listed) -> Html | None:
     if not model.usable or model.state is None:
         return None
     has = model.state.abilities
@@ -142,13 +142,13 @@ def _abilities(t: Text, model: Listed) -> Html | None:
     )
 
 
-def _lack(t: Text, state: ModelState, ability: Ability) -> str:
+def _lack(t: Messages, state: ModelState, ability: Ability) -> str:
     if told := state.lacks.get(ability):
-        return t.told(told)
+        return t.translate(told)
     return t(f"catalog.lacks_{ability}")
 
 
-def _facts(t: Text, model: Listed) -> Html | None:
+def _facts(t: Messages, model: Listed) -> Html | None:
     pairs = [
         (t("catalog.size"), _size(t, model)),
         (t("catalog.memory"), _memory(t, model)),
@@ -159,7 +159,7 @@ def _facts(t: Text, model: Listed) -> Html | None:
     return el("dl", *told, cls="facts") if told else None
 
 
-def _size(t: Text, model: Listed) -> str:
+def _size(t: Messages, model: Listed) -> str:
     parameters = model.state.entry.parameters if model.state else model.entry.parameters
     if not parameters:
         return ""
@@ -168,7 +168,7 @@ def _size(t: Text, model: Listed) -> str:
     return t("catalog.billions", n=f"{parameters / 1e9:.3g}")
 
 
-def _memory(t: Text, model: Listed) -> Html | None:
+def _memory(t: Messages, model: Listed) -> Html | None:
     found = model.footprint
     if found is None:
         return None
@@ -187,7 +187,7 @@ def _memory(t: Text, model: Listed) -> Html | None:
     )
 
 
-def _fits(t: Text, model: Listed, found: Footprint) -> Html:
+def _fits(t: Messages, model: Listed, found: Footprint) -> Html:
     size = amount(found.total)
     if model.free is None or (model.seat and model.seat.row.holds):  # what is free is beside it
         return div(t("catalog.about", size=size))
@@ -196,7 +196,7 @@ def _fits(t: Text, model: Listed, found: Footprint) -> Html:
     return div(status("warn", t("catalog.too_large", size=size, free=amount(model.free))))
 
 
-def _speed(t: Text, model: Listed) -> str:
+def _speed(t: Messages, model: Listed) -> str:
     told = [
         t(
             "catalog.rate",
@@ -209,7 +209,7 @@ def _speed(t: Text, model: Listed) -> str:
     return t("list.comma").join(told)
 
 
-def _price(t: Text, entry: ModelEntry) -> str:
+def _price(t: Messages, entry: ModelEntry) -> str:
     if not entry.input_price and not entry.output_price:
         return ""
     return t("catalog.prices", read=dollars(entry.input_price), written=dollars(entry.output_price))

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
+from evalui.messages import Messages
 from evalui.runs.worker.devices import Memory
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import bar, note, status, table, titled
 from evalui.ui.services.models_service import Cluster, Hardware, Seat
-from evalui.ui.text import Text
 
 _HERE = ("endpoint", "rule", "")  # what a worker is at in its own process, whatever the engine
 
 
 def devices_card(
-    t: Text, hardware: Hardware, seats: Sequence[Seat], cluster: Cluster | None = None
+    t: Messages, hardware: Hardware, seats: Sequence[Seat], cluster: Cluster | None = None
 ) -> Html:
     """Memory at the left, workers at the right; above them the cluster, if models run on one."""
     memories = [
@@ -45,19 +45,19 @@ def amount(n_bytes: int) -> str:
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes < 1e11 else f"{n_bytes / 1e9:.0f} GB"
 
 
-def worker_words(t: Text, seat: Seat) -> str:
+def worker_words(t: Messages, seat: Seat) -> str:
     """ "worker 4711": the machine's name tells nothing where there is one machine."""
     return t("device.worker", name=seat.row.name.rpartition(":")[2])
 
 
-def _summary(t: Text, seats: Sequence[Seat]) -> str:
+def _summary(t: Messages, seats: Sequence[Seat]) -> str:
     if not seats:
         return ""
     busy = sum(seat.row.busy for seat in seats)
     return t("device.busy", busy=busy, idle=len(seats) - busy)
 
 
-def _cluster(t: Text, cluster: Cluster) -> Html:
+def _cluster(t: Messages, cluster: Cluster) -> Html:
     """Where models are opened, and what the picture below does not show."""
     where = t("device.cluster_at") if cluster.address else t("device.cluster_here")
     address = span(cluster.address, cls="mono") if cluster.address else None
@@ -70,7 +70,7 @@ def _cluster(t: Text, cluster: Cluster) -> Html:
     return div(told, cls="on-cluster")
 
 
-def _memory(t: Text, name: str, memory: Memory) -> Html:
+def _memory(t: Messages, name: str, memory: Memory) -> Html:
     used = t("device.used", used=amount(memory.used), total=amount(memory.total))
     if memory.busy is not None:
         used += " · " + t("device.computing", share=f"{100 * memory.busy:.0f}")
@@ -82,7 +82,7 @@ def _memory(t: Text, name: str, memory: Memory) -> Html:
     )
 
 
-def _workers(t: Text, seats: Sequence[Seat], cluster: Cluster | None) -> Html:
+def _workers(t: Messages, seats: Sequence[Seat], cluster: Cluster | None) -> Html:
     if not seats:
         return note("warn", t("device.no_worker"))
     heads = [t(f"device.{name}") for name in ("who", "state", "model", "work", "place", "holds")]
@@ -90,7 +90,7 @@ def _workers(t: Text, seats: Sequence[Seat], cluster: Cluster | None) -> Html:
     return table(heads, rows, right=(5,), cls="workers")
 
 
-def _worker(t: Text, seat: Seat, cluster: Cluster | None) -> list[Child]:
+def _worker(t: Messages, seat: Seat, cluster: Cluster | None) -> list[Child]:
     row = seat.row
     name = span(row.name.rpartition(":")[2], cls="mono")
     holds = amount(row.bytes)
@@ -106,5 +106,5 @@ def _worker(t: Text, seat: Seat, cluster: Cluster | None) -> list[Child]:
     return [name, state, model, run, place or "–", holds]
 
 
-def _loading(t: Text) -> Html:
+def _loading(t: Messages) -> Html:
     return div(t("runs.loading"), cls="meta")

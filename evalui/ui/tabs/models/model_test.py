@@ -1,33 +1,35 @@
 """What a trial of a model found: its answers, how right they are, and how fast they came."""
 
+from evalui.messages import Messages
 from evalui.runs.worker.model_tests import CHOICE, OPEN, TrialRow, Tried
 from evalui.ui.components.format import duration, moment
 from evalui.ui.components.html import Html, div, el, span
 from evalui.ui.components.widgets import note, status
-from evalui.ui.text import Text
 
 _FEWEST_TOKENS = 8  # a shorter reply tells nothing of the speed
 _SHOWN = 400  # characters of a reply
 
 
-def outcome(t: Text, trial: TrialRow) -> Html | None:
+def outcome(t: Messages, trial: TrialRow) -> Html | None:
     """The finished trial below its model; None while it is on its way."""
     if trial.live:
         return None
     when = moment(t, trial.finished or trial.created)
     if trial.error and not trial.tried:
-        return div(note("bad", t("tried.failed", when=when), " ", t.told(trial.error)), cls="tried")
+        return div(
+            note("bad", t("tried.failed", when=when), " ", t.translate(trial.error)), cls="tried"
+        )
     loaded = t("tried.loaded", time=seconds(t, trial.load_s or 0.0))
     return div(
         div(el("b", t("tried.title", when=when)), span(loaded, cls="meta"), cls="tried-h"),
         div(*(_ability(t, tried) for tried in trial.tried), cls="abilities"),
-        *(div(t.told(said), cls="meta") for said in trial.notes),
+        *(div(t.translate(said), cls="meta") for said in trial.notes),
         div(t("tried.questions", asked=_questions(trial)), cls="meta"),
         cls="tried",
     )
 
 
-def seconds(t: Text, spent: float) -> str:
+def seconds(t: Messages, spent: float) -> str:
     """ "0.4 s" while it is short, then as other times."""
     if spent >= 10:
         return duration(t, spent)
@@ -40,11 +42,11 @@ def _questions(trial: TrialRow) -> str:
     return " ".join(question for question in asked if question)
 
 
-def _ability(t: Text, tried: Tried) -> Html:
+def _ability(t: Messages, tried: Tried) -> Html:
     """One ability: its mark tells whether it works, the words whether the answer is right."""
     word = t("tried.judge") if tried.mode == "judge" else t(f"ability.{tried.ability}")
     if tried.problem:
-        return div(status("bad", word), div(t.told(tried.problem), cls="bad"))
+        return div(status("bad", word), div(t.translate(tried.problem), cls="bad"))
     return div(
         status("ok" if tried.answer.strip() else "na", word),
         _answer(t, tried),
@@ -52,7 +54,7 @@ def _ability(t: Text, tried: Tried) -> Html:
     )
 
 
-def _answer(t: Text, tried: Tried) -> Html:
+def _answer(t: Messages, tried: Tried) -> Html:
     if tried.ability == "generate":
         said = tried.answer.strip()
         cut = said[:_SHOWN] + ("…" if len(said) > _SHOWN else "")
@@ -66,7 +68,7 @@ def _answer(t: Text, tried: Tried) -> Html:
     return div(el("b", tried.answer), " ", span(sure, cls="dim"))
 
 
-def _speed(t: Text, tried: Tried) -> str:
+def _speed(t: Messages, tried: Tried) -> str:
     spent = max(tried.seconds, 1e-4)
     asked = t.count("tried.asked", tried.requests, time=seconds(t, tried.seconds))
     if tried.ability == "generate":

@@ -4,6 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlencode
 
+from evalui.messages import Messages
 from evalui.models.catalog import ModelState
 from evalui.runs.worker.model_tests import TrialRow
 from evalui.ui.components.format import moment
@@ -12,10 +13,9 @@ from evalui.ui.components.widgets import button, link_button, status
 from evalui.ui.services.models_service import Seat
 from evalui.ui.tabs.models.devices import worker_words
 from evalui.ui.tabs.models.rows import Around, Listed
-from evalui.ui.text import Text
 
 
-def state_column(t: Text, model: Listed, around: Around) -> Html:
+def state_column(t: Messages, model: Listed, around: Around) -> Html:
     """The state, when it was found, and the buttons."""
     return div(
         div(*_told(t, model, around), cls="told-state"),
@@ -24,17 +24,17 @@ def state_column(t: Text, model: Listed, around: Around) -> Html:
     )
 
 
-def against(t: Text, model: Listed, around: Around) -> Html | None:
+def against(t: Messages, model: Listed, around: Around) -> Html | None:
     """Why it cannot be used, and what helps; None if nothing is against it."""
     state = model.state
     if state is None or not state.problem or model.look.asking:
         return None
     return div(
-        div(t.told(state.problem)), div(t(_advice(model, state, around)), cls="dim"), cls="why"
+        div(t.translate(state.problem)), div(t(_advice(model, state, around)), cls="dim"), cls="why"
     )
 
 
-def _told(t: Text, model: Listed, around: Around) -> list[Child]:
+def _told(t: Messages, model: Listed, around: Around) -> list[Child]:
     seat, last = model.seat, _last(t, model, around)
     if model.state is None:
         return [status("go", t("catalog.asked")), div(t("catalog.asked_about"), cls="meta")]
@@ -55,7 +55,7 @@ def _told(t: Text, model: Listed, around: Around) -> list[Child]:
     return _idle(t, model)
 
 
-def _idle(t: Text, model: Listed) -> list[Child]:
+def _idle(t: Messages, model: Listed) -> list[Child]:
     """The state of a model that nobody uses and nothing is against."""
     if model.local and not Path(model.entry.path).is_absolute():
         return [status("na", t("catalog.hub")), div(t("catalog.hub_about"), cls="meta")]
@@ -72,7 +72,7 @@ def _advice(model: Listed, state: ModelState, around: Around) -> str:
     return "catalog.mend_added" if model.added else "catalog.mend"
 
 
-def _last(t: Text, model: Listed, around: Around) -> Html | None:
+def _last(t: Messages, model: Listed, around: Around) -> Html | None:
     """When an endpoint was last asked, or its files were looked at."""
     if model.remote:
         at, key = model.look.at, "catalog.asked_at"
@@ -81,7 +81,7 @@ def _last(t: Text, model: Listed, around: Around) -> Html | None:
     return div(t(key, when=_clock(t, at)), cls="meta") if at else None
 
 
-def _clock(t: Text, at: float) -> str:
+def _clock(t: Messages, at: float) -> str:
     """To the second, so that asking again is seen to have changed something."""
     then, now = datetime.fromtimestamp(at).astimezone(), datetime.now().astimezone()
     return f"{then:%H:%M:%S}" if then.date() == now.date() else moment(t, at)
@@ -93,7 +93,7 @@ def _silent(model: Listed) -> bool:
     return bool(trial and trial.state == "failed" and (trial.finished or trial.created) > asked)
 
 
-def _where(t: Text, seat: Seat) -> Html:
+def _where(t: Messages, seat: Seat) -> Html:
     work = (
         el("a", seat.run_name, href=f"?run={seat.row.run}&tab=runs")
         if seat.row.run
@@ -102,7 +102,7 @@ def _where(t: Text, seat: Seat) -> Html:
     return join(worker_words(t, seat), " · ", work)
 
 
-def _actions(t: Text, model: Listed, around: Around) -> list[Html | None]:
+def _actions(t: Messages, model: Listed, around: Around) -> list[Html | None]:
     name, trial = model.entry.name, model.trial
     if around.asking == name:
         return [
@@ -122,7 +122,7 @@ def _actions(t: Text, model: Listed, around: Around) -> list[Html | None]:
     ]
 
 
-def _again(t: Text, model: Listed) -> Html | None:
+def _again(t: Messages, model: Listed) -> Html | None:
     """What cannot be used may be asked again first of all; what works, by the way."""
     if model.look.asking or (model.usable and not model.remote):
         return None
@@ -131,13 +131,13 @@ def _again(t: Text, model: Listed) -> Html | None:
     return make(word, "again", data_model=model.entry.name)
 
 
-def _waiting(t: Text, trial: TrialRow, around: Around) -> Html:
+def _waiting(t: Messages, trial: TrialRow, around: Around) -> Html:
     if trial.state == "running":
         return div(status("go", t("tried.running")))
     return div(status("na", t("tried.queued")), div(around.waits, cls="meta"))
 
 
-def _compare(t: Text, model: Listed) -> Html | None:
+def _compare(t: Messages, model: Listed) -> Html | None:
     if not model.base or not model.usable:
         return None
     address = "?" + urlencode(

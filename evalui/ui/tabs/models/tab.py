@@ -12,6 +12,7 @@ import gradio as gr
 from pydantic import Field
 
 from evalui.errors import EvaluiError
+from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import base_of
 from evalui.models.user_catalog import Misfilled
@@ -27,7 +28,6 @@ from evalui.ui.tabs.models.add_form import add_card, read_wanted
 from evalui.ui.tabs.models.catalog_list import catalog_cards
 from evalui.ui.tabs.models.devices import devices_card
 from evalui.ui.tabs.models.rows import Around, Listed
-from evalui.ui.text import Text
 
 _EVERY_S = 1.0
 _LATEST = 2.0**32  # Unix time, in the year 2106; a clock cannot show every number
@@ -48,7 +48,7 @@ class Said(NamedTuple):
 class Models:
     """The tab in one language."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.outputs: list[Any] = []
@@ -95,7 +95,7 @@ class Models:
             self._done(act)
             problem = ""
         except EvaluiError as error:
-            problem = self.t.told(error.sentence)
+            problem = self.t.translate(error.sentence)
         asking = act.one("model") if act.do == "ask" else ""
         return self._page(_said(problem, asking), SKIP)
 
@@ -118,7 +118,7 @@ class Models:
         try:
             looks, shadowed = shelf.glance(), shelf.shadowed()
         except EvaluiError as error:
-            problem, broken = t.told(error.sentence), True
+            problem, broken = t.translate(error.sentence), True
         models = self._listed(looks, seats, hardware)
         around = Around(self._waits(seats), shelf.may_edit, said.asking, said.looked)
         page = div(
@@ -163,7 +163,7 @@ class Models:
         except Misfilled as error:
             return self._only_form(add_card(self.t, act.form, faults=error.faults))
         except EvaluiError as error:
-            problem = self.t.told(error.sentence)
+            problem = self.t.translate(error.sentence)
             return self._only_form(self._form(act.form, problem=problem))
         place: Form = {"add_place": act.one("add_place")}
         return self._page(_said(), self._form(place, done=self.t("add.done", name=entry.name)))

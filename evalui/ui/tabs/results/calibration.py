@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 
+from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.charts.calibration import reliability, reliability_subtitle, reliability_title
 from evalui.report.charts.common import marks
@@ -31,7 +32,6 @@ from evalui.ui.tabs.evaluate.run_form import one
 from evalui.ui.tabs.results.overview.figures import cell_names, model_places
 from evalui.ui.tabs.results.run_view import Shown
 from evalui.ui.tabs.runs.progress_table import model_name
-from evalui.ui.text import Text
 
 _ENOUGH, _SOME = 0.5, 0.9  # label mass under which the figures are about a part only
 
@@ -54,7 +54,7 @@ class Judged:
 class CalibrationView:
     """The view in one language."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.outputs: list[Any] = []
@@ -116,7 +116,7 @@ def judged(summaries: Mapping[int, Summary]) -> list[Judged]:
     ]
 
 
-def chart_title(t: Text, chosen: Judged) -> Html:
+def chart_title(t: Messages, chosen: Judged) -> Html:
     """Whether the model is surer than it is right, and the figures behind it."""
     mass = chosen.summary.bias.mass if chosen.summary.bias else None
     about = reliability_subtitle(chosen.found, mass.mean if mass else None, t.language)
@@ -124,7 +124,7 @@ def chart_title(t: Text, chosen: Judged) -> Html:
     return join(el("h2", title), el("p", about, cls="meta"))
 
 
-def one_model(t: Text, chosen: Judged) -> Html:
+def one_model(t: Messages, chosen: Judged) -> Html:
     """What the figures mean, and the letter mass that they rest on."""
     mass = chosen.summary.bias.mass if chosen.summary.bias else None
     rows: list[tuple[Child, Child]] = [
@@ -147,7 +147,7 @@ def one_model(t: Text, chosen: Judged) -> Html:
     )
 
 
-def bins_table(t: Text, found: Calibration) -> Html:
+def bins_table(t: Messages, found: Calibration) -> Html:
     """The diagram as a table; bins without questions are left out."""
     rows: list[list[Child]] = [
         [
@@ -168,7 +168,7 @@ def bins_table(t: Text, found: Calibration) -> Html:
     )
 
 
-def _figures(t: Text, shown: Shown, offered: list[Judged]) -> Html:
+def _figures(t: Messages, shown: Shown, offered: list[Judged]) -> Html:
     summaries = list(shown.asked.values())
     names, places = cell_names(t, summaries), model_places(summaries, shown.baselines)
     several = len({each.bias.n_options for each in offered}) > 1
@@ -199,13 +199,13 @@ def _figures(t: Text, shown: Shown, offered: list[Judged]) -> Html:
     )
 
 
-def _beside(t: Text, value: str, over: float | None, scale: int, places: int) -> Html:
+def _beside(t: Messages, value: str, over: float | None, scale: int, places: int) -> Html:
     """A figure of the order as written, and small beside it that of all orders."""
     told = t("calibration.over", value=fixed(scale * over, places)) if over is not None else ""
     return join(el("b", value), " ", span(told, cls="meta nw"))
 
 
-def _mass(t: Text, mass: Mass | None) -> Child:
+def _mass(t: Messages, mass: Mass | None) -> Child:
     if mass is None:
         return "–"
     least, low, _, high, _ = mass.quantiles
@@ -215,7 +215,7 @@ def _mass(t: Text, mass: Mass | None) -> Child:
     return join(status(kind, value), div(told, cls="meta"))
 
 
-def _without(t: Text, shown: Shown) -> Html:
+def _without(t: Messages, shown: Shown) -> Html:
     """The cells without probabilities, each with its reason."""
     names = cell_names(t, list(shown.asked.values()))
     able = {each.summary.cell for each in judged(shown.asked)}
@@ -230,6 +230,6 @@ def _without(t: Text, shown: Shown) -> Html:
     return div(note("na", told), cls="unavailable")
 
 
-def _none(t: Text) -> Html:
+def _none(t: Messages) -> Html:
     words = el("p", t("calibration.none_about"), cls="dim")
     return card(div(el("h2", t("calibration.none")), words, cls="empty unavailable"))

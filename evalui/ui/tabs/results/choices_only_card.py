@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from evalui.messages import Messages
 from evalui.report.analyses.overview.banner import CHOICES_ONLY_RULE
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import CHOICES_ONLY, notes
@@ -15,10 +16,9 @@ from evalui.ui.components.widgets import note, status, table, titled
 from evalui.ui.tabs.results.overview.figures import model_places
 from evalui.ui.tabs.results.run_view import Shown
 from evalui.ui.tabs.runs.progress_table import model_name
-from evalui.ui.text import Text
 
 
-def choices_card(t: Text, shown: Shown, dataset: str) -> Html:
+def choices_card(t: Messages, shown: Shown, dataset: str) -> Html:
     """Each model with and without the question; how to find out if nobody was asked without."""
     everything = list(shown.summaries.values())
     blind = [s for s in everything if s.cell.mode == CHOICES_ONLY and s.cell.dataset == dataset]
@@ -59,7 +59,7 @@ def _whole(blind: Summary, everything: Sequence[Summary]) -> Summary | None:
     )
 
 
-def _beside(t: Text, blind: Summary, whole: Summary | None) -> list[Child]:
+def _beside(t: Messages, blind: Summary, whole: Summary | None) -> list[Child]:
     if blind.accuracy is None or blind.chance is None:
         reason = t("dataset.failed", reason=blind.error) if blind.error else "–"
         return [span(reason, cls="meta"), "", "", ""]
@@ -81,7 +81,7 @@ def _worth(blind: Summary, whole: Summary) -> Paired | None:
     return paired(whole.outcomes.get("accuracy", {}), blind.outcomes.get("accuracy", {}))
 
 
-def _verdict(t: Text, blind: Summary) -> Html:
+def _verdict(t: Messages, blind: Summary) -> Html:
     if blind.n < HIDDEN_BELOW:
         return status("na", t("dataset.few"))
     if any(each.rule == CHOICES_ONLY_RULE for each in notes(blind, t.language)):

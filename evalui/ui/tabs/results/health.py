@@ -6,6 +6,7 @@ from typing import Any
 import gradio as gr
 
 from evalui.datasets.health import check
+from evalui.messages import Messages
 from evalui.types import Sample
 from evalui.ui.components.fragment import pane
 from evalui.ui.components.html import Html, div, el
@@ -14,13 +15,12 @@ from evalui.ui.services.service import Desk
 from evalui.ui.tabs.evaluate.file_card import health_card
 from evalui.ui.tabs.results.choices_only_card import choices_card
 from evalui.ui.tabs.results.run_view import Shown
-from evalui.ui.text import Text
 
 
 class HealthView:
     """The view in one language."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.outputs: list[Any] = []
@@ -56,7 +56,7 @@ def datasets(shown: Shown) -> Mapping[str, tuple[Sample, ...]]:
 
 
 def _dataset(
-    t: Text, shown: Shown, name: str, samples: tuple[Sample, ...], *, heading: str
+    t: Messages, shown: Shown, name: str, samples: tuple[Sample, ...], *, heading: str
 ) -> Html:
     return div(
         el("h2", heading) if heading else None,

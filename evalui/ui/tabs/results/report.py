@@ -4,6 +4,7 @@ from typing import Any
 
 import gradio as gr
 
+from evalui.messages import Messages
 from evalui.report.compile import preview
 from evalui.report.export.files import FORMATS
 from evalui.runs.database.records import RunRow
@@ -12,13 +13,12 @@ from evalui.ui.components.html import Html, div, el
 from evalui.ui.components.widgets import card, note, titled
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.results.run_view import Shown
-from evalui.ui.text import Text
 
 
 class Report:
     """The view in one language."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.outputs: list[Any] = []
@@ -39,7 +39,7 @@ class Report:
         )
 
 
-def downloads(t: Text, run: RunRow) -> Html:
+def downloads(t: Messages, run: RunRow) -> Html:
     """A plain link per format: it works without scripts, and on the first click."""
     cards = [
         card(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from evalui.messages import Messages
 from evalui.report.analyses.open_answers.figures import AnswerSummary
 from evalui.report.analyses.overview.guessing import asked
 from evalui.report.analyses.overview.summary import Summary
@@ -13,13 +14,12 @@ from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import Language
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.runs.progress_table import mode_words
-from evalui.ui.text import Text
 
 
 class Shown:
     """One run as its pages need it; figures are worked out when they are first asked for."""
 
-    def __init__(self, desk: Desk, t: Text, run_id: str) -> None:
+    def __init__(self, desk: Desk, t: Messages, run_id: str) -> None:
         self.run: RunRow = desk.run(run_id)
         self.cells: list[CellRow] = desk.store.cells(run_id)
         self.baselines = desk.baselines()

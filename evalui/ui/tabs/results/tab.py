@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import gradio as gr
 
 from evalui.errors import EvaluiError, UnknownRun
+from evalui.messages import Messages
 from evalui.runs.database.records import RunRow
 from evalui.ui.components.format import moment
 from evalui.ui.components.fragment import QUIET, SKIP, Form, pane
@@ -24,7 +25,6 @@ from evalui.ui.tabs.results.samples.view import Samples
 from evalui.ui.tabs.results.statistics.view import Statistics
 from evalui.ui.tabs.runs.progress_table import mode_words
 from evalui.ui.tabs.runs.run_labels import run_words, settings_words
-from evalui.ui.text import Text
 
 VIEWS = ("overview", "bias", "statistics", "calibration", "health", "samples", "report")
 _CHOICES = ("bias", "statistics", "calibration", "health")  # of multiple choice only
@@ -51,7 +51,7 @@ class _View(Protocol):
 class Results:
     """The tab in one language; the browser keeps which run is shown."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.overview = Overview(desk, t)
@@ -94,7 +94,7 @@ class Results:
         try:
             shown = Shown(self.desk, self.t, run_id) if run_id else None
         except EvaluiError as error:
-            return self._without_run(self._none(self.t.told(error.sentence)))
+            return self._without_run(self._none(self.t.translate(error.sentence)))
         if shown is None:
             return self._without_run(self._none(""))
         wish = one(form, "sub")
@@ -130,7 +130,7 @@ class Results:
                 return (SKIP, SKIP, SKIP, SKIP, *skipped)
             parts = self._content(name, run_id, {})
         except UnknownRun as error:
-            none = self._none(self.t.told(error.sentence))
+            none = self._none(self.t.translate(error.sentence))
             return ("", "", none, gr.Tabs(visible=False), *skipped)
         return (SKIP, f"{filled} {stamp}", SKIP, SKIP, *parts)
 
@@ -185,7 +185,9 @@ class Results:
     def _unfinished(self, run: RunRow) -> Html | None:
         if run.state not in ("queued", "running"):
             return (
-                note("bad", self.t.told(run.error)) if run.state == "failed" and run.error else None
+                note("bad", self.t.translate(run.error))
+                if run.state == "failed" and run.error
+                else None
             )
         t, address = self.t, f"?run={run.id}&tab="
         watch = el("a", t("results.watch"), href=f"{address}runs")

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from evalui.messages import Messages
 from evalui.report.numbers import percent
 from evalui.runs.contest import Judging
 from evalui.runs.database.records import CellRow
@@ -12,7 +13,6 @@ from evalui.ui.components.format import duration, share
 from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.icons import marker
 from evalui.ui.components.widgets import bar, note, status
-from evalui.ui.text import Text
 
 _KINDS: dict[CellState, str] = {
     "waiting": "na",
@@ -25,7 +25,7 @@ _KINDS: dict[CellState, str] = {
 
 
 def matrix(
-    t: Text,
+    t: Messages,
     cells: Sequence[CellRow],
     baselines: Collection[str],
     *,
@@ -81,7 +81,7 @@ def model_name(name: str, place: int, baseline: bool) -> Html:
     return span(marker(place, baseline=baseline), name, cls="mk")
 
 
-def mode_words(t: Text, cell: CellRow) -> str:
+def mode_words(t: Messages, cell: CellRow) -> str:
     """The mode of a cell as people call it: "letters, every order, 5 examples"."""
     mode = ModeSpec.model_validate_json(cell.plan)
     if mode.judging:
@@ -94,7 +94,7 @@ def mode_words(t: Text, cell: CellRow) -> str:
     return t("list.comma").join(words)
 
 
-def _judging_words(t: Text, judging: Judging) -> str:
+def _judging_words(t: Messages, judging: Judging) -> str:
     """ "judge, all pairs, both orders"."""
     words = [t("mode.judge_short")]
     if judging.rates_single:
@@ -112,7 +112,7 @@ def _opening(cells: Sequence[CellRow]) -> CellRow | None:
 
 
 def _place(
-    t: Text, cell: CellRow | None, opening: CellRow | None, unreached: Collection[int]
+    t: Messages, cell: CellRow | None, opening: CellRow | None, unreached: Collection[int]
 ) -> Html:
     if cell is None:  # a judge has no cell in the column of those it judges, nor they in its own
         return span("–", cls="meta")
@@ -126,13 +126,13 @@ def _name(model: str, own: Sequence[str]) -> Html:
     return model_name(model, own.index(model) if model in own else 0, model not in own)
 
 
-def _heading(t: Text, cell: CellRow) -> str:
+def _heading(t: Messages, cell: CellRow) -> str:
     return f"{cell.cell.dataset} · {mode_words(t, cell)}"
 
 
-def _cell(t: Text, cell: CellRow, word: Html, *, opening: bool) -> Html:
+def _cell(t: Messages, cell: CellRow, word: Html, *, opening: bool) -> Html:
     if cell.state == "impossible":
-        return join(word, div(t.told(cell.error), cls="meta"))
+        return join(word, div(t.translate(cell.error), cls="meta"))
     return join(
         div(word, span(f"{cell.done:,} / {cell.total:,}", cls="dim"), cls="two"),
         bar(
@@ -152,7 +152,7 @@ def _cell(t: Text, cell: CellRow, word: Html, *, opening: bool) -> Html:
     )
 
 
-def _so_far(t: Text, cell: CellRow) -> Html:
+def _so_far(t: Messages, cell: CellRow) -> Html:
     """Accuracy; of written answers and verdicts, which are not right or wrong, how many are any."""
     if cell.cell.mode in (OPEN, JUDGE):
         if not cell.done:
@@ -167,12 +167,12 @@ def _so_far(t: Text, cell: CellRow) -> Html:
     return share(wilson(cell.origin_credit, cell.origin_n))
 
 
-def _unreadable(t: Text, cell: CellRow) -> str:
+def _unreadable(t: Messages, cell: CellRow) -> str:
     key = "runs.empty" if cell.cell.mode == OPEN else "runs.unreadable"
     return t.count(key, cell.unreadable)
 
 
-def _pace(t: Text, cell: CellRow) -> str:
+def _pace(t: Messages, cell: CellRow) -> str:
     if cell.state == "running" and cell.rate:
         left = t("runs.left", time=duration(t, cell.left)) if cell.left is not None else ""
         return " · ".join(part for part in (t("runs.rate", n=f"{cell.rate:,.0f}"), left) if part)
@@ -181,10 +181,10 @@ def _pace(t: Text, cell: CellRow) -> str:
     return duration(t, cell.seconds) if cell.state == "done" and cell.seconds else ""
 
 
-def _failure(t: Text, cell: CellRow) -> Html:
+def _failure(t: Messages, cell: CellRow) -> Html:
     trace = (
         el("details", el("summary", t("runs.trace")), el("pre", cell.traceback))
         if cell.traceback
         else None
     )
-    return join(div(t.told(cell.error), cls="bad"), trace)
+    return join(div(t.translate(cell.error), cls="bad"), trace)

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from evalui.errors import SpecError
+from evalui.messages import Messages
 from evalui.runs.contest import Judging
 from evalui.runs.database.records import RunRow
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
 from evalui.ui.tabs.evaluate.run_form import JUDGE_TOKENS, usual_tokens
-from evalui.ui.text import Text
 
 _LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
 _NAMED = 3  # models; of more, the others are counted
 
 
-def run_words(t: Text, row: RunRow) -> str:
+def run_words(t: Messages, row: RunRow) -> str:
     """ "demo-late, demo-early · letters, circular, 5 examples · seed 7"."""
     try:
         spec = read_spec(row.spec)
@@ -28,7 +28,7 @@ def run_words(t: Text, row: RunRow) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def settings_words(t: Text, row: RunRow) -> list[str]:
+def settings_words(t: Messages, row: RunRow) -> list[str]:
     """Only the settings, for a page that tells models and modes by itself."""
     try:
         return settings(t, read_spec(row.spec))
@@ -36,7 +36,7 @@ def settings_words(t: Text, row: RunRow) -> list[str]:
         return []
 
 
-def settings(t: Text, spec: RunSpec) -> list[str]:
+def settings(t: Messages, spec: RunSpec) -> list[str]:
     """What is not at its default, a few words each."""
     told = [
         *(t("setting.template", name=name) for name in _distinct(map(_template, spec.modes))),
@@ -59,13 +59,13 @@ def settings(t: Text, spec: RunSpec) -> list[str]:
     return _distinct(told)
 
 
-def _names(t: Text, names: Sequence[str]) -> str:
+def _names(t: Messages, names: Sequence[str]) -> str:
     shown = t("list.comma").join(names[:_NAMED])
     more = len(names) - _NAMED
     return t("setting.more", names=shown, n=f"{more:,}") if more > 0 else shown
 
 
-def _modes(t: Text, modes: Sequence[ModeSpec]) -> list[str]:
+def _modes(t: Messages, modes: Sequence[ModeSpec]) -> list[str]:
     """Each mode with its orders, and all its numbers of worked examples together."""
     shots: dict[tuple[str, str], list[int]] = {}
     for mode in modes:
@@ -76,7 +76,7 @@ def _modes(t: Text, modes: Sequence[ModeSpec]) -> list[str]:
     ]
 
 
-def _mode(t: Text, name: str, pattern: str, shots: Sequence[int]) -> list[str]:
+def _mode(t: Messages, name: str, pattern: str, shots: Sequence[int]) -> list[str]:
     words = [t(f"mode.{name}_short")]
     if pattern != "origin":
         words.append(t(f"orders.{pattern}_short"))
@@ -88,7 +88,7 @@ def _mode(t: Text, name: str, pattern: str, shots: Sequence[int]) -> list[str]:
     return words
 
 
-def _judging(t: Text, judging: Judging) -> list[str]:
+def _judging(t: Messages, judging: Judging) -> list[str]:
     return [
         t("setting.judges", names=t("list.comma").join(judging.judges)),
         t(f"judge.pairs_{judging.pairs}_short") if judging.pairs != "all" else "",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from evalui.errors import EvaluiError, UnknownRun
+from evalui.messages import Messages
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.usage import Catalog, Charge, cell_charges, run_charges, waits
 from evalui.ui.components.client_state import kept_text, read_kept
@@ -30,7 +31,6 @@ from evalui.ui.services.service import Desk
 from evalui.ui.tabs.runs.progress_table import matrix
 from evalui.ui.tabs.runs.run_labels import run_words
 from evalui.ui.tabs.runs.usage import charge_words, charges_of_run, waiting_cells
-from evalui.ui.text import Text
 
 _LIVE = ("queued", "running")
 _SHOWN = 100  # finished runs
@@ -63,7 +63,7 @@ class Seen(NamedTuple):
 class Runs:
     """The tab in one language."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
 
@@ -88,7 +88,7 @@ class Runs:
         try:
             chosen, problem = self._done(act, chosen), ""
         except EvaluiError as error:
-            problem = self.t.told(error.sentence)
+            problem = self.t.translate(error.sentence)
         said = Said(problem, act.one("run") if act.do == "ask" else "")
         seen = Seen(self.desk.store.revision(), chosen, kept_text(said))
         return self.show(chosen, said), chosen, kept_text(said), kept_text(seen), self.timer()
@@ -122,7 +122,7 @@ class Runs:
             try:
                 self.desk.run(chosen)
             except UnknownRun as error:
-                return Said(self.t.told(error.sentence))
+                return Said(self.t.translate(error.sentence))
         return Said()
 
     def timer(self) -> gr.Timer:
@@ -251,7 +251,7 @@ class Runs:
             row.name,
             div(run_words(t, row), cls="whole meta"),
             div(bar(share, label=row.name), cls="whole"),
-            div(note("bad", t.told(row.error)), cls="whole")
+            div(note("bad", t.translate(row.error)), cls="whole")
             if row.error and row.state == "failed"
             else None,
             waiting_cells(t, cells, waiting),
@@ -293,7 +293,7 @@ class Runs:
             join(
                 result,
                 div(charge_words(t, charges[row.id]), cls="meta") if row.id in charges else None,
-                div(t.told(row.error), cls="meta") if row.error else None,
+                div(t.translate(row.error), cls="meta") if row.error else None,
             ),
             self._links(row, asking),
         ]

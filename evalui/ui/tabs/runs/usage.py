@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from evalui.messages import Messages
 from evalui.report.numbers import dollars
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.usage import Charge, Wait, total
@@ -10,10 +11,9 @@ from evalui.ui.components.format import big, moment
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import note, table
 from evalui.ui.tabs.runs.progress_table import mode_words
-from evalui.ui.text import Text
 
 
-def charge_words(t: Text, charge: Charge) -> str:
+def charge_words(t: Messages, charge: Charge) -> str:
     """ "1.20 M tokens read, 0.30 M written, $0.42 at today's prices"."""
     tokens = t("charges.tokens", read=big(charge.read), written=big(charge.written))
     if charge.dollars is None:
@@ -22,7 +22,9 @@ def charge_words(t: Text, charge: Charge) -> str:
     return t(key, tokens=tokens, dollars=dollars(charge.dollars))
 
 
-def charges_of_run(t: Text, cells: Sequence[CellRow], charges: Mapping[int, Charge]) -> Html | None:
+def charges_of_run(
+    t: Messages, cells: Sequence[CellRow], charges: Mapping[int, Charge]
+) -> Html | None:
     """What all cells cost together and, where there are several, each."""
     whole = total(charges.values())
     if whole is None:
@@ -34,19 +36,19 @@ def charges_of_run(t: Text, cells: Sequence[CellRow], charges: Mapping[int, Char
     return join(line, each)
 
 
-def waiting_cells(t: Text, cells: Sequence[CellRow], waits: Mapping[int, Wait]) -> Html | None:
+def waiting_cells(t: Messages, cells: Sequence[CellRow], waits: Mapping[int, Wait]) -> Html | None:
     """Why cells wait, since when, and when they go on."""
     notes = [_waiting(t, cell, waits[cell.id]) for cell in cells if cell.id in waits]
     return div(*notes, cls="whole stack") if notes else None
 
 
-def _waiting(t: Text, cell: CellRow, wait: Wait) -> Html:
+def _waiting(t: Messages, cell: CellRow, wait: Wait) -> Html:
     again = f"{datetime.fromtimestamp(wait.again).astimezone():%H:%M:%S}"
     when = t("charges.since", since=moment(t, wait.since), again=again)
-    return note("warn", el("b", _name(t, cell)), div(t.told(wait.why)), div(when, cls="meta"))
+    return note("warn", el("b", _name(t, cell)), div(t.translate(wait.why)), div(when, cls="meta"))
 
 
-def _table(t: Text, cells: Sequence[CellRow], charges: Mapping[int, Charge]) -> Html:
+def _table(t: Messages, cells: Sequence[CellRow], charges: Mapping[int, Charge]) -> Html:
     heads = [t("runs.model"), *(t(f"charges.{name}") for name in ("read", "written", "dollars"))]
     lines = [(cell, charges[cell.id]) for cell in cells if cell.id in charges]
     rows = [
@@ -61,5 +63,5 @@ def _table(t: Text, cells: Sequence[CellRow], charges: Mapping[int, Charge]) -> 
     return table(heads, rows, right=(1, 2, 3))
 
 
-def _name(t: Text, cell: CellRow) -> str:
+def _name(t: Messages, cell: CellRow) -> str:
     return f"{cell.cell.model} · {cell.cell.dataset} · {mode_words(t, cell)}"

@@ -1,5 +1,4 @@
 import math
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -16,10 +15,6 @@ from evalui.report.analyses.position_bias import (
     light_words,
     recall_subtitle_tested,
 )
-from evalui.report.sentences.arena import ARENA_SENTENCES
-from evalui.report.sentences.bias import BIAS_SENTENCES
-from evalui.report.sentences.catalogue import SENTENCES
-from evalui.report.sentences.pairs import PAIR_SENTENCES
 from evalui.scoring.position_bias.recall_spread import Spread
 from evalui.scoring.position_bias.significance import Permuted
 from evalui.scoring.position_bias.summary import Bias
@@ -250,11 +245,3 @@ def test_any_cell_can_be_told_in_both_languages(pick, language: str):
 @pytest.mark.parametrize(("value", "printed"), [(0.424, ".42"), (-0.05, "−.05"), (1.0, "1.00")])
 def test_kappa_is_short(value: float, printed: str):
     assert kappa(value) == printed
-
-
-def test_no_two_tables_of_sentences_share_a_key():
-    tables = (ARENA_SENTENCES, BIAS_SENTENCES, PAIR_SENTENCES)
-    counted = Counter(key for table in tables for key in table)
-    assert [key for key, number in counted.items() if number > 1] == []
-    for table in tables:
-        assert all(SENTENCES[key] is sentence for key, sentence in table.items())

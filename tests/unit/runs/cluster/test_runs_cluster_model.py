@@ -15,7 +15,8 @@ from fake_ray_examples import (
     opened,
 )
 
-from evalui.errors import ModelError, Refused, Sentence, Unreachable, sentence
+from evalui.errors import ModelError, Refused, Unreachable
+from evalui.messages import Sentence, sentence
 from evalui.models import ModelEntry
 from evalui.models.base import Stoppable
 from evalui.runs.cluster import actor as holder
@@ -189,7 +190,7 @@ def test_a_model_that_cannot_be_loaded_is_told_with_its_own_sentence(
     monkeypatch.setattr(holder, "open_model", fail)
     with pytest.raises(ModelError) as told:
         opened(ray)
-    expected = sentence("{folder} is empty.", "no-weights", folder="/models/m")
+    expected = sentence("error.{folder} is empty.", "no-weights", folder="/models/m")
     assert told.value.sentence == expected
     assert getattr(told.value.sentence, "key", "") == expected.key
 
@@ -264,7 +265,7 @@ def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.M
 
 
 def test_what_the_model_says_of_itself_is_heard_here(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
-    told = sentence("Scored prompt by prompt: {kind}.", "no-tree", kind="bloom")
+    told = sentence("error.Scored prompt by prompt: {kind}.", "no-tree", kind="bloom")
 
     class Slow(Echo):
         notes = (told,)

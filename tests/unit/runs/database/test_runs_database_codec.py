@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs_examples import dataset, sample, trial
 
-from evalui.errors import Sentence, sentence
+from evalui.messages import Sentence, sentence
 from evalui.runs.database import codec
 from evalui.types import (
     Generate,
@@ -94,8 +94,8 @@ def test_a_sample_reads_back_as_it_was() -> None:
 
 
 def test_a_sentence_reads_back_with_its_translation() -> None:
-    why = sentence("it does not write replies", "lacks-generate")
-    written = sentence("{model} cannot: {why}. {n}", "cannot-do", model="“m”", why=why, n=3)
+    why = sentence("error.lacks-generate")
+    written = sentence("error.{model} cannot: {why}. {n}", "cannot-do", model="“m”", why=why, n=3)
     read = codec.decode_sentence(codec.encode_sentence(written))
     assert isinstance(read, Sentence)
     assert (read, read.key, read.values) == (written, written.key, written.values)

@@ -111,7 +111,8 @@ def test_a_new_data_folder_is_closed_to_other_users(tmp_path: Path) -> None:
 
 def test_several_processes_may_create_the_file_at_once(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from evalui.runs.database.connection import Database\n"
+        "import sys; from pathlib import Path\n"
+        "from evalui.runs.database.connection import Database\n"
         "sys.stdin.readline(); Database(Path(sys.argv[1])).close()"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "evalui.sqlite")]

@@ -3,7 +3,8 @@
 import pytest
 from runs_examples import add_run, dataset, spec, trial
 
-from evalui.errors import LostRun, sentence
+from evalui.errors import LostRun
+from evalui.messages import sentence
 from evalui.models import ModelEntry
 from evalui.runs.access import LOCAL
 from evalui.runs.database import usage
@@ -16,7 +17,7 @@ from evalui.types import Usage
 PRICED = {"perfect": ModelEntry("perfect", "openai", input_price=2.5, output_price=10.0)}
 FREE = {"perfect": ModelEntry("perfect", "openai")}
 TURNS = ((0, 1, 2, 3), (1, 2, 3, 0), (2, 3, 0, 1), (3, 0, 1, 2))
-WHY = sentence("{url} does not answer.", "no-answer", url="http://a")
+WHY = sentence("error.{url} does not answer.", "no-answer", url="http://a")
 
 
 def test_tokens_add_up_over_the_lives_of_a_cell(store: Store, lease: Lease) -> None:

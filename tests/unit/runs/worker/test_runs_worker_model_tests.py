@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from runs_examples import CATALOG, add_run
 
-from evalui.errors import ModelError, Sentence, Unreachable, sentence
+from evalui.errors import ModelError, Unreachable
+from evalui.messages import Sentence, sentence
 from evalui.models import Model, ModelEntry, open_model
 from evalui.runs.database.store import Store
 from evalui.runs.worker.devices import Presence, workers
@@ -265,7 +266,7 @@ def test_what_grading_takes_is_no_part_of_the_speed(store: Store, monkeypatch: p
 
 def test_what_a_model_says_of_itself_is_kept_and_can_be_translated(store: Store):
     class Slow(Far):
-        notes = (sentence("Scored prompt by prompt: {kind}.", "no-tree", kind="bloom"),)
+        notes = (sentence("error.Scored prompt by prompt: {kind}.", "no-tree", kind="bloom"),)
 
     (note,) = tried(store, ModelEntry("slow", "openai"), lambda _: Slow()).notes
     assert note == "Scored prompt by prompt: bloom."

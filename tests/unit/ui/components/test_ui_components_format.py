@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from evalui.datasets.health import Lengths
+from evalui.messages import messages
 from evalui.types import Interval
 from evalui.ui.components.format import big, duration, length_range, moment, share, size
-from evalui.ui.text import text
 
 
 @pytest.mark.parametrize(
@@ -22,14 +22,14 @@ from evalui.ui.text import text
     ],
 )
 def test_a_time_span_has_the_unit_it_deserves(seconds: float, expected: str):
-    assert duration(text("en"), seconds) == expected
+    assert duration(messages("en"), seconds) == expected
 
 
 def test_a_moment_is_told_by_its_day():
     now = datetime(2026, 3, 2, 9, 30).astimezone()
 
     def told(then: datetime) -> str:
-        return moment(text("en"), then.timestamp(), now=now)
+        return moment(messages("en"), then.timestamp(), now=now)
 
     assert told(now) == "today 09:30"
     assert told(now - timedelta(days=1)) == "yesterday 09:30"

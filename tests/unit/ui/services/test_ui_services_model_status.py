@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from evalui.errors import ModelError
+from evalui.messages import messages
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.ui.components.fragment import SKIP
 from evalui.ui.services import model_status
 from evalui.ui.services.model_status import Look, States
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.models.tab import Models
-from evalui.ui.text import text
 
 
 class Slow:
@@ -156,7 +156,7 @@ def test_an_error_nobody_foresaw_does_not_stay(slow: Slow, monkeypatch: pytest.M
 
 def test_the_page_shows_a_model_as_being_asked_and_asks_again(slow: Slow, desk: Desk):
     desk.settings.models.write_text('[far]\nbackend = "slow"\n', encoding="utf-8")
-    tab = Models(desk, text("en"))
+    tab = Models(desk, messages("en"))
     shown, _, said, stamp, timer = tab.open()
     assert "Being asked" in shown
     assert timer.active
@@ -183,7 +183,7 @@ def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one
 ):
     desk.settings.workers = 0
     desk.settings.models.write_text('[far]\nbackend = "slow"\n', encoding="utf-8")
-    tab = Models(desk, text("en"))
+    tab = Models(desk, messages("en"))
     slow.open.set()
     slow.error = ModelError("The key is wrong.")
     desk.states()

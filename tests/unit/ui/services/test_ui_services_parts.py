@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
 from evalui.errors import DataError
+from evalui.messages import messages
 from evalui.runs.spec import read_spec
 from evalui.runs.worker.main import Worker
 from evalui.ui.components.fragment import Form
@@ -19,7 +20,6 @@ from evalui.ui.services.service import Desk
 from evalui.ui.tabs.evaluate.run_form import read_draft
 from evalui.ui.tabs.evaluate.tab import Evaluate
 from evalui.ui.tabs.results.overview.view import Overview
-from evalui.ui.text import text
 from evalui.ui.web.routes import add_routes
 
 MakeAct = Callable[..., gr.EventData]
@@ -48,7 +48,7 @@ def packed() -> tuple[str, bytes]:
 
 @pytest.fixture
 def tab(desk: Desk) -> Evaluate:
-    return Evaluate(desk, text("en"))
+    return Evaluate(desk, messages("en"))
 
 
 def started(desk: Desk, upload: str) -> str:
@@ -105,11 +105,11 @@ def test_the_run_can_be_repeated_from_its_page(tab: Evaluate, desk: Desk):
 def test_the_overview_lists_what_the_run_left_out(desk: Desk):
     run_id = started(desk, desk.keep(LOOSE))
     Worker(desk.store, desk.catalog).work_once()
-    page = str(Overview(desk, text("en")).show(run_id)[0])
+    page = str(Overview(desk, messages("en")).show(run_id)[0])
     assert "Left out of this run" in page
     assert "Faulty rows left out of chosen: 2." in page
     assert "Not used for written, which has no options to choose from: multiple_choice." in page
-    assert "chosen：略去 2 行有错误的数据。" in str(Overview(desk, text("zh")).show(run_id)[0])
+    assert "chosen：略去 2 行有错误的数据。" in str(Overview(desk, messages("zh")).show(run_id)[0])
 
 
 def test_the_faults_of_one_entry_are_a_file_of_their_own(desk: Desk):

@@ -8,12 +8,12 @@ from typing import Any
 
 import gradio as gr
 
+from evalui.messages import Messages, localized
 from evalui.report.analyses.overview.groups import GroupKind
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.charts.bias import GapRow, PriorRow, gap_map, gap_rows, prior_map, prior_rows
 from evalui.report.numbers import count, figure, percent
 from evalui.report.numbers import span as spread
-from evalui.report.sentences.catalogue import say
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.types import LETTERS, Interval
 from evalui.ui.components.fragment import SKIP, Form, on, pane, read_act
@@ -24,7 +24,6 @@ from evalui.ui.tabs.evaluate.run_form import one
 from evalui.ui.tabs.results.bias.selection import Picked, choose
 from evalui.ui.tabs.results.bias.tables import folded, questions
 from evalui.ui.tabs.results.run_view import Shown
-from evalui.ui.text import Text
 
 _Link = Callable[[GapRow, int, Html], Html]
 
@@ -32,7 +31,7 @@ _Link = Callable[[GapRow, int, Html], Html]
 class Maps:
     """The lower part of the Bias view in one language."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.outputs: list[Any] = []
@@ -122,22 +121,26 @@ def muted(cells: Mapping[int, Summary], chosen: Picked) -> list[str]:
 
 
 def prior_title(
-    t: Text, rows: list[PriorRow], n_options: int, *, left_out: Sequence[str] = ()
+    t: Messages, rows: list[PriorRow], n_options: int, *, left_out: Sequence[str] = ()
 ) -> Html:
     """What the map of priors shows, how its figures were made, and who has no row."""
     origins = {row.origin for row in rows}
     key = "prior-mixed" if len(origins) > 1 else next(iter(origins), "prior")
-    rest = say("prior-rest", t.language, fair=percent(1 / n_options))
+    rest = localized("prior-rest", t.language, fair=percent(1 / n_options))
     return join(
-        el("h2", say("prior-title", t.language)),
-        el("p", say(f"{key}-about", t.language, rest=rest), cls="meta"),
-        el("p", say("prior-muted", t.language, models=t("list.comma").join(left_out)), cls="meta")
+        el("h2", localized("prior-title", t.language)),
+        el("p", localized(f"{key}-about", t.language, rest=rest), cls="meta"),
+        el(
+            "p",
+            localized("prior-muted", t.language, models=t("list.comma").join(left_out)),
+            cls="meta",
+        )
         if left_out
         else None,
     )
 
 
-def prior_table(t: Text, rows: list[PriorRow], ids: list[int], run_id: str) -> Html:
+def prior_table(t: Messages, rows: list[PriorRow], ids: list[int], run_id: str) -> Html:
     """The map as a table; each share leads to the questions in which that position was picked."""
     letters = LETTERS[: max((len(row.shares) for row in rows), default=0)]
     body: list[list[Child]] = [
@@ -164,12 +167,12 @@ def prior_table(t: Text, rows: list[PriorRow], ids: list[int], run_id: str) -> H
     return folded(t, table(heads, body, right=range(1, len(heads)), cls="slim"))
 
 
-def gap_title(t: Text, kind: GroupKind, *, of: str, several: bool) -> Html:
+def gap_title(t: Messages, kind: GroupKind, *, of: str, several: bool) -> Html:
     """What the map of gaps shows; a picker of its rows where there are categories."""
     picker = select("gap_by", {name: t(f"maps.{name}") for name in ("category", "subject")}, kind)
     return join(
-        el("h2", say("gap-title", t.language)),
-        el("p", say("gap-about", t.language), cls="meta"),
+        el("h2", localized("gap-title", t.language)),
+        el("p", localized("gap-about", t.language), cls="meta"),
         div(
             div(field(t("maps.by"), picker), cls="bias-pick"),
             div(
@@ -187,7 +190,7 @@ def gap_title(t: Text, kind: GroupKind, *, of: str, several: bool) -> Html:
 
 
 def gap_table(
-    t: Text, columns: list[str], rows: list[GapRow], link: _Link, *, opened: bool
+    t: Messages, columns: list[str], rows: list[GapRow], link: _Link, *, opened: bool
 ) -> Html:
     """The map as a table; a category leads to its subjects, a subject to its questions.
 

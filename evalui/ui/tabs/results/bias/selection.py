@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.numbers import count
 from evalui.scoring.position_bias.summary import Bias
@@ -13,7 +14,6 @@ from evalui.ui.components.fragment import Form
 from evalui.ui.components.html import Child, Html, div, el, span
 from evalui.ui.components.widgets import button, link_button, table
 from evalui.ui.tabs.evaluate.run_form import one, whole
-from evalui.ui.text import Text
 
 _LISTED = 50  # questions; the rest is counted
 
@@ -57,7 +57,13 @@ def read_chosen(form: Form) -> Chosen | None:
 
 
 def agreement_table(
-    t: Text, found: Bias, result: CellResult | None, wish: Chosen | None, *, run_id: str, cell: int
+    t: Messages,
+    found: Bias,
+    result: CellResult | None,
+    wish: Chosen | None,
+    *,
+    run_id: str,
+    cell: int,
 ) -> Html:
     """Every cell that holds questions as a button; the questions of `wish` below them."""
     steady = found.consistency
@@ -120,7 +126,7 @@ def _button(slots: int, options: int, number: int) -> Html:
     )
 
 
-def _list(t: Text, samples: list[Sample], wish: Chosen, *, run_id: str, cell: int) -> Html:
+def _list(t: Messages, samples: list[Sample], wish: Chosen, *, run_id: str, cell: int) -> Html:
     address = {"run": run_id, "sub": "samples", "cell": cell}
     lines = [
         el(

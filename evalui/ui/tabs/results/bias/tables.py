@@ -2,6 +2,7 @@
 
 from urllib.parse import urlencode
 
+from evalui.messages import Messages
 from evalui.report.analyses.position_bias import ckld_words
 from evalui.report.analyses.statistics.narrative import p_value
 from evalui.report.numbers import count, figure, fixed, percent
@@ -12,10 +13,9 @@ from evalui.scoring.position_bias.summary import Bias
 from evalui.types import LETTERS, Interval
 from evalui.ui.components.html import Child, Html, el, join, span
 from evalui.ui.components.widgets import definitions, table
-from evalui.ui.text import Text
 
 
-def counts_table(t: Text, found: Bias, run_id: str, cell_id: int) -> Html:
+def counts_table(t: Messages, found: Bias, run_id: str, cell_id: int) -> Html:
     """Answers by right and picked position; each count is a link to its questions."""
     positions = found.position
     letters = LETTERS[: found.n_options]
@@ -37,7 +37,7 @@ def counts_table(t: Text, found: Bias, run_id: str, cell_id: int) -> Html:
     return folded(t, table(heads, rows, right=range(1, len(heads)), cls="grid-table"))
 
 
-def positions_table(t: Text, found: Bias) -> Html:
+def positions_table(t: Messages, found: Bias) -> Html:
     """How often each position is picked, and how often the right answer is found there."""
     heads = [t(f"bias.{name}") for name in ("position", "share", "fair", "recall")]
     rows: list[list[Child]] = [
@@ -56,7 +56,7 @@ def positions_table(t: Text, found: Bias) -> Html:
     )
 
 
-def figures_table(t: Text, found: Bias) -> Html:
+def figures_table(t: Messages, found: Bias) -> Html:
     """The figures that no sentence tells, for readers who know them by name."""
     steady, plain = found.consistency, found.original
     rows: list[tuple[Child, Child]] = [
@@ -84,7 +84,7 @@ def questions(told: Child, address: dict[str, str | int], cell: str) -> Html:
     return el("a", told, href="?" + urlencode(address), data_cell=cell)
 
 
-def folded(t: Text, content: Html) -> Html:
+def folded(t: Messages, content: Html) -> Html:
     """A table below its picture, for those who read or use the keyboard."""
     return el("details", el("summary", t("maps.as_table")), content, cls="gap-s")
 
@@ -100,7 +100,7 @@ def _share(share: Interval | None, *, n: bool) -> Child:
     return join(f"{figure(share)} % ", span(told, cls="meta"))
 
 
-def _points(t: Text, value: float | None) -> str:
+def _points(t: Messages, value: float | None) -> str:
     return "–" if value is None else t("spread.points", value=fixed(value, 1))
 
 
@@ -108,14 +108,14 @@ def _number(value: float | None) -> str:
     return "–" if value is None else fixed(value, 3)
 
 
-def _floor(t: Text, found: Bias) -> str:
+def _floor(t: Messages, found: Bias) -> str:
     permuted = found.tests.permuted
     if permuted is None or permuted.floor is None or permuted.floor95 is None:
         return "–"
     return t("spread.floor_of", mean=fixed(permuted.floor, 1), upper=fixed(permuted.floor95, 1))
 
 
-def _tested(t: Text, found: Bias, tested: Tested | None) -> str:
+def _tested(t: Messages, found: Bias, tested: Tested | None) -> str:
     if found.n < HIDDEN_BELOW:
         return t("statistics.few")
     if tested is None:

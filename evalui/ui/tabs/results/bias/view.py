@@ -4,6 +4,7 @@ from typing import Any
 
 import gradio as gr
 
+from evalui.messages import Messages, localized
 from evalui.report.analyses.overview.narrative import picks_subtitle, recall_subtitle
 from evalui.report.analyses.position_bias import (
     findings,
@@ -16,7 +17,6 @@ from evalui.report.analyses.position_bias import (
 from evalui.report.charts.bias import agreement_map, soft_recall
 from evalui.report.charts.common import marks
 from evalui.report.charts.position import confusion, recall
-from evalui.report.sentences.catalogue import say
 from evalui.ui.components.format import glued
 from evalui.ui.components.fragment import SKIP, Form, on, pane, read_act
 from evalui.ui.components.html import Html, div, el, join, span
@@ -33,13 +33,12 @@ from evalui.ui.tabs.results.bias.selection import (
 from evalui.ui.tabs.results.bias.tables import counts_table, figures_table, positions_table
 from evalui.ui.tabs.results.overview.figures import LIGHTS, picked_most
 from evalui.ui.tabs.results.run_view import Shown
-from evalui.ui.text import Text
 
 
 class Bias:
     """The view in one language. The fields of the tab are its state."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.maps = Maps(desk, t)
@@ -113,11 +112,11 @@ class Bias:
         t, steady = self.t, chosen.bias.consistency
         if steady is None:
             nothing = div(note("na", t("maps.nothing_moved")), cls="gap-s")
-            about = join(el("h2", say("agree-title", t.language)), nothing)
+            about = join(el("h2", localized("agree-title", t.language)), nothing)
             return about, None, Html("")
-        told = say("agree-about", t.language, n=f"{steady.n:,}", orders=steady.n_orders)
+        told = localized("agree-about", t.language, n=f"{steady.n:,}", orders=steady.n_orders)
         return (
-            join(el("h2", say("agree-title", t.language)), el("p", told, cls="meta")),
+            join(el("h2", localized("agree-title", t.language)), el("p", told, cls="meta")),
             agreement_map(steady, t.language),
             self._grid_table(run_id, chosen, read_chosen(form)),
         )
@@ -130,7 +129,7 @@ class Bias:
         return agreement_table(self.t, chosen.bias, result, wish, run_id=run_id, cell=row.id)
 
 
-def head(t: Text, shown: Shown, chosen: Picked) -> Html:
+def head(t: Messages, shown: Shown, chosen: Picked) -> Html:
     """The pickers and the verdict beside them."""
     able = [id_ for id_, s in shown.asked.items() if s.bias and s.bias.strata]
     strata = chosen.summary.bias.strata if chosen.summary.bias else ()
@@ -156,7 +155,7 @@ def head(t: Text, shown: Shown, chosen: Picked) -> Html:
     )
 
 
-def heatmap_title(t: Text, chosen: Picked) -> Html:
+def heatmap_title(t: Messages, chosen: Picked) -> Html:
     """What the heat map shows."""
     table_ = chosen.bias.position
     return join(
@@ -165,7 +164,7 @@ def heatmap_title(t: Text, chosen: Picked) -> Html:
     )
 
 
-def recall_head(t: Text, chosen: Picked) -> Html:
+def recall_head(t: Messages, chosen: Picked) -> Html:
     """What the bars show."""
     found = chosen.bias
     about = (
@@ -177,7 +176,7 @@ def recall_head(t: Text, chosen: Picked) -> Html:
     return join(el("h2", title), el("p", glued(about), cls="meta"))
 
 
-def tests(t: Text, chosen: Picked) -> Html:
+def tests(t: Messages, chosen: Picked) -> Html:
     """Every test in words, with how it was made and its p-value."""
     rows = [
         [
@@ -203,17 +202,17 @@ def _chart(name: str, *, scale: int = 1) -> list[Any]:
         ]
 
 
-def _softly(t: Text, chosen: Picked, colour: str) -> tuple[Any, ...]:
+def _softly(t: Messages, chosen: Picked, colour: str) -> tuple[Any, ...]:
     """Card, title and chart of soft recall; it needs probabilities and several orders."""
     found, language = chosen.bias.prior, t.language
     if found is None:
         return gr.Column(visible=False), Html(""), None
-    about = say("soft-about", language, n=f"{found.plain.n:,}")
-    title = join(el("h2", say("soft-title", language)), el("p", about, cls="meta"))
+    about = localized("soft-about", language, n=f"{found.plain.n:,}")
+    title = join(el("h2", localized("soft-title", language)), el("p", about, cls="meta"))
     return gr.Column(visible=True), title, soft_recall(found, language, colour=colour)
 
 
-def _none(t: Text, shown: Shown) -> Html:
+def _none(t: Messages, shown: Shown) -> Html:
     waits = any(s.state in ("waiting", "running") for s in shown.asked.values())
     about = t("front.no_order_done") if waits else t("bias.none_about")
     return card(div(el("h2", t("bias.none")), el("p", about, cls="dim"), cls="empty"))

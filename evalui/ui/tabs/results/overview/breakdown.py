@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from evalui.messages import Messages
 from evalui.report.analyses.overview.groups import Group
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.numbers import figure, fixed, percent
@@ -13,7 +14,6 @@ from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import signature_line, table, titled
 from evalui.ui.tabs.results.overview.figures import all_notes, cell_names, model_places, note_line
 from evalui.ui.tabs.runs.progress_table import model_name
-from evalui.ui.text import Text
 
 _Sorter = Callable[[Summary], float | str]
 _SORTERS: Mapping[str, _Sorter] = {
@@ -30,7 +30,9 @@ _SORTERS: Mapping[str, _Sorter] = {
 }
 
 
-def below(t: Text, summaries: Sequence[Summary], baselines: Collection[str], *, sort: str) -> Html:
+def below(
+    t: Messages, summaries: Sequence[Summary], baselines: Collection[str], *, sort: str
+) -> Html:
     """The same numbers as a table, the other rules, groups of subjects, notes and signatures."""
     cells = cell_names(t, summaries)
     notes = all_notes(t, summaries)
@@ -50,7 +52,7 @@ def below(t: Text, summaries: Sequence[Summary], baselines: Collection[str], *, 
 
 
 def _figures_card(
-    t: Text, summaries: Sequence[Summary], baselines: Collection[str], sort: str
+    t: Messages, summaries: Sequence[Summary], baselines: Collection[str], sort: str
 ) -> Html:
     wish, falling = sort.removeprefix("-"), sort.startswith("-")
     rows = (
@@ -67,7 +69,7 @@ def _figures_card(
     )
 
 
-def _head(t: Text, name: str, sort: str) -> Html:
+def _head(t: Messages, name: str, sort: str) -> Html:
     order = None
     if sort.removeprefix("-") == name:
         order = "descending" if sort.startswith("-") else "ascending"
@@ -79,7 +81,7 @@ def _head(t: Text, name: str, sort: str) -> Html:
     return el("th", press, scope="col", aria_sort=order)
 
 
-def _row(t: Text, s: Summary, place: int, baseline: bool) -> list[Child]:
+def _row(t: Messages, s: Summary, place: int, baseline: bool) -> list[Child]:
     figures = [s.accuracy, s.robust, s.circular, s.order_sensitivity, s.readable]
     return [
         model_name(s.cell.model, place, baseline),
@@ -91,7 +93,9 @@ def _row(t: Text, s: Summary, place: int, baseline: bool) -> list[Child]:
     ]
 
 
-def _readings_card(t: Text, summaries: Sequence[Summary], cells: Mapping[Cell, str]) -> Html | None:
+def _readings_card(
+    t: Messages, summaries: Sequence[Summary], cells: Mapping[Cell, str]
+) -> Html | None:
     # A table per set of rules: letters and replies are read, cloze scores are normalised.
     families = list(dict.fromkeys(tuple(s.readings) for s in summaries if s.readings))
     if not families:
@@ -107,7 +111,7 @@ def _readings_card(t: Text, summaries: Sequence[Summary], cells: Mapping[Cell, s
     )
 
 
-def _rules_table(t: Text, summaries: Sequence[Summary], cells: Mapping[Cell, str]) -> Html:
+def _rules_table(t: Messages, summaries: Sequence[Summary], cells: Mapping[Cell, str]) -> Html:
     rules = [t(f"reading.{name}") for name in summaries[0].readings]
     heads = [t("column.cell"), *rules, t("column.form")]
     rows: list[list[Child]] = [
@@ -117,7 +121,7 @@ def _rules_table(t: Text, summaries: Sequence[Summary], cells: Mapping[Cell, str
     return table(heads, rows)
 
 
-def _rule(t: Text, found: ReadingFigures) -> Html:
+def _rule(t: Messages, found: ReadingFigures) -> Html:
     lost = [
         t("overview.unreadable", share=figure(found.unreadable)) if found.unreadable.value else "",
         t.count("overview.ties", found.tied) if found.tied else "",
@@ -126,7 +130,7 @@ def _rule(t: Text, found: ReadingFigures) -> Html:
     return join(share(found.accuracy), div(words, cls="meta") if words else None)
 
 
-def _form(t: Text, s: Summary) -> Html:
+def _form(t: Messages, s: Summary) -> Html:
     if s.format is None:
         return join("–")
     gap, mass, merged = s.format.gap, s.format.mass, s.format.merged_seams
@@ -138,7 +142,9 @@ def _form(t: Text, s: Summary) -> Html:
     return join(*(div(line, cls="meta") for line in lines if line))
 
 
-def _groups_card(t: Text, summaries: Sequence[Summary], cells: Mapping[Cell, str]) -> Html | None:
+def _groups_card(
+    t: Messages, summaries: Sequence[Summary], cells: Mapping[Cell, str]
+) -> Html | None:
     able = [s for s in summaries if s.groups]
     if not able:
         return None
@@ -165,7 +171,7 @@ def _groups_card(t: Text, summaries: Sequence[Summary], cells: Mapping[Cell, str
     )
 
 
-def _group_row(t: Text, groups: Sequence[Group | None]) -> list[Child]:
+def _group_row(t: Messages, groups: Sequence[Group | None]) -> list[Child]:
     first = next(group for group in groups if group)
     name = first.name_zh if t.language == "zh" and first.name_zh else first.name
     if first.kind != "subject":
@@ -173,7 +179,7 @@ def _group_row(t: Text, groups: Sequence[Group | None]) -> list[Child]:
     return [name, f"{first.n:,}", *(_group_cell(t, group) for group in groups)]
 
 
-def _group_cell(t: Text, group: Group | None) -> Child:
+def _group_cell(t: Messages, group: Group | None) -> Child:
     if group is None or group.accuracy is None:
         return "–"
     if group.kind == "subject":

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from evalui.messages import Messages
 from evalui.report.analyses.overview.banner import BIASED, banner
 from evalui.report.analyses.overview.guessing import guessing_lines
 from evalui.report.analyses.overview.narrative import (
@@ -32,7 +33,6 @@ from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import card, note, status
 from evalui.ui.tabs.results.run_view import Shown
 from evalui.ui.tabs.runs.progress_table import model_name
-from evalui.ui.text import Text
 
 _KPIS = ("model", "accuracy", "robust", "sensitivity", "position", "readable")
 LIGHTS: Mapping[Light, str] = {
@@ -49,7 +49,7 @@ _NAMED = 3  # models named in the banner
 _KINDS = {"bad": "bad", "warn": "warn", "info": "na"}
 
 
-def top(t: Text, shown: Shown) -> Html:
+def top(t: Messages, shown: Shown) -> Html:
     """What stands first, one banner, the figures of each cell; notes on baselines stay below."""
     answered = any(summary.accuracy for summary in shown.asked.values())
     first = _first(t, shown)
@@ -58,7 +58,7 @@ def top(t: Text, shown: Shown) -> Html:
     return div(first, warned, _kpis(t, shown) if answered else _nothing(t), cls="stack")
 
 
-def pairs(t: Text, shown: Shown) -> Html:
+def pairs(t: Messages, shown: Shown) -> Html:
     """One sentence per pair of models, how they were tested, and where to go next."""
     found = shown.pairs()
     parts = [part for each in found for part in _comparison(t, shown, each)]
@@ -78,13 +78,13 @@ def button_to(word: str, view: str, *, cls: str = "") -> Html:
     return el("button", word, type="button", cls=f"btn {cls}".strip(), data_tab=f"tab-{view}")
 
 
-def light_status(t: Text, found: Bias) -> Html:
+def light_status(t: Messages, found: Bias) -> Html:
     """The light of the position bias: an icon and a word, never a colour alone."""
     light, word = light_words(found, t.language)
     return status(LIGHTS[light], word)
 
 
-def picked_most(t: Text, found: Bias) -> str:
+def picked_most(t: Messages, found: Bias) -> str:
     """What stands beside the light: the favoured position; of few questions, its count."""
     picks = found.position.slot_counts
     best = max(picks)
@@ -99,7 +99,7 @@ def picked_most(t: Text, found: Bias) -> str:
     return t("front.picks_count", letter=letter, k=count(best), n=count(sum(picks)))
 
 
-def chart_title(t: Text, summaries: Sequence[Summary], baselines: Collection[str]) -> Html:
+def chart_title(t: Messages, summaries: Sequence[Summary], baselines: Collection[str]) -> Html:
     """What the chart below shows, as a sentence, and how to read it."""
     return join(
         el("h2", overview_title(summaries, t.language, baselines=baselines)),
@@ -108,7 +108,7 @@ def chart_title(t: Text, summaries: Sequence[Summary], baselines: Collection[str
 
 
 def all_notes(
-    t: Text, summaries: Sequence[Summary], *, only: Sequence[Summary] | None = None
+    t: Messages, summaries: Sequence[Summary], *, only: Sequence[Summary] | None = None
 ) -> list[tuple[str, Note]]:
     """Every note (on some cells `only`) with the name of its cell, most serious first."""
     cells = cell_names(t, summaries)
@@ -122,7 +122,7 @@ def note_line(cell: str, found: Note) -> Html:
     return note(_KINDS[found.level], el("b", cell), " ", found.text)
 
 
-def cell_names(t: Text, summaries: Sequence[Summary]) -> dict[Cell, str]:
+def cell_names(t: Messages, summaries: Sequence[Summary]) -> dict[Cell, str]:
     """Each cell by what tells it from the others, on one line."""
     return {
         cell: " · ".join(part for part in parts if part)
@@ -130,7 +130,7 @@ def cell_names(t: Text, summaries: Sequence[Summary]) -> dict[Cell, str]:
     }
 
 
-def listed(t: Text, names: Sequence[str]) -> str:
+def listed(t: Messages, names: Sequence[str]) -> str:
     """The first names and how many more there are."""
     if len(names) > _NAMED + 1:
         left = t("front.more", n=count(len(names) - _NAMED))
@@ -145,11 +145,11 @@ def model_places(summaries: Sequence[Summary], baselines: Collection[str]) -> di
     return {model: place for place, model in enumerate(models)} | dict.fromkeys(baselines, 0)
 
 
-def _nothing(t: Text) -> Html:
+def _nothing(t: Messages) -> Html:
     return card(div(t("results.no_answers"), cls="empty"))
 
 
-def _first(t: Text, shown: Shown) -> Html | None:
+def _first(t: Messages, shown: Shown) -> Html | None:
     """The sentence that stands before all else where no model beats guessing."""
     summaries = list(shown.summaries.values())
     lines = guessing_lines(summaries, t.language, baselines=shown.baselines)
@@ -159,7 +159,7 @@ def _first(t: Text, shown: Shown) -> Html | None:
     return div(el("h2", verdict), *(el("p", glued(line)) for line in rest), cls="verdict")
 
 
-def _banner(t: Text, shown: Shown, *, unless: Collection[str]) -> Html | None:
+def _banner(t: Messages, shown: Shown, *, unless: Collection[str]) -> Html | None:
     """The gravest note on real models, with the names of all that have it."""
     own = [summary for summary in shown.summaries.values() if _is_own(summary, shown)]
     found = banner(own, t.language, unless=unless)
@@ -176,7 +176,9 @@ def _banner(t: Text, shown: Shown, *, unless: Collection[str]) -> Html | None:
     return note(kind, el("b", whose), " ", worst, found.text)
 
 
-def _whose(t: Text, cells: Sequence[tuple[str, str]], gravest: tuple[str, str]) -> tuple[str, str]:
+def _whose(
+    t: Messages, cells: Sequence[tuple[str, str]], gravest: tuple[str, str]
+) -> tuple[str, str]:
     """The cells of a banner and the gravest of them; what they have in common is said once."""
     shared = {rest for _, rest in cells}
     if len(shared) == 1:
@@ -189,11 +191,11 @@ def _is_own(summary: Summary, shown: Shown) -> bool:
     return summary.cell.model not in shown.baselines
 
 
-def _alone(t: Text) -> Html:
+def _alone(t: Messages) -> Html:
     return join(el("h2", t("front.pairs")), el("p", t("front.pairs_none"), cls="dim gap-s"))
 
 
-def _comparison(t: Text, shown: Shown, found: Comparison) -> list[Html]:
+def _comparison(t: Messages, shown: Shown, found: Comparison) -> list[Html]:
     heading = " · ".join(filter(None, (t("front.pairs"), shown.heading(found))))
     widest = sorted(found.pairs, key=lambda pair: -pair.found.difference)
     said = [(pair_sentence(pair, t.language), pair.won) for pair in widest]
@@ -205,7 +207,7 @@ def _comparison(t: Text, shown: Shown, found: Comparison) -> list[Html]:
     ]
 
 
-def _kpis(t: Text, shown: Shown) -> Html:
+def _kpis(t: Messages, shown: Shown) -> Html:
     summaries = list(shown.asked.values())
     places = model_places(summaries, shown.baselines)
     parts = names(summaries, t.language)
@@ -227,7 +229,7 @@ def _kpis(t: Text, shown: Shown) -> Html:
     return card(heads, *rows, cls="kpis")
 
 
-def _rank(t: Text, shown: Shown, s: Summary, found: Comparison | None) -> Html | None:
+def _rank(t: Messages, shown: Shown, s: Summary, found: Comparison | None) -> Html | None:
     """The rank band of a cell, or why it has none."""
     if s.accuracy is None:
         return None
@@ -243,7 +245,7 @@ def _rank(t: Text, shown: Shown, s: Summary, found: Comparison | None) -> Html |
     )
 
 
-def _figures(t: Text, s: Summary) -> list[Html]:
+def _figures(t: Messages, s: Summary) -> list[Html]:
     """The five figures, each with its label for narrow screens."""
     if s.accuracy is None or s.readable is None:
         return [div(s.error or t("results.no_answers"), cls="meta wide")]
@@ -261,7 +263,7 @@ def _figures(t: Text, s: Summary) -> list[Html]:
     ]
 
 
-def _lights(t: Text, s: Summary) -> Html:
+def _lights(t: Messages, s: Summary) -> Html:
     """A light with its sentence for each number of options."""
     found = s.bias.strata if s.bias else ()
     several = len(found) > 1
@@ -279,7 +281,7 @@ def _lights(t: Text, s: Summary) -> Html:
     ) or span("–", cls="meta")
 
 
-def _share(t: Text, share: Interval, below: str = "") -> Html:
+def _share(t: Messages, share: Interval, below: str = "") -> Html:
     """A share in per cent; of few questions the count, which claims no more than there is."""
     if share.n < HIDDEN_BELOW:
         of, right = t("front.of", n=count(share.n)), share.value * share.n
@@ -288,20 +290,20 @@ def _share(t: Text, share: Interval, below: str = "") -> Html:
     return tile(figure(share), "%", plausible(share, t.language), below)
 
 
-def _sensitivity(t: Text, s: Summary, share: Interval) -> Html:
+def _sensitivity(t: Messages, s: Summary, share: Interval) -> Html:
     if share.n < HIDDEN_BELOW:
         of = t("front.of", n=count(share.n))
         return tile(count(s.only_as_written), of, t("front.only_as_written"))
     return tile(figure(share), t("kpi.points"), only_as_written(s, t.language))
 
 
-def _unreadable(t: Text, s: Summary) -> str:
+def _unreadable(t: Messages, s: Summary) -> str:
     if s.unreadable:
         return unreadable(s, t.language)
     return t("kpi.all_readable", n=f"{s.done:,}")
 
 
-def _or_one_order(t: Text, s: Summary, shown: Html | None) -> Html:
+def _or_one_order(t: Messages, s: Summary, shown: Html | None) -> Html:
     """What needs several orders, or why it is missing."""
     key = "kpi.one_order" if s.cell.pattern == "origin" else "front.no_order_done"
     return shown or span(t(key), cls="meta")

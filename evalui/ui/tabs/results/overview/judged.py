@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.narrative import battles_by, standings_title
 from evalui.report.analyses.judge import judge_notes, steadiness
@@ -10,11 +11,10 @@ from evalui.types import CellResult
 from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.html import span as inline
 from evalui.ui.components.widgets import card, note
-from evalui.ui.text import Text
 
 
 def marked_top(
-    t: Text, results: Sequence[CellResult], *, rule_based: frozenset[str]
+    t: Messages, results: Sequence[CellResult], *, rule_based: frozenset[str]
 ) -> Html | None:
     """What each judge that marked single answers says, dataset by dataset; None without marks."""
     datasets = dict.fromkeys(result.cell.dataset for result in results)
@@ -36,7 +36,7 @@ def marked_top(
 
 
 def judged_top(
-    t: Text, run_id: str, arenas: Sequence[Arena], *, rule_based: frozenset[str]
+    t: Messages, run_id: str, arenas: Sequence[Arena], *, rule_based: frozenset[str]
 ) -> Html | None:
     """For each dataset the sentence on top of its arena, and the gravest thing to know of it.
 
@@ -61,7 +61,7 @@ def judged_top(
     return div(*(cards or [arena_link(t, run_id, 0)]), cls="stack first")
 
 
-def arena_link(t: Text, run_id: str, place: int) -> Html:
+def arena_link(t: Messages, run_id: str, place: int) -> Html:
     """The way to the arena of that place, with everything that a judge said."""
     address = f"?run={run_id}&tab=arena&arena={place}"
     return div(
@@ -72,7 +72,7 @@ def arena_link(t: Text, run_id: str, place: int) -> Html:
     )
 
 
-def _about(t: Text, arena: Arena, rule_based: frozenset[str]) -> list[Child]:
+def _about(t: Messages, arena: Arena, rule_based: frozenset[str]) -> list[Child]:
     """Who judged, and one thing to know: a warning, else how steady the judge is."""
     lines: list[Child] = [
         el("p", battles_by(arena, t.language, rule_based=rule_based), cls="meta gap-s")

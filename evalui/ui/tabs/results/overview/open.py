@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import (
     answer_notes,
     between,
@@ -24,7 +25,6 @@ from evalui.ui.components.html import span as inline
 from evalui.ui.components.widgets import card, signature_line, table, titled
 from evalui.ui.tabs.results.overview.figures import note_line
 from evalui.ui.tabs.runs.progress_table import model_name
-from evalui.ui.text import Text
 
 # The columns of the strip by the figure that leads: what readers ask for first, then those a
 # plain person reads.
@@ -38,7 +38,7 @@ _LEVELS = ("bad", "warn", "info")
 
 
 def open_top(
-    t: Text,
+    t: Messages,
     answers: Sequence[AnswerSummary],
     results: Sequence[CellResult],
     *,
@@ -66,13 +66,13 @@ def open_top(
     )
 
 
-def open_chart_title(t: Text, answers: Sequence[AnswerSummary]) -> Html:
+def open_chart_title(t: Messages, answers: Sequence[AnswerSummary]) -> Html:
     """What the chart of text figures shows, and how to read it."""
     return join(el("h2", t("open.chart")), el("p", text_subtitle(answers, t.language), cls="meta"))
 
 
 def open_below(
-    t: Text,
+    t: Messages,
     answers: Sequence[AnswerSummary],
     *,
     baselines: Collection[str],
@@ -102,7 +102,7 @@ def by_dataset(answers: Sequence[AnswerSummary]) -> dict[str, list[AnswerSummary
     return found
 
 
-def pair_sentence(t: Text, pair: AnswerPair) -> str:
+def pair_sentence(t: Messages, pair: AnswerPair) -> str:
     """Who is ahead and by how much, if the test says so; else that they cannot be told apart."""
     if not told_apart(pair):
         return t("open.level", first=pair.first, second=pair.second, n=count(pair.n))
@@ -119,7 +119,7 @@ def pair_sentence(t: Text, pair: AnswerPair) -> str:
 
 
 def _dataset(
-    t: Text,
+    t: Messages,
     answers: Sequence[AnswerSummary],
     results: Sequence[CellResult],
     names: Mapping[Cell, Html],
@@ -145,7 +145,10 @@ def _dataset(
 
 
 def _strip(
-    t: Text, answers: Sequence[AnswerSummary], names: Mapping[Cell, Html], columns: Sequence[str]
+    t: Messages,
+    answers: Sequence[AnswerSummary],
+    names: Mapping[Cell, Html],
+    columns: Sequence[str],
 ) -> Html:
     """The figures `columns` of each model, the one that leads first; its length without any."""
     heads = [t("kpi.model"), *(t(f"figure.{name}") for name in columns), t("open.answered")]
@@ -159,7 +162,7 @@ def _strip(
 
 
 def _kpi(
-    t: Text, s: AnswerSummary, name: Html, columns: Sequence[str], heads: Sequence[str]
+    t: Messages, s: AnswerSummary, name: Html, columns: Sequence[str], heads: Sequence[str]
 ) -> Html:
     label = s.cell.label.removeprefix(s.cell.mode).strip()
     who = div(
@@ -182,7 +185,7 @@ def _kpi(
     return div(who, *labelled, cls="kpi")
 
 
-def _figure(t: Text, name: str, mean: Interval | None, n: int | None) -> Html:
+def _figure(t: Messages, name: str, mean: Interval | None, n: int | None) -> Html:
     """A figure with its range; `n` stands below the one that leads, None below the others."""
     if mean is None:
         return inline("–", cls="meta")
@@ -192,7 +195,7 @@ def _figure(t: Text, name: str, mean: Interval | None, n: int | None) -> Html:
     return tile(share_of_one(mean.value), "", t("open.range", span=between(mean)), below)
 
 
-def _answered(t: Text, s: AnswerSummary) -> Html:
+def _answered(t: Messages, s: AnswerSummary) -> Html:
     share = wilson(s.n - s.empty, s.n)
     told = [t("open.of", done=count(s.n - s.empty), n=count(s.questions))]
     if s.cut:
@@ -200,7 +203,7 @@ def _answered(t: Text, s: AnswerSummary) -> Html:
     return tile(figure(share), "%", *told)
 
 
-def _pairs_card(t: Text, pairs: Sequence[AnswerPair]) -> Html:
+def _pairs_card(t: Messages, pairs: Sequence[AnswerPair]) -> Html:
     lines = [div(el("b", pair_sentence(t, pair)), cls="pair-line") for pair in pairs]
     fewest = min(pair.n for pair in pairs)
     return titled(
@@ -212,7 +215,7 @@ def _pairs_card(t: Text, pairs: Sequence[AnswerPair]) -> Html:
 
 
 def _ratings_card(
-    t: Text, answers: Sequence[AnswerSummary], names: Mapping[Cell, Html]
+    t: Messages, answers: Sequence[AnswerSummary], names: Mapping[Cell, Html]
 ) -> Html | None:
     bare = any(rated.unreferenced for s in answers for rated in s.rated)
     counts = ("rated", "unscored", "unreferenced") if bare else ("rated", "unscored")
@@ -231,7 +234,7 @@ def _counted(rated: Rated) -> list[str]:
     return [count(n) for n in (rated.n, rated.unscored, rated.unreferenced)]
 
 
-def _rating(t: Text, rated: Rated) -> Html:
+def _rating(t: Messages, rated: Rated) -> Html:
     if rated.mean is None:
         return join("–")
     if rated.scale == "correct":
@@ -245,7 +248,7 @@ def _rating(t: Text, rated: Rated) -> Html:
 
 
 def _all_card(
-    t: Text, answers: Sequence[AnswerSummary], names: Mapping[Cell, Html], *, heading: str
+    t: Messages, answers: Sequence[AnswerSummary], names: Mapping[Cell, Html], *, heading: str
 ) -> Html:
     """Every figure under the name that SWIFT and EvalScope print, then our own."""
     shown = [s for s in answers if s.means]
@@ -280,7 +283,7 @@ def _mean(mean: Interval | None) -> Child:
 
 
 def _notes_card(
-    t: Text, answers: Sequence[AnswerSummary], rule_based: frozenset[str]
+    t: Messages, answers: Sequence[AnswerSummary], rule_based: frozenset[str]
 ) -> Html | None:
     """Every note, most serious first; what is true of several models is said once."""
     said: dict[Note, list[str]] = {}

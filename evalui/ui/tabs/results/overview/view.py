@@ -7,10 +7,10 @@ from typing import Any
 
 import gradio as gr
 
+from evalui.messages import Messages, localized
 from evalui.report.analyses.overview.left_out import left_out_sentences
 from evalui.report.charts.common import before_after
 from evalui.report.charts.small_multiples import text_figures_chart
-from evalui.report.sentences.catalogue import say
 from evalui.ui.components.fragment import on, pane, read_act
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import note
@@ -20,13 +20,12 @@ from evalui.ui.tabs.results.overview.figures import chart_title, pairs, top
 from evalui.ui.tabs.results.overview.judged import judged_top, marked_top
 from evalui.ui.tabs.results.overview.open import by_dataset, open_below, open_chart_title, open_top
 from evalui.ui.tabs.results.run_view import Shown
-from evalui.ui.text import Text
 
 
 class Overview:
     """The view in one language."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.outputs: list[Any] = []
@@ -102,7 +101,7 @@ class Overview:
         return below(self.t, list(shown.summaries.values()), shown.baselines, sort=wish)
 
 
-def left_out_note(t: Text, shown: Shown) -> Html | None:
+def left_out_note(t: Messages, shown: Shown) -> Html | None:
     """What the run was given and does not evaluate, if there is anything."""
     found = shown.report.left_out
     if not found:
@@ -111,4 +110,4 @@ def left_out_note(t: Text, shown: Shown) -> Html | None:
     listed = el("ul", *(el("li", sentence) for sentence in told))
     # That a mode does not fit a dataset costs no data.
     expected = all(each.rule in ("choice-modes", "open-modes") for each in found)
-    return note("na" if expected else "warn", el("b", say("left-title", t.language)), listed)
+    return note("na" if expected else "warn", el("b", localized("left-title", t.language)), listed)

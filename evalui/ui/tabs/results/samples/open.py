@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import share_of_one
 from evalui.report.analyses.open_answers.figures import ANSWERS
 from evalui.report.analyses.overview.leading import MAIN
@@ -18,7 +19,6 @@ from evalui.ui.components.paged_list import question_list
 from evalui.ui.components.widgets import card, field, note, select, status, table
 from evalui.ui.tabs.evaluate.run_form import one
 from evalui.ui.tabs.results.samples.question import source_line, written
-from evalui.ui.text import Text
 
 STATES = ("answered", "empty", "cut")
 SORTS = ("file", "worst", "best")
@@ -83,7 +83,7 @@ def choose(result: CellResult, wish: Wish) -> list[Line]:
 
 
 def filter_bar(
-    t: Text, row: CellRow, cells: Mapping[str, str], result: CellResult, wish: Wish
+    t: Messages, row: CellRow, cells: Mapping[str, str], result: CellResult, wish: Wish
 ) -> Html:
     """A field per filter that can tell questions apart."""
     subjects = list(dict.fromkeys(s.subject for s in result.samples.values() if s.subject))
@@ -112,7 +112,7 @@ def filter_bar(
     )
 
 
-def listing(t: Text, found: Sequence[Line], wish: Wish, opened: str, *, page_size: int) -> Html:
+def listing(t: Messages, found: Sequence[Line], wish: Wish, opened: str, *, page_size: int) -> Html:
     """The questions of one page; arrow keys move between them."""
     first = wish.page * page_size
     lines = found[first : first + page_size]
@@ -128,7 +128,7 @@ def listing(t: Text, found: Sequence[Line], wish: Wish, opened: str, *, page_siz
 
 
 def open_detail(
-    t: Text, line: Line, asked: Sequence[Asked], mode: ModeSpec, *, address: str
+    t: Messages, line: Line, asked: Sequence[Asked], mode: ModeSpec, *, address: str
 ) -> Html:
     """The card of one question: turns, reference and reply side by side, figures, prompt."""
     sample, trial = line.sample, line.trial
@@ -188,7 +188,7 @@ def _picker(
     return field(label, select(name, {**any_, **{value: value for value in values}}, chosen))
 
 
-def _item(t: Text, line: Line, opened: str, *, subject: str) -> Html:
+def _item(t: Messages, line: Line, opened: str, *, subject: str) -> Html:
     sample, state = line.sample, state_of(line.trial)
     word = span(t(f"answer.{state}"), cls=f"meta {_KINDS[state]}") if state != "answered" else None
     figure = span(share_of_one(line.closeness), cls="r") if line.closeness is not None else None
@@ -209,12 +209,12 @@ def _item(t: Text, line: Line, opened: str, *, subject: str) -> Html:
     )
 
 
-def _state(t: Text, trial: Trial) -> Html:
+def _state(t: Messages, trial: Trial) -> Html:
     state = state_of(trial)
     return status(_KINDS[state], t(f"answer.{state}"))
 
 
-def _conversation(t: Text, sample: Sample) -> Html | None:
+def _conversation(t: Messages, sample: Sample) -> Html | None:
     if not sample.history:
         return None
     turns = [
@@ -224,7 +224,7 @@ def _conversation(t: Text, sample: Sample) -> Html | None:
     return div(*turns, cls="turns")
 
 
-def _earlier_turns(t: Text, sample: Sample, trial: Trial) -> list[Html]:
+def _earlier_turns(t: Messages, sample: Sample, trial: Trial) -> list[Html]:
     """The answers before the last one, each with the question that followed it."""
     return [
         join(
@@ -237,7 +237,7 @@ def _earlier_turns(t: Text, sample: Sample, trial: Trial) -> list[Html]:
     ]
 
 
-def _last_turn(t: Text, sample: Sample, trial: Trial) -> Html:
+def _last_turn(t: Messages, sample: Sample, trial: Trial) -> Html:
     references = _references(sample, trial, max(len(trial.turns) - 1, 0))
     bare = el("p", t("answer.no_reference"), cls="meta gap-s") if not sample.references else None
     return join(_side_by_side(t, references, trial.reply or ""), bare)
@@ -250,7 +250,7 @@ def _references(sample: Sample, trial: Trial, turn: int) -> tuple[str, ...]:
     return sample.references if turn == max(len(trial.turns) - 1, 0) else ()
 
 
-def _side_by_side(t: Text, references: Sequence[str], reply: str) -> Html:
+def _side_by_side(t: Messages, references: Sequence[str], reply: str) -> Html:
     answer = el("p", reply, cls="text") if reply.strip() else el("p", t("answer.blank"), cls="dim")
     if not references:
         return div(el("b", t("answer.reply")), answer, cls="side gap")
@@ -274,14 +274,14 @@ def _side_by_side(t: Text, references: Sequence[str], reply: str) -> Html:
     )
 
 
-def _guidance(t: Text, sample: Sample) -> Html | None:
+def _guidance(t: Messages, sample: Sample) -> Html | None:
     text = sample.metadata.get("guidance", "")
     if not text:
         return None
     return el("details", el("summary", t("answer.guidance")), el("p", text, cls="text"), cls="gap")
 
 
-def _figures(t: Text, trial: Trial) -> Html | None:
+def _figures(t: Messages, trial: Trial) -> Html | None:
     if not trial.scores:
         return None
     scores = {name: values[0] for name, values in trial.scores.items()}
@@ -303,7 +303,7 @@ def _figures(t: Text, trial: Trial) -> Html | None:
     )
 
 
-def _prompts(t: Text, asked: Sequence[Asked], mode: ModeSpec) -> Html:
+def _prompts(t: Messages, asked: Sequence[Asked], mode: ModeSpec) -> Html:
     if mode.recorded:
         return el("p", t("answer.recorded"), cls="meta gap")
     prompts = [

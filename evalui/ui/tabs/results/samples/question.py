@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
+from evalui.messages import Messages
 from evalui.runs.database.records import Question
 from evalui.runs.database.sent_prompts import Asked
 from evalui.scoring.choice.circular import label
 from evalui.types import LETTERS, Generate, Loglik, Pattern, Prompt, Request, Sample, Trial, Variant
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import bar, card, note, status, table
-from evalui.ui.text import Text
 
 
 def detail(
-    t: Text, question: Question, asked: Sequence[Asked], pattern: Pattern, *, address: str
+    t: Messages, question: Question, asked: Sequence[Asked], pattern: Pattern, *, address: str
 ) -> Html:
     """The card of one question."""
     sample, trials = question.sample, question.trials
@@ -48,12 +48,12 @@ def detail(
     )
 
 
-def fixed_note(t: Text, sample: Sample) -> Html | None:
+def fixed_note(t: Messages, sample: Sample) -> Html | None:
     """Why a question is asked in the order as written only."""
     return div(note("warn", t(f"question.{sample.fixed}")), cls="gap-s") if sample.fixed else None
 
 
-def source_line(t: Text, sample: Sample, address: str) -> Html:
+def source_line(t: Messages, sample: Sample, address: str) -> Html:
     """Where a question comes from, and a button that copies its address."""
     file, line = sample.metadata.get("file", ""), sample.metadata.get("line", "")
     where = t("question.line", line=line, file=file) if file and line else file
@@ -74,7 +74,7 @@ def _gold(sample: Sample) -> str:
     return f"{LETTERS[sample.target]} · {sample.choices[sample.target]}"
 
 
-def _order(t: Text, pattern: Pattern, variant: Variant, place: int) -> str:
+def _order(t: Messages, pattern: Pattern, variant: Variant, place: int) -> str:
     """What an order of the options is called."""
     if variant.is_origin:
         return t("order.origin")
@@ -83,7 +83,7 @@ def _order(t: Text, pattern: Pattern, variant: Variant, place: int) -> str:
     return t("order.label", label=label(variant))
 
 
-def _variant(t: Text, trial: Trial, sample: Sample, title: str) -> Html:
+def _variant(t: Messages, trial: Trial, sample: Sample, title: str) -> Html:
     return div(
         div(el("b", title), _outcome(t, trial), cls="two"),
         div(
@@ -98,7 +98,7 @@ def _variant(t: Text, trial: Trial, sample: Sample, title: str) -> Html:
     )
 
 
-def _outcome(t: Text, trial: Trial) -> Html:
+def _outcome(t: Messages, trial: Trial) -> Html:
     if trial.reading.tied:
         return status("warn", t("outcome.tied"))
     if trial.correct is None:
@@ -123,7 +123,7 @@ def _choice(trial: Trial, sample: Sample, slot: int) -> Html:
     )
 
 
-def _scores(t: Text, trial: Trial) -> Html:
+def _scores(t: Messages, trial: Trial) -> Html:
     heads = ["", *(t(f"reading.{name}") for name in trial.scores)]
     rows: list[list[Child]] = [
         [LETTERS[slot], *(_score(scores, slot) for scores in trial.scores.values())]
@@ -137,7 +137,7 @@ def _score(scores: Sequence[float], slot: int) -> Child:
     return el("b", number) if scores[slot] == max(scores) else number
 
 
-def _rules(t: Text, trial: Trial, sample: Sample) -> Html:
+def _rules(t: Messages, trial: Trial, sample: Sample) -> Html:
     told: list[Child] = []
     for name, reading in trial.readings.items():
         if reading.choice is None:
@@ -150,11 +150,11 @@ def _rules(t: Text, trial: Trial, sample: Sample) -> Html:
     return join(*told)
 
 
-def _legend(t: Text, trials: Sequence[Trial]) -> str:
+def _legend(t: Messages, trials: Sequence[Trial]) -> str:
     return t("question.bars") if any(trial.probabilities for trial in trials) else ""
 
 
-def _explanation(t: Text, sample: Sample) -> Html | None:
+def _explanation(t: Messages, sample: Sample) -> Html | None:
     text = sample.metadata.get("explanation", "")
     return (
         join(el("h3", t("question.explanation"), cls="gap"), el("p", text, cls="dim"))
@@ -163,7 +163,7 @@ def _explanation(t: Text, sample: Sample) -> Html | None:
     )
 
 
-def _prompt(t: Text, entry: Asked, title: str, *, opened: bool) -> Html:
+def _prompt(t: Messages, entry: Asked, title: str, *, opened: bool) -> Html:
     first, *more = entry.requests
     return el(
         "details",
@@ -175,7 +175,7 @@ def _prompt(t: Text, entry: Asked, title: str, *, opened: bool) -> Html:
     )
 
 
-def _request(t: Text, request: Request) -> Html:
+def _request(t: Messages, request: Request) -> Html:
     prompt = request.prompt if isinstance(request, Generate) else request.context
     shown = el("pre", written(t, prompt))
     return join(shown, div(_continuation(request), cls="meta gap-s"))
@@ -189,7 +189,7 @@ def _continuation(request: Request) -> Html:
     return join()
 
 
-def written(t: Text, prompt: Prompt) -> Html:
+def written(t: Messages, prompt: Prompt) -> Html:
     """A prompt as it is read: a text as it is, a conversation with its roles."""
     if isinstance(prompt, str):
         return join(prompt)

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
+from evalui.messages import Messages
 from evalui.runs.database.records import CellRow, Facets, OutcomeFilter, Page
 from evalui.runs.spec import ModeSpec
 from evalui.types import LETTERS
@@ -20,7 +21,6 @@ from evalui.ui.tabs.results.run_view import Shown
 from evalui.ui.tabs.results.samples import open
 from evalui.ui.tabs.results.samples.open import Line, Wish
 from evalui.ui.tabs.results.samples.question import detail
-from evalui.ui.text import Text
 
 PAGE_SIZE = 100
 _OUTCOMES: Mapping[str, OutcomeFilter] = {name: name for name in get_args(OutcomeFilter)}
@@ -44,7 +44,7 @@ class Filters:
 class Samples:
     """The view in one language. The form in the browser is its whole state."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.outputs: list[Any] = []
@@ -149,7 +149,7 @@ def read_filters(form: Form) -> Filters:
 
 
 def filter_bar(
-    t: Text,
+    t: Messages,
     row: CellRow,
     cells: Mapping[str, str],
     facets: Facets,
@@ -184,7 +184,7 @@ def filter_bar(
     return div(*fields, cls="fields")
 
 
-def listing(t: Text, page: Page, wish: Filters, opened: str) -> Html:
+def listing(t: Messages, page: Page, wish: Filters, opened: str) -> Html:
     """The questions of one page; arrow keys move between them."""
     first = wish.page * PAGE_SIZE
     shown = (
@@ -228,7 +228,7 @@ def _address(row: CellRow, sample_id: str) -> str:
     return f"?{urlencode(wish)}"
 
 
-def _spoken(t: Text, outcomes: tuple[str, ...]) -> str:
+def _spoken(t: Messages, outcomes: tuple[str, ...]) -> str:
     return t("list.comma").join(t(f"outcome.{outcome}") for outcome in outcomes)
 
 

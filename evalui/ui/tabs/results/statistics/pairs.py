@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
+from evalui.messages import Messages
 from evalui.report.analyses.statistics.narrative import (
     comparison_about,
     least,
@@ -27,7 +28,6 @@ from evalui.ui.tabs.evaluate.run_form import whole
 from evalui.ui.tabs.results.overview.figures import model_places
 from evalui.ui.tabs.results.run_view import Shown
 from evalui.ui.tabs.runs.progress_table import model_name
-from evalui.ui.text import Text
 
 # What the slider offers: even steps would spend most of its way on sizes that tell no more.
 SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10_000)
@@ -36,7 +36,7 @@ _FINDINGS: Mapping[PairFinding, str] = {"steady": "apart"}
 _WANTED = (0.05, 0.02)  # differences for which the questions are told, as shares
 
 
-def pairs_title(t: Text, shown: Shown, found: Comparison) -> Html:
+def pairs_title(t: Messages, shown: Shown, found: Comparison) -> Html:
     """The widest difference between real models, a win before others, and what the grey is."""
     scripted = shown.baselines
     real = [p for p in found.pairs if not {p.first.model, p.second.model} & scripted]
@@ -54,7 +54,7 @@ def pairs_chart(shown: Shown, found: Comparison) -> go.Figure:
     return difference_chart(found.pairs, names, shown.language, colours=colours)
 
 
-def pairs_table(t: Text, found: Comparison) -> Html:
+def pairs_table(t: Messages, found: Comparison) -> Html:
     """The paired table: differences with their ranges, McNemar's test, Holm's p-values."""
     keys = ("pair", "difference", "n", "only", "mcnemar", "holm", "finding")
     rows = [_pair(t, pair) for pair in found.pairs]
@@ -70,7 +70,7 @@ def pairs_table(t: Text, found: Comparison) -> Html:
     )
 
 
-def power_table(t: Text, found: Comparison, wish: str) -> Html:
+def power_table(t: Messages, found: Comparison, wish: str) -> Html:
     """What difference may have been missed, now and with another number of questions.
 
     A pair that was told apart missed nothing.
@@ -121,7 +121,7 @@ def power_chart(found: Comparison, wish: str, language: Language) -> go.Figure:
     return needed_chart(SIZES[_place(wish, found)], language, omega=omega)
 
 
-def bands_card(t: Text, shown: Shown, found: Comparison | None) -> Html:
+def bands_card(t: Messages, shown: Shown, found: Comparison | None) -> Html:
     """Models in bands, with the ranks that each may have, and those that have none."""
     head = el("h2", t("statistics.bands"))
     if found is None or not (found.places or set(found.unranked.values()) - {"baseline"}):
@@ -150,7 +150,7 @@ def bands_card(t: Text, shown: Shown, found: Comparison | None) -> Html:
     )
 
 
-def _pair(t: Text, pair: Pair) -> list[Child]:
+def _pair(t: Messages, pair: Pair) -> list[Child]:
     found = pair.found
     difference = join(
         el("b", points(found)),
@@ -168,26 +168,26 @@ def _pair(t: Text, pair: Pair) -> list[Child]:
     ]
 
 
-def _alone(t: Text, pair: Pair) -> Child:
+def _alone(t: Messages, pair: Pair) -> Child:
     if pair.table is None:
         return "–"
     first, second = count(pair.table.first_only), count(pair.table.second_only)
     return t("statistics.only_of", first=first, second=second)
 
 
-def _mcnemar(t: Text, pair: Pair) -> Child:
+def _mcnemar(t: Messages, pair: Pair) -> Child:
     if pair.table is None or pair.table.mid is None or pair.table.exact is None:
         return "–"
     exact = t("statistics.exact", p=p_value(pair.table.exact))
     return span(p_value(pair.table.mid).removeprefix("= "), title=exact)
 
 
-def _names(t: Text, pair: Pair) -> Html:
+def _names(t: Messages, pair: Pair) -> Html:
     words = t("statistics.minus", first=pair.first.model, second=pair.second.model)
     return el("b", words)
 
 
-def _least(t: Text, difference: float | None) -> str:
+def _least(t: Messages, difference: float | None) -> str:
     if difference is None:
         return "–"
     return t("statistics.points", value=least(difference))

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import gradio as gr
 
+from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Measure, Summary
 from evalui.report.analyses.statistics.narrative import refusal_sentence
 from evalui.report.analyses.statistics.pairs import Comparison, comparisons
@@ -30,13 +31,12 @@ from evalui.ui.tabs.results.statistics.pairs import (
     power_table,
 )
 from evalui.ui.tabs.runs.progress_table import model_name
-from evalui.ui.text import Text
 
 
 class Statistics:
     """The view in one language. The fields of the tab are its state."""
 
-    def __init__(self, desk: Desk, t: Text) -> None:
+    def __init__(self, desk: Desk, t: Messages) -> None:
         self.desk = desk
         self.t = t
         self.outputs: list[Any] = []
@@ -132,7 +132,7 @@ def _key(kind: Comparison | Cell) -> str:
     return f"{kind.dataset}|{kind.label}"
 
 
-def pickers(t: Text, wish: Wish) -> Html:
+def pickers(t: Messages, wish: Wish) -> Html:
     """Which cells are compared, and by which figure."""
     assert wish.found is not None, "there is something to pick"
     measures = {name: t(f"measure.{name}") for name in wish.measures}
@@ -147,14 +147,14 @@ def pickers(t: Text, wish: Wish) -> Html:
     )
 
 
-def lonely(t: Text, wish: Wish) -> Html:
+def lonely(t: Messages, wish: Wish) -> Html:
     """Why nothing is compared."""
     refused = wish.found.refused if wish.found else ()
     lines = [note("na", refusal_sentence(each, t.language)) for each in refused]
     return card(*(lines or [el("p", t("statistics.no_pair"), cls="dim")]))
 
 
-def errors_card(t: Text, shown: Shown) -> Html:
+def errors_card(t: Messages, shown: Shown) -> Html:
     """The figure of each cell over its orders with its clustered error and design effect."""
     summaries = [summary for summary in shown.asked.values() if summary.accuracy]
     # A model without answers keeps its place, and with it the colours of those that follow.
@@ -178,7 +178,7 @@ def errors_card(t: Text, shown: Shown) -> Html:
     )
 
 
-def _error(t: Text, s: Summary) -> list[Child]:
+def _error(t: Messages, s: Summary) -> list[Child]:
     assert s.accuracy is not None, "only cells with answers are listed"
     found, n = s.clustered, count(s.n)
     if found is None:

@@ -1,15 +1,19 @@
 """Whatever a run leaves out is listed in its report, in both languages."""
 
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 
+import evalui.messages
 from evalui.report.analyses.overview.left_out import left_out_sentences
 from evalui.report.compile import Report, compile_report, markdown
 from evalui.report.export.files import write
-from evalui.report.sentences.left_out import LEFT_OUT_SENTENCES
 from evalui.types import LeftOut
 
+_SENTENCES = Path(evalui.messages.__file__).parent / "en" / "report_left_out.toml"
+RULES = tomllib.loads(_SENTENCES.read_text(encoding="utf-8")).keys() - {"left-title"}
 FOUND = (
     LeftOut("rows", "law", rows=1200),
     LeftOut("choice-modes", "qa", mode="cloze, generation"),
@@ -35,7 +39,7 @@ def test_each_thing_is_one_sentence_and_none_is_said_twice():
 
 
 def test_both_languages_name_the_same_things():
-    for rule in (key.removeprefix("left-") for key in LEFT_OUT_SENTENCES if key != "left-title"):
+    for rule in (key.removeprefix("left-") for key in RULES):
         one = LeftOut(rule, "DATASET", "WHAT", "MODE", "WHY", 7)
         (english,), (chinese,) = (left_out_sentences([one], lang) for lang in ("en", "zh"))
         for word in ("DATASET", "WHAT", "MODE", "WHY", "7"):

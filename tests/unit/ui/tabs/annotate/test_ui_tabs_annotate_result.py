@@ -11,11 +11,11 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 from ui_examples import HOSTILE
 
+from evalui.messages import messages
 from evalui.runs.database.votes import Choice, Mark
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.annotate.result import agreement_so_far
 from evalui.ui.tabs.annotate.tab import Annotate
-from evalui.ui.text import text
 from evalui.ui.web.routes import add_routes
 
 MakeAct = Callable[..., gr.EventData]
@@ -24,7 +24,7 @@ TAG = re.compile(r"<[^>]+>")
 
 @pytest.fixture
 def tab(desk: Desk) -> Annotate:
-    return Annotate(desk, text("en"))
+    return Annotate(desk, messages("en"))
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_how_far_one_agrees_does_not_hang_on_the_sides_one_was_shown(desk: Desk)
     for person in ("ann", "bob", "carl"):
         vote_all(desk, run_id, person, "Since")
     vote_all(desk, run_id, "dora", "do not")  # alone against two, wherever the sides are
-    told = agreement_so_far(desk, text("en"), desk.run(run_id), "ann")
+    told = agreement_so_far(desk, messages("en"), desk.run(run_id), "ann")
     assert "30 of 30" in told
 
 

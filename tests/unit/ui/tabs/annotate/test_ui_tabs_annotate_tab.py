@@ -8,19 +8,19 @@ import pytest
 from annotate_examples import NAMES, open_run, question
 from ui_examples import HOSTILE, built
 
+from evalui.messages import messages
 from evalui.runs.database.votes import Mark
 from evalui.types import Sample
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.annotate.ballot import AGREEMENT_AFTER
 from evalui.ui.tabs.annotate.tab import Annotate
-from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
 
 
 @pytest.fixture
 def tab(desk: Desk) -> Annotate:
-    return Annotate(desk, text("en"))
+    return Annotate(desk, messages("en"))
 
 
 @pytest.fixture
@@ -282,7 +282,7 @@ def test_a_conversation_shows_every_turn(tab: Annotate, act: MakeAct, desk: Desk
 
 
 def test_the_page_speaks_chinese(desk: Desk, act: MakeAct):
-    page = Annotate(desk, text("zh")).answer(open_run(desk), act("open", voter="甲"))
+    page = Annotate(desk, messages("zh")).answer(open_run(desk), act("open", voter="甲"))
     for shown in ("哪个回答更好？", "都不好", "撤销上一票", "您的名字"):
         assert shown in page
 

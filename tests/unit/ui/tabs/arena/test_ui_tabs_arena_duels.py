@@ -6,12 +6,12 @@ import gradio as gr
 import pytest
 from ui_arena_examples import better, judged, open_desk, questions
 
+from evalui.messages import messages
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.components.html import Html
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.arena.duels import PAGE_SIZE
 from evalui.ui.tabs.arena.tab import Arena
-from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
 
@@ -24,7 +24,7 @@ def arena_desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
 @pytest.fixture(scope="module")
 def tab(arena_desk: Desk) -> Arena:
     """Not laid out: what its handlers return holds the head and the open view alone."""
-    return Arena(arena_desk, text("en"))
+    return Arena(arena_desk, messages("en"))
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import pytest
 from ui_arena_examples import add_run, begin, better, end, judge_some, judged, open_desk, questions
 from ui_examples import GOOD, HOSTILE, built
 
+from evalui.messages import messages
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.components.fragment import SKIP
 from evalui.ui.services.service import Desk
@@ -16,7 +17,6 @@ from evalui.ui.tabs.arena.arena_cache import Arenas
 from evalui.ui.tabs.arena.client_state import Seen
 from evalui.ui.tabs.arena.tab import SUBS, Arena
 from evalui.ui.tabs.evaluate.run_form import Form
-from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
 
@@ -34,12 +34,12 @@ def run_id(arena_desk: Desk) -> str:
 @pytest.fixture(scope="module")
 def tab(arena_desk: Desk) -> Arena:
     """Not laid out: what its handlers return holds the head and the open view alone."""
-    return Arena(arena_desk, text("en"))
+    return Arena(arena_desk, messages("en"))
 
 
 @pytest.fixture(scope="module")
 def laid_out(arena_desk: Desk) -> Arena:
-    tab = Arena(arena_desk, text("en"))
+    tab = Arena(arena_desk, messages("en"))
 
     def lay_out() -> None:
         with gr.Blocks():
@@ -62,7 +62,7 @@ def fills(outputs: tuple[Any, ...]) -> list[bool]:
 
 
 def test_without_a_run_the_next_step_is_told(tmp_path: Path):
-    said = page(Arena(open_desk(tmp_path), text("en")), "")
+    said = page(Arena(open_desk(tmp_path), messages("en")), "")
     assert "No duels yet" in said
     assert "Start a run with open questions and a judge, or try the sample." in said
     assert 'data-tab="tab-evaluate"' in said
@@ -76,7 +76,7 @@ def test_without_a_run_those_with_duels_are_offered(tab: Arena, arena_desk: Desk
 
 
 def test_a_run_of_multiple_choice_says_that_it_has_no_duels(desk: Desk, finished: Any):
-    said = page(Arena(desk, text("en")), finished(GOOD))
+    said = page(Arena(desk, messages("en")), finished(GOOD))
     assert "This run has no duels" in said
 
 
@@ -252,7 +252,7 @@ def test_each_judge_is_held_against_people(arena_desk: Desk):
     run_id = judged(arena_desk, judges=["judge", "second"])
     votes = [Verdict(Duel("open/q0", "late", "early"), "a", "ann")]
     arena_desk.store.add_votes(run_id, {"": votes})
-    source = Arenas(arena_desk, text("en"))
+    source = Arenas(arena_desk, messages("en"))
     assert [one.by for one in source.of(run_id)] == ["panel", "judge", "second", "people"]
     found = [source.agreement(run_id, place) for place in range(5)]
     assert [one and one.n for one in found] == [1, 1, 1, None, None]
@@ -344,7 +344,7 @@ def test_nothing_in_questions_answers_or_replies_becomes_markup(tab: Arena, host
 
 def test_both_languages_know_every_word(arena_desk: Desk):
     run_id = judged(arena_desk, injected=(1,), judges=["judge", "second"])
-    tab = Arena(arena_desk, text("zh"))
+    tab = Arena(arena_desk, messages("zh"))
     form: Form = {}
     for sub in SUBS:
         assert tab.enter(run_id, form | {"sub": sub})

@@ -10,6 +10,7 @@ import pytest
 from starlette.datastructures import QueryParams
 from ui_examples import HOSTILE, built
 
+from evalui.messages import messages
 from evalui.report.analyses.statistics.pairs import Pair
 from evalui.runs.database.store import Store
 from evalui.runs.worker.main import Worker
@@ -22,7 +23,6 @@ from evalui.ui.tabs.compare.questions import PAGE_SIZE
 from evalui.ui.tabs.compare.selection import Offers, contenders, obstacles, read_ids
 from evalui.ui.tabs.compare.tab import Compare
 from evalui.ui.tabs.evaluate.run_form import Form, read_draft
-from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
 MODELS = """
@@ -97,7 +97,7 @@ def both(desk: Desk) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def tab(desk: Desk) -> Compare:
-    tab = Compare(desk, text("en"))
+    tab = Compare(desk, messages("en"))
 
     def lay_out() -> None:
         with gr.Blocks(analytics_enabled=False):
@@ -126,7 +126,7 @@ def page(tab: Compare, *chosen: str, **form: str) -> str:
 
 
 def test_without_a_finished_run_the_next_step_is_told(tmp_path: Path):
-    said = told(Compare(open_desk(tmp_path), text("en")).enter("", {"tab": "compare"}))
+    said = told(Compare(open_desk(tmp_path), messages("en")).enter("", {"tab": "compare"}))
     assert "Nothing to compare yet" in said
     assert 'data-tab="tab-evaluate"' in said
 
@@ -143,7 +143,7 @@ def test_a_cell_of_other_rules_is_grey_and_says_why(tmp_path: Path, act: MakeAct
     desk = open_desk(tmp_path)
     first = cells(desk, run(desk, csv(4), ["perfect"]))["perfect"]
     other = cells(desk, run(desk, csv(4), ["perfect"], pattern="origin"))["perfect"]
-    tab = Compare(desk, text("en"))
+    tab = Compare(desk, messages("en"))
     tab.outputs = list(range(9))
     head = tab.answer("", act("set", {"cells": [first]}, name="cells"))[2]
     assert "Not comparable with perfect: other option orders." in head
@@ -254,7 +254,7 @@ def test_one_model_of_two_runs_has_two_names_and_no_difference(
 def test_few_questions_show_counts_and_no_test(tmp_path: Path):
     desk = open_desk(tmp_path)
     found = cells(desk, run(desk, csv(8), ["perfect", "biased"]))
-    said = page(Compare(desk, text("en")), *found.values())
+    said = page(Compare(desk, messages("en")), *found.values())
     assert "too few questions to tell (8)" in said
     assert "Under 30 questions no test is shown" in said
     assert "McNemar mid-p = " not in said
@@ -363,7 +363,7 @@ def test_hostile_text_stays_text(tmp_path: Path):
     found = cells(
         desk, run(desk, csv(8, first=name), ["perfect", "always-A"], name="<script>x</script>")
     )
-    said = page(Compare(desk, text("en")), *found.values(), question="quiz/0")
+    said = page(Compare(desk, messages("en")), *found.values(), question="quiz/0")
     assert "&lt;img src=x" in said
     assert "<img" not in said
     assert "<script" not in said
@@ -375,7 +375,7 @@ def test_hostile_text_stays_text(tmp_path: Path):
 def test_somebody_elses_cells_are_no_such_run(desk: Desk, ids: dict[str, str]):
     other = Desk(desk.settings, desk.store, owner="somebody-else")
     said = told(
-        Compare(other, text("en")).enter(
+        Compare(other, messages("en")).enter(
             "", {"tab": "compare", "cells": f"{ids['perfect']},{ids['biased']}"}
         )
     )
@@ -385,7 +385,7 @@ def test_somebody_elses_cells_are_no_such_run(desk: Desk, ids: dict[str, str]):
 
 
 def test_somebody_elses_run_is_no_such_run(desk: Desk, both: tuple[str, str]):
-    other = Compare(Desk(desk.settings, desk.store, owner="somebody-else"), text("en"))
+    other = Compare(Desk(desk.settings, desk.store, owner="somebody-else"), messages("en"))
     assert "There is no such run." in told(other.enter(both[0], {"tab": "compare"}))
 
 
@@ -410,7 +410,7 @@ def test_a_run_deleted_in_another_window_is_told(tmp_path: Path, act: MakeAct):
     desk = open_desk(tmp_path)
     run_id = run(desk, csv(8), ["perfect", "always-A"])
     found = ",".join(cells(desk, run_id).values())
-    tab = Compare(desk, text("en"))
+    tab = Compare(desk, messages("en"))
     assert "Where they part" in told(tab.enter("", {"tab": "compare", "cells": found}))
     desk.store.delete(run_id)
     for do in ("page", "question", "pair"):
@@ -427,7 +427,7 @@ def test_another_tab_leaves_the_page_empty_until_it_is_pressed(tab: Compare, bot
 
 
 def test_whoever_votes_is_told_no_names(desk: Desk):
-    tab = Compare(desk, text("en"))
+    tab = Compare(desk, messages("en"))
     tab.outputs = list(range(9))
     closed = tab.closed()
     assert "Names stay hidden while you vote" in told(closed)
@@ -468,6 +468,6 @@ def test_every_output_gets_a_value(tab: Compare):
 
 
 def test_both_languages_tell_it(desk: Desk, ids: dict[str, str]):
-    said = page(Compare(desk, text("zh")), ids["perfect"], ids["biased"])
+    said = page(Compare(desk, messages("zh")), ids["perfect"], ids["biased"])
     assert "perfect 比 biased 高" in said
     assert "分歧在哪里" in said

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from ui_open_examples import ANSWERS, finish, given, open_desk, open_form
 
+from evalui.messages import messages
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.compare.tab import Compare
-from evalui.ui.text import text
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def ids(desk: Desk) -> Mapping[str, str]:
 
 
 def page(desk: Desk, *chosen: str, **form: str) -> str:
-    outputs: Sequence[Any] = Compare(desk, text("en")).enter(
+    outputs: Sequence[Any] = Compare(desk, messages("en")).enter(
         "", {"tab": "compare", "cells": ",".join(chosen), **form}
     )
     return "".join(part for part in outputs[2:] if isinstance(part, str))

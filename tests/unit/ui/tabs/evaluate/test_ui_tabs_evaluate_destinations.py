@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from ui_open_examples import MODELS, open_desk, open_form, subjective
 
+from evalui.messages import messages
 from evalui.ui.components.fragment import Form
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.evaluate.tab import Evaluate
-from evalui.ui.text import text
 
 _CATALOG = (
     MODELS
@@ -35,14 +35,14 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def _page(desk: Desk, form: Form, language: str = "en") -> str:
-    return Evaluate(desk, text(language)).show(form)
+    return Evaluate(desk, messages(language)).show(form)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_what_is_answered_here_stays_here(desk: Desk, language: str):
     page = _page(desk, open_form(desk, models=["perfect", "near-chat"]), language)
     assert _STAYS[language] in page
-    assert text(language)("away.to", hosts="127.0.0.1") not in page
+    assert messages(language)("away.to", hosts="127.0.0.1") not in page
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ from ui_open_examples import (
     subjective,
 )
 
+from evalui.messages import messages
 from evalui.runs.spec import read_spec
 from evalui.ui.components.fragment import Form
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.evaluate.run_form import read_draft
 from evalui.ui.tabs.evaluate.tab import Evaluate
-from evalui.ui.text import text
 
 PRICED = """
 [perfect]
@@ -42,7 +42,7 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.fixture
 def tab(desk: Desk) -> Evaluate:
-    return Evaluate(desk, text("en"))
+    return Evaluate(desk, messages("en"))
 
 
 def box(page: str, name: str, value: str) -> str:
@@ -128,13 +128,13 @@ def test_answers_find_their_questions(tab: Evaluate, desk: Desk, act: MakeAct):
 def test_faults_of_answers_are_told_with_line_and_reason(desk: Desk):
     bad = answers() + b"no JSON at all\n" + lines([{"index": "", "answer": "?"}] * 5)
     form = open_form(desk) | given(desk, bad)
-    page = Evaluate(desk, text("en")).show(form)
+    page = Evaluate(desk, messages("en")).show(form)
     assert "6 rows cannot be used" in page
     assert "line 6</span> · neither an index nor a question; expected: one of them" in page
     assert "line 9</span>" in page
     assert "line 10</span>" not in page
     assert "and 1 more" in page
-    page = Evaluate(desk, text("zh")).show(form)
+    page = Evaluate(desk, messages("zh")).show(form)
     assert "第 5 行</span> · 不是 JSON 对象" in page
 
 
@@ -256,7 +256,7 @@ def test_two_lists_meet_each_other_only(tab: Evaluate, desk: Desk):
 
 def test_a_price_is_told_if_it_is_known(tmp_path: Path):
     desk = open_desk(tmp_path, PRICED)
-    page = Evaluate(desk, text("en")).show(open_form(desk, models=["perfect"], judging=[]))
+    page = Evaluate(desk, messages("en")).show(open_form(desk, models=["perfect"], judging=[]))
     assert "about US$ 2.0" in page  # 4 replies of at most 512 tokens, at 1000 a million
 
 
@@ -307,7 +307,7 @@ def test_a_sheet_can_be_chosen(tab: Evaluate, desk: Desk, tmp_path: Path):
 
 
 def test_a_chinese_page_speaks_chinese(desk: Desk):
-    page = Evaluate(desk, text("zh")).show(open_form(desk) | given(desk))
+    page = Evaluate(desk, messages("zh")).show(open_form(desk) | given(desk))
     for word in ("3 题有参考答案", "4 题中的 4 题有回答", "由评委阅读回答", "其中评委"):
         assert word in page
 

@@ -8,10 +8,10 @@ import pytest
 from starlette.datastructures import QueryParams
 from ui_examples import FAULTY, GOOD, HOSTILE, built
 
+from evalui.messages import messages
 from evalui.ui.components.fragment import SKIP, Form
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.evaluate.tab import Evaluate
-from evalui.ui.text import text
 
 MakeForm = Callable[..., Form]
 MakeAct = Callable[..., gr.EventData]
@@ -19,7 +19,7 @@ MakeAct = Callable[..., gr.EventData]
 
 @pytest.fixture
 def tab(desk: Desk) -> Evaluate:
-    return Evaluate(desk, text("en"))
+    return Evaluate(desk, messages("en"))
 
 
 def start_button(page: str) -> str:
@@ -85,7 +85,7 @@ def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
 
 
 def test_a_chinese_page_translates_the_faults(desk: Desk, form_for: MakeForm):
-    page = Evaluate(desk, text("zh")).show(form_for(FAULTY))
+    page = Evaluate(desk, messages("zh")).show(form_for(FAULTY))
     assert "答案不是选项之一：“E”" in page
     assert "one of A, B, C, D" not in page
     assert "有不可用的行" in page
@@ -191,7 +191,7 @@ def test_a_file_that_is_no_table_is_told_on_the_empty_page(tab: Evaluate, desk: 
 def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
     desk: Desk, act: MakeAct, file: str, content: bytes, told: str
 ):
-    tab = Evaluate(desk, text("zh"))
+    tab = Evaluate(desk, messages("zh"))
     assert told in tab.answer(act("uploaded", upload=desk.keep([(file, content)])))
 
 
@@ -208,7 +208,7 @@ def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
 def test_a_chinese_page_tells_in_chinese_what_cannot_work(
     desk: Desk, form_for: MakeForm, fields: Form, told: str
 ):
-    page = Evaluate(desk, text("zh")).show(form_for(**fields))
+    page = Evaluate(desk, messages("zh")).show(form_for(**fields))
     assert told in page
     assert "没有文件夹 " in page  # the model that cannot be loaded
 

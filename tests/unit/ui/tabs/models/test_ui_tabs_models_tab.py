@@ -13,7 +13,7 @@ import gradio as gr
 import pytest
 from ui_examples import HOSTILE, MODELS, built
 
-from evalui.errors import sentence
+from evalui.messages import messages, sentence
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import ModelState
 from evalui.models.user_catalog import additions_beside
@@ -30,7 +30,6 @@ from evalui.ui.tabs.evaluate.model_choice import models_card
 from evalui.ui.tabs.evaluate.run_form import read_draft
 from evalui.ui.tabs.evaluate.tab import Evaluate
 from evalui.ui.tabs.models.tab import Models
-from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
 LATE = str(ASSETS / "models" / "demo-late")
@@ -48,7 +47,7 @@ def devices(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 @pytest.fixture
 def tab(desk: Desk) -> Models:
-    return Models(desk, text("en"))
+    return Models(desk, messages("en"))
 
 
 def write(desk: Desk, more: str) -> None:
@@ -263,7 +262,7 @@ def test_names_and_paths_never_become_markup(tab: Models, desk: Desk):
 
 
 def test_a_chinese_page_speaks_chinese(desk: Desk):
-    told = page(Models(desk, text("zh")))
+    told = page(Models(desk, messages("zh")))
     assert "不可用" in told
     assert "没有文本：它不给出文本的概率。" in told
 
@@ -289,7 +288,7 @@ class Moody(Far):
         return SimpleNamespace(close=lambda: None)
 
 
-AWAY = sentence("The endpoint cannot be asked: {reason}.", "endpoint-down", reason="it is away")
+AWAY = sentence("error.endpoint-down", reason="it is away")
 
 
 @pytest.fixture
@@ -726,7 +725,7 @@ def test_the_base_is_one_click_away_when_its_tuned_model_is_chosen():
         "tuned": ModelEntry("tuned", "scripted", path="/m", adapter="/a"),
     }
     known = [ModelState(entry, frozenset({"generate"}), "") for entry in states.values()]
-    t = text("en")
+    t = messages("en")
     assert "and its base" not in models_card(t, known, {"models": ["base"]})
     assert 'value="base" aria-label="and its base, base"' in models_card(
         t, known, {"models": ["tuned"]}
@@ -741,8 +740,8 @@ def test_a_choice_tells_why_a_mode_is_skipped_in_the_backends_words():
     lacks = {"loglik": "it drops echo"}
     known = ModelState(entry, frozenset({"next_token", "generate"}), "", lacks)  # type: ignore[arg-type]
     form: Form = {"models": ["far"], "modes": ["cloze"]}
-    assert "Skips Cloze: it drops echo." in models_card(text("en"), [known], form)
-    assert "endpoint" in models_card(text("en"), [known], form)
+    assert "Skips Cloze: it drops echo." in models_card(messages("en"), [known], form)
+    assert "endpoint" in models_card(messages("en"), [known], form)
 
 
 @pytest.mark.parametrize(("spellings", "skipped"), [("common", False), ("lm_eval", True)])
@@ -753,7 +752,7 @@ def test_letters_as_lm_eval_scores_them_need_the_probability_of_a_text(
     lacks = {"loglik": "it drops echo"}
     known = ModelState(entry, frozenset({"next_token"}), "", lacks)  # type: ignore[arg-type]
     form: Form = {"models": ["far"], "modes": ["multiple_choice"], "spellings": spellings}
-    assert ("it drops echo" in models_card(text("en"), [known], form)) == skipped
+    assert ("it drops echo" in models_card(messages("en"), [known], form)) == skipped
 
 
 def test_an_address_chooses_models_before_there_is_a_file(desk: Desk):
@@ -769,7 +768,7 @@ def test_an_address_chooses_models_before_there_is_a_file(desk: Desk):
     assert "Chosen: biased, always-A." in shown
     upload = desk.keep_sample()
     form: Form = {"uploads": [upload], "models": ["biased", "always-A"], "kinds": []}
-    chosen = Evaluate(desk, text("en")).show(form)
+    chosen = Evaluate(desk, messages("en")).show(form)
     assert 'value="biased" aria-label="biased" data-many checked' in chosen
     assert (
         'value="multiple_choice" aria-label="Multiple choice, letters" data-many checked' in chosen
@@ -849,5 +848,5 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_said_to_answer(
 def test_baselines_stand_behind_the_models_that_were_added():
     entries = (ModelEntry("rule", "scripted", baseline=True), ModelEntry("added", "openai"))
     known = [ModelState(entry, frozenset({"generate"}), "") for entry in entries]
-    shown = models_card(text("en"), known, {})
+    shown = models_card(messages("en"), known, {})
     assert shown.index('value="added"') < shown.index('value="rule"')

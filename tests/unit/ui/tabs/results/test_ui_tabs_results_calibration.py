@@ -4,9 +4,9 @@ import pytest
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD, laid_out, shown
 
+from evalui.messages import messages
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.results.calibration import CalibrationView
-from evalui.ui.text import text
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def many(room: Desk) -> str:
 
 @pytest.fixture(scope="module")
 def view(room: Desk) -> CalibrationView:
-    return laid_out(CalibrationView(room, text("en")))
+    return laid_out(CalibrationView(room, messages("en")))
 
 
 def test_letters_have_both_errors_and_their_mass(view: CalibrationView, many: str):

@@ -8,13 +8,13 @@ import pytest
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
 
+from evalui.messages import messages
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.types import Cell, CellResult, Reading, Sample, Trial, Variant
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.results.choices_only_card import choices_card
 from evalui.ui.tabs.results.health import HealthView
 from evalui.ui.tabs.results.run_view import Shown
-from evalui.ui.text import text
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Desk:
 
 @pytest.fixture(scope="module")
 def view(room: Desk) -> HealthView:
-    return HealthView(room, text("en"))
+    return HealthView(room, messages("en"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def reading(place: int, *, found: bool) -> Reading:
 
 def card(blind: int, whole: int, n: int = 200) -> str:
     cells = {1: summary("multiple_choice", whole, n), 2: summary("choices_only", blind, n)}
-    return choices_card(text("en"), cast(Shown, Given(cells)), "colours")
+    return choices_card(messages("en"), cast(Shown, Given(cells)), "colours")
 
 
 def test_the_figures_are_those_of_the_evaluate_page(view: HealthView, room: Desk):

@@ -8,13 +8,13 @@ import pytest
 from ui_examples import built
 from ui_open_examples import answers, finish, given, lines, open_desk, open_form
 
+from evalui.messages import messages
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import duel_lines, write
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.arena.tab import Arena
 from evalui.ui.tabs.compare.tab import Compare
 from evalui.ui.tabs.results.tab import Results
-from evalui.ui.text import text
 
 _CAPITALS = (
     ("中国", "北京"),
@@ -74,7 +74,7 @@ def run_id(desk: Desk) -> str:
 
 
 def _results(desk: Desk, language: str) -> Results:
-    tab = Results(desk, text(language))
+    tab = Results(desk, messages(language))
 
     def build() -> None:
         with gr.Blocks(analytics_enabled=False):
@@ -85,7 +85,7 @@ def _results(desk: Desk, language: str) -> Results:
 
 
 def _arena(desk: Desk, language: str) -> Arena:
-    tab = Arena(desk, text(language))
+    tab = Arena(desk, messages(language))
 
     def build() -> None:
         with gr.Blocks(analytics_enabled=False):
@@ -179,7 +179,7 @@ def test_compare_goes_by_recall_too_and_offers_rouge(desk: Desk, run_id: str):
 
     def compared(**wish: str) -> str:
         form = {"tab": "compare", "cells": ",".join(cells), **wish}
-        outputs = Compare(desk, text("en")).enter("", form)
+        outputs = Compare(desk, messages("en")).enter("", form)
         return "".join(part for part in outputs[2:] if isinstance(part, str))
 
     assert "long beats brief by 0.50 of recall (ROUGE-L)" in compared()

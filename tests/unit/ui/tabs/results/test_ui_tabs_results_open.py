@@ -19,12 +19,12 @@ from ui_open_examples import (
     subjective,
 )
 
+from evalui.messages import messages
 from evalui.report.analyses.open_answers.figures import AnswerPair
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.results.overview.open import pair_sentence
 from evalui.ui.tabs.results.tab import Results
 from evalui.ui.tabs.runs.progress_table import matrix, mode_words
-from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
 
@@ -36,7 +36,7 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.fixture
 def tab(desk: Desk) -> Results:
-    tab = Results(desk, text("en"))
+    tab = Results(desk, messages("en"))
 
     def build() -> None:
         with gr.Blocks(analytics_enabled=False):
@@ -147,7 +147,7 @@ def test_marks_of_single_answers_are_shown(tab: Results, desk: Desk):
 def test_a_pair_is_told_as_the_test_says(value: float, p: float, told: str):
     ends = (0.05, 0.19) if value > 0 else (-0.19, -0.05)
     pair = AnswerPair("a", "b", "rouge-l-f", value, *ends, p, 1200)
-    assert pair_sentence(text("en"), pair) == told
+    assert pair_sentence(messages("en"), pair) == told
 
 
 def test_too_few_questions_tell_no_models_apart(tab: Results, desk: Desk):
@@ -233,7 +233,7 @@ def test_a_judge_is_not_offered_among_the_samples(tab: Results, desk: Desk):
 
 
 def test_the_matrix_calls_nothing_accuracy_that_is_none(desk: Desk):
-    t = text("en")
+    t = messages("en")
     run_id = finish(desk, open_form(desk, models=["perfect"]) | given(desk))
     cells = desk.store.cells(run_id)
     page = matrix(t, cells, desk.baselines())

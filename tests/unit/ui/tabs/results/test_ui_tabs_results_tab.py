@@ -7,12 +7,12 @@ import pytest
 from ui_choice_examples import MANY
 from ui_examples import GOOD, HOSTILE, built
 
+from evalui.messages import messages
 from evalui.ui.components.fragment import SKIP, Form
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.evaluate.run_form import read_draft
 from evalui.ui.tabs.results.run_view import Shown
 from evalui.ui.tabs.results.tab import VIEWS, Results
-from evalui.ui.text import text
 
 Finished = Callable[..., str]
 MakeAct = Callable[..., gr.EventData]
@@ -20,7 +20,7 @@ MakeAct = Callable[..., gr.EventData]
 
 @pytest.fixture
 def tab(desk: Desk) -> Results:
-    tab = Results(desk, text("en"))
+    tab = Results(desk, messages("en"))
 
     def lay_out() -> None:
         with gr.Blocks():
@@ -226,8 +226,8 @@ def test_a_live_run_tells_how_far_it_is_and_offers_the_newest_figures(
     head = tab.head(Shown(desk, tab.t, run_id))
     assert told in head
     assert f'href="?run={run_id}&amp;tab=results" data-param="tab" data-value="results"' in head
-    assert "仍在运行：已完成 0 / 16。" in Results(desk, text("zh")).head(
-        Shown(desk, text("zh"), run_id)
+    assert "仍在运行：已完成 0 / 16。" in Results(desk, messages("zh")).head(
+        Shown(desk, messages("zh"), run_id)
     )
 
 

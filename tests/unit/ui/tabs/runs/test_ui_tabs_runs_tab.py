@@ -7,6 +7,7 @@ import gradio as gr
 import pytest
 from ui_examples import HOSTILE, built
 
+from evalui.messages import messages
 from evalui.runs.spec import read_spec, write_spec
 from evalui.runs.worker.main import Worker
 from evalui.ui.components.client_state import kept_text, read_kept
@@ -15,14 +16,13 @@ from evalui.ui.services.service import Desk
 from evalui.ui.tabs.evaluate.run_form import read_draft
 from evalui.ui.tabs.runs.run_labels import run_words
 from evalui.ui.tabs.runs.tab import Runs, Said, Seen
-from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
 
 
 @pytest.fixture
 def tab(desk: Desk) -> Runs:
-    return Runs(desk, text("en"))
+    return Runs(desk, messages("en"))
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_the_matrix_has_a_cell_for_every_model_and_mode(tab: Runs, finished: Cal
 def test_a_chinese_page_tells_in_chinese_why_a_cell_cannot_run(
     desk: Desk, finished: Callable[..., str]
 ):
-    assert "always-A 不能用这种方式：它不给出文本的概率。" in Runs(desk, text("zh")).show(
+    assert "always-A 不能用这种方式：它不给出文本的概率。" in Runs(desk, messages("zh")).show(
         finished()
     )
 
@@ -61,7 +61,7 @@ def test_a_chinese_page_tells_in_chinese_how_a_run_failed(desk: Desk, queued: Ca
     run_id = queued()
     Worker(desk.store, dict).work_once()  # a server that has lost its models
     told = "没有名为 &#x27;biased&#x27; 的模型。"
-    assert told in Runs(desk, text("zh")).show(run_id)
+    assert told in Runs(desk, messages("zh")).show(run_id)
     figures = desk.report(run_id, "zh").summaries
     assert figures[0].error.startswith("没有名为 'biased' 的模型。")
 
@@ -248,9 +248,10 @@ def test_several_numbers_of_examples_are_told_together():
     )
     row = SimpleNamespace(spec=write_spec(spec))
     assert (
-        run_words(text("en"), row) == "a, b, c and 2 more · cloze, 0 / 5 examples; reply, 1 example"
+        run_words(messages("en"), row)
+        == "a, b, c and 2 more · cloze, 0 / 5 examples; reply, 1 example"
     )
-    assert run_words(text("zh"), row).startswith("a、b、c 等，另有 2 个 · ")
+    assert run_words(messages("zh"), row).startswith("a、b、c 等，另有 2 个 · ")
 
 
 def test_a_judged_run_tells_how_it_is_judged():
@@ -259,7 +260,7 @@ def test_a_judged_run_tells_how_it_is_judged():
         '"baseline", "baseline": ["a"], "orders": "single", "sample": 9, "conflict": "half", '
         '"template": "score10-en.1", "max_tokens": 5}}'
     )
-    told = run_words(text("en"), SimpleNamespace(spec=write_spec(spec)))
+    told = run_words(messages("en"), SimpleNamespace(spec=write_spec(spec)))
     assert told.split(" · ")[2:] == [
         "judged by j",
         "pairs with a baseline",
@@ -273,7 +274,7 @@ def test_a_judged_run_tells_how_it_is_judged():
 
 
 def test_a_run_of_another_version_is_listed_without_its_settings():
-    assert run_words(text("en"), SimpleNamespace(spec='{"from": "the future"}')) == ""
+    assert run_words(messages("en"), SimpleNamespace(spec='{"from": "the future"}')) == ""
 
 
 def test_a_run_without_rows_with_equal_options_says_so(

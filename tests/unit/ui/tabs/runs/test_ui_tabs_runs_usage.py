@@ -7,7 +7,8 @@ import gradio as gr
 import pytest
 from ui_examples import HOSTILE
 
-from evalui.errors import EvaluiError, sentence
+from evalui.errors import EvaluiError
+from evalui.messages import messages, sentence
 from evalui.report.compile import markdown
 from evalui.runs.database import usage
 from evalui.runs.database.records import Lease
@@ -18,7 +19,6 @@ from evalui.ui.services.service import Desk
 from evalui.ui.tabs.evaluate.run_form import read_draft
 from evalui.ui.tabs.runs.progress_table import matrix
 from evalui.ui.tabs.runs.tab import Runs
-from evalui.ui.text import text
 
 PRICED = """
 [biased]
@@ -33,9 +33,8 @@ baseline = true
 options = { rule = "always-A" }
 """
 WHY = sentence(
-    "{why} Given up after {n} minutes without an answer; resume the run to go on.",
-    "gave-up",
-    why=sentence("The model {name!r} is unknown.", "no-such-rule", name="x"),
+    "error.gave-up",
+    why=sentence("error.The model {name!r} is unknown.", "no-such-rule", name="x"),
     n="30",
 )
 
@@ -51,7 +50,7 @@ def lease(desk: Desk, form_for: Callable[..., Form]) -> Lease:
 
 
 def page(desk: Desk, language: Language = "en") -> str:
-    return Runs(desk, text(language)).show("")
+    return Runs(desk, messages(language)).show("")
 
 
 def price(desk: Desk) -> None:
@@ -146,7 +145,7 @@ def test_what_a_server_says_never_becomes_markup(desk: Desk, lease: Lease):
 def test_a_run_whose_model_is_being_opened_says_so(desk: Desk, lease: Lease):
     running, waiting = desk.store.cells(lease.run_id)
     cells = [replace(running, state="waiting"), waiting]
-    t = text("en")
+    t = messages("en")
     assert "loading the model" not in str(matrix(t, [running, waiting], (), at_work=True))
     assert str(matrix(t, cells, (), at_work=True)).count("loading the model") == 1
     assert "loading the model" not in str(matrix(t, cells, ()))
@@ -168,7 +167,7 @@ def test_a_run_is_stopped_and_deleted_with_a_broken_catalog(
     desk: Desk, lease: Lease, act: Callable[..., gr.EventData]
 ):
     desk.settings.models.write_text("[biased", encoding="utf-8")
-    tab = Runs(desk, text("en"))
+    tab = Runs(desk, messages("en"))
     tab.answer("", act("stop", run=lease.run_id))
     desk.store.stop(lease)
     tab.answer("", act("delete", run=lease.run_id))
@@ -183,7 +182,7 @@ def test_the_catalog_is_read_once_for_a_page(
     read: list[int] = []
     catalog = desk.catalog()
     monkeypatch.setattr(Desk, "catalog", lambda _: read.append(1) or catalog)
-    Runs(desk, text("en")).show(lease.run_id)
+    Runs(desk, messages("en")).show(lease.run_id)
     assert len(read) == 1
 
 

@@ -7,10 +7,10 @@ import pytest
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD, laid_out, shown
 
+from evalui.messages import messages
 from evalui.ui.components.fragment import Form
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.results.bias.view import Bias
-from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
 
@@ -35,7 +35,7 @@ def few(room: Desk) -> str:
 
 @pytest.fixture(scope="module")
 def view(room: Desk) -> Bias:
-    return laid_out(Bias(room, text("en")))
+    return laid_out(Bias(room, messages("en")))
 
 
 def always_a(view: Bias, run_id: str) -> str:

@@ -7,11 +7,11 @@ import pytest
 from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS
 
+from evalui.messages import messages
 from evalui.types import Language
 from evalui.ui.services.service import Desk
 from evalui.ui.tabs.results.overview.figures import listed, pairs, top
 from evalui.ui.tabs.results.run_view import Shown
-from evalui.ui.text import text
 
 # Both are real models here: one knows nothing, one puts nearly nothing on letters.
 MORE = """
@@ -52,12 +52,12 @@ def few(room: Desk) -> str:
 
 
 def page(desk: Desk, run_id: str, language: Language = "en") -> str:
-    t = text(language)
+    t = messages(language)
     return top(t, Shown(desk, t, run_id))
 
 
 def said(desk: Desk, run_id: str) -> str:
-    t = text("en")
+    t = messages("en")
     return pairs(t, Shown(desk, t, run_id))
 
 
@@ -141,7 +141,7 @@ def test_that_nobody_beats_guessing_stands_before_notes_and_figures(
     # Nobody is ranked, and the reason stands beside the dash.
     assert shown.count(f'<span>–</span></div><div class="meta gap-xs">{reason}</div>') == 2
     assert not re.search("Rank \\d|第 \\d 档", shown)
-    t = text(language)
+    t = messages(language)
     told = pairs(t, Shown(room, t, run_id))
     assert "beats" not in told
     assert "比 " not in told
@@ -166,11 +166,11 @@ def test_no_bias_is_claimed_of_a_model_that_does_not_answer_with_letters(room: D
 
 
 def test_many_names_are_counted():
-    t = text("en")
+    t = messages("en")
     assert listed(t, ["a"]) == "a"
     assert listed(t, ["a", "b", "c", "d"]) == "a, b, c and d"
     assert listed(t, ["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
-    assert listed(text("zh"), ["a", "b", "c", "d", "e"]) == "a、b、c、另外 2 个"
+    assert listed(messages("zh"), ["a", "b", "c", "d", "e"]) == "a、b、c、另外 2 个"
 
 
 def test_what_the_cells_of_a_banner_have_in_common_is_said_once(room: Desk):

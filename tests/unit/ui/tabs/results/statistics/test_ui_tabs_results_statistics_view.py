@@ -9,6 +9,7 @@ from pair_examples import GUESSING, KNOWING, LEVEL, two
 from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS, laid_out, shown
 
+from evalui.messages import messages
 from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.charts.common import COLOURS, marks
 from evalui.ui.services.service import Desk
@@ -17,7 +18,6 @@ from evalui.ui.tabs.results.overview.figures import top
 from evalui.ui.tabs.results.run_view import Shown
 from evalui.ui.tabs.results.statistics.pairs import pairs_table, power_chart, power_table
 from evalui.ui.tabs.results.statistics.view import Statistics
-from evalui.ui.text import text
 
 MakeAct = Callable[..., gr.EventData]
 SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
@@ -43,7 +43,7 @@ def few(room: Desk) -> str:
 
 @pytest.fixture(scope="module")
 def view(room: Desk) -> Statistics:
-    return laid_out(Statistics(room, text("en")))
+    return laid_out(Statistics(room, messages("en")))
 
 
 def test_each_figure_has_its_clustered_error_and_design_effect(view: Statistics, many: str):
@@ -57,7 +57,7 @@ def test_a_model_has_one_marker_on_every_table_even_if_one_before_it_failed(
     view: Statistics, room: Desk
 ):
     run_id = ran(room, ("many.csv", MANY), models=["gone", "biased", "second"])
-    t = text("en")
+    t = messages("en")
     found = Shown(room, t, run_id)
     summaries = list(found.summaries.values())
     drawn = {name: mark.colour for name, mark in marks([s.cell.model for s in summaries]).items()}
@@ -130,7 +130,7 @@ def test_what_may_have_been_missed_is_told_only_of_a_pair_not_told_apart(
     counts: tuple[int, int, int, int], finding: str, missed: str | None
 ):
     (found,) = comparisons(two(*counts))
-    t = text("en")
+    t = messages("en")
     assert f"<td>{finding}</td>" in pairs_table(t, found)
     planned = power_table(t, found, "")
     cells = re.findall('<td class="r">(.*?)</td>', planned)
