@@ -16,7 +16,7 @@ from pathlib import Path
 from evalui.models.user_catalog import read_models
 from evalui.runs.cells import CellPlan
 from evalui.runs.database.store import Store
-from evalui.runs.database.throughput import loading_times, paces
+from evalui.runs.database.throughput import loading_times, throughputs
 from evalui.runs.estimate import estimate
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
@@ -84,7 +84,7 @@ def _run(
     said = estimate(
         plans,
         datasets,
-        paces(store.database),
+        throughputs(store.database),
         store.cached(plans, datasets),
         loading=loading_times(store.database),
     ).seconds

@@ -16,9 +16,9 @@ from typing import Any
 from benchmarks.contest import Compared, Contest, Session, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
-from evalui.modes.open_answer import SPLITTERS
+from evalui.modes.open_answer import TOKENIZERS
 from evalui.scoring.text import metrics
-from evalui.scoring.text.words import cut
+from evalui.scoring.text.words import tokenize
 from evalui.settings import ASSETS
 
 GROUP = "texts"
@@ -93,7 +93,7 @@ def _zbench() -> list[str]:
 def _score(chosen: Sequence[Pair]) -> list[metrics.Scores]:
     """The peer's 13 figures; `text.score` would add two that it does not have."""
     return [
-        metrics.compare(cut(reply, SPLITTERS), cut(reference, SPLITTERS))
+        metrics.score_pair(tokenize(reply, TOKENIZERS), tokenize(reference, TOKENIZERS))
         for reply, reference in chosen
     ]
 

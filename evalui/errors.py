@@ -60,7 +60,7 @@ class Unreachable(ModelError):
     retry_after_s: float = 0.0
 
 
-class Refused(ModelError):
+class RequestRejected(ModelError):
     """Single requests were turned down for good; all others are answered."""
 
 
@@ -76,7 +76,7 @@ class UnknownRun(StoreError):
     """No such run, or it belongs to somebody else."""
 
 
-class LostRun(StoreError):
+class RunLeaseLost(StoreError):
     """The run was given to another worker, or deleted."""
 
 

@@ -2,31 +2,31 @@
 
 from evalui.datasets.base import (
     ANSWER_KEYS,
-    NOTES,
-    READERS,
-    RULES,
+    DATASET_FORMATS,
+    FAULT_RULES,
+    UPLOAD_NOTES,
+    DatasetFormat,
     Layout,
     Limits,
-    Loaded,
-    Note,
-    Reader,
+    LoadResult,
+    UploadNote,
 )
-from evalui.datasets.bundle import entries, load
+from evalui.datasets.bundle import config_entries, load
 from evalui.datasets.formats import ceval, choices, general_qa, mmlu, subjective
 
 __all__ = [
     "ANSWER_KEYS",
-    "NOTES",
-    "READERS",
-    "RULES",
+    "DATASET_FORMATS",
+    "FAULT_RULES",
+    "UPLOAD_NOTES",
+    "DatasetFormat",
     "Layout",
     "Limits",
-    "Loaded",
-    "Note",
-    "Reader",
+    "LoadResult",
+    "UploadNote",
     "ceval",
     "choices",
-    "entries",
+    "config_entries",
     "general_qa",
     "load",
     "mmlu",

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evalui.datasets.tables.rows import Table
+from evalui.datasets.tables.rows import RawTable
 from evalui.messages import Sentence, sentence
 from evalui.registry import Registry
-from evalui.types import LETTERS, Dataset, Fault, Kind, Sample, Split
+from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample, Split
 
-Duplicates = Literal["keep", "skip"]
+DuplicatePolicy = Literal["keep", "skip"]
 
 # The key of every fault's translation, in the order in which the checks are made.
-RULES = (
+FAULT_RULES = (
     "missing-column",  # a column the format needs is not in the header
     "duplicate-column",  # two columns have the same name
     "too-many-options",  # option columns beyond J
@@ -34,7 +34,7 @@ RULES = (
 )
 
 # The key of every note's sentence.
-NOTES = (
+UPLOAD_NOTES = (
     "encoding",
     "dev-scored",
     "train-unused",
@@ -58,7 +58,7 @@ NOTES = (
 )
 
 # The notes on what was assumed of a file: whoever reads figures made of it should know.
-ASSUMPTIONS = (
+ASSUMPTION_NOTES = (
     "dev-scored",
     "counts-from-0",
     "counts-from-1",
@@ -84,8 +84,8 @@ class Layout:
     answer_key: str = "letter"
     question: str = ""
     sheet: str = ""
-    kind: Kind | Literal[""] = ""
-    duplicate_options: Duplicates = "keep"
+    kind: DatasetKind | Literal[""] = ""
+    duplicate_options: DuplicatePolicy = "keep"
     entry: str = ""
 
 
@@ -107,7 +107,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class UploadNote:
     """Something the user should know about an upload that is no fault."""
 
     rule: str
@@ -138,7 +138,7 @@ class Source:
     subject: str = ""
     split: Split | None = None
     encoding: str = "utf-8"
-    table: Table | None = None
+    table: RawTable | None = None
     own_subjects: bool = False
 
     @property
@@ -148,7 +148,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ParsedRows:
     """What one file yields: its usable rows, everything wrong with the others, all counted.
 
     `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
@@ -162,13 +162,13 @@ class Part:
     n_rows: int = 0
     unanswered: bool = False
     answer_key: str = ""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[UploadNote, ...] = ()
     skipped: int = 0
     unlisted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadResult:
     """An upload as a whole.
 
     `dataset` has the usable rows only and `faults` all that is wrong with the others. `n_rows`
@@ -182,9 +182,9 @@ class Loaded:
     faults: tuple[Fault, ...]
     n_rows: int
     files: tuple[str, ...]
-    notes: tuple[Note, ...] = field(default=())
+    notes: tuple[UploadNote, ...] = field(default=())
     sheets: tuple[str, ...] = ()
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[DatasetKind, ...] = ()
     skipped: int = 0
     unlisted: int = 0
     rows_unusable: int = 0
@@ -195,7 +195,7 @@ class Loaded:
         return len(self.faults) + self.unlisted
 
     @property
-    def left_out(self) -> int:
+    def n_unusable_rows(self) -> int:
         """The rows that cannot be used; what is wrong with a whole file is in none."""
         if self.unlisted:
             return self.rows_unusable
@@ -203,32 +203,32 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class DatasetFormat:
     """One format: `recognises` looks at the beginning of a file, `read` reads all of it."""
 
-    kind: Kind
+    kind: DatasetKind
     recognises: Callable[[Source, Layout], bool]
-    read: Callable[[Source, Layout], Part]
+    read: Callable[[Source, Layout], ParsedRows]
 
 
 # (cell text, the options that are not empty) -> index of the right option, None if it names none
 AnswerKey = Callable[[str, Sequence[str]], int | None]
 
-READERS: Registry[Reader] = Registry("dataset format")
+DATASET_FORMATS: Registry[DatasetFormat] = Registry("dataset format")
 ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
 
 _LETTER = re.compile(r"[(\[【]?([A-Ja-j])[)\]】.、:]?")
 _LETTERS = re.compile(r"[A-J](?:(?:[\s,;、/&+|]|AND|和|与)*[A-J])+")
 
 
-def plain(text: str) -> str:
+def normalise_cell(text: str) -> str:
     """The text with full-width forms made ASCII and the blanks around it removed."""
     return unicodedata.normalize("NFKC", text).strip()
 
 
-def letters_named(cell: str) -> str:
+def answer_letters(cell: str) -> str:
     """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
-    found = re.sub(r"[\[\]()'\"“”【】]", "", plain(cell).upper()).strip()
+    found = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
     letters = "".join(dict.fromkeys(re.sub(r"AND", "", found)))
     letters = "".join(letter for letter in letters if letter in LETTERS)
     return letters if _LETTERS.fullmatch(found) and len(letters) > 1 else ""
@@ -237,22 +237,22 @@ def letters_named(cell: str) -> str:
 @ANSWER_KEYS.register("letter")
 def by_letter(cell: str, options: Sequence[str]) -> int | None:
     """A for the first option; lower case, full width and "(A)" or "A." are the same letter."""
-    found = _LETTER.fullmatch(plain(cell))
-    return _within(LETTERS.index(found[1].upper()), options) if found else None
+    found = _LETTER.fullmatch(normalise_cell(cell))
+    return _valid_index(LETTERS.index(found[1].upper()), options) if found else None
 
 
 @ANSWER_KEYS.register("index0")
 def by_index_from_0(cell: str, options: Sequence[str]) -> int | None:
     """0 for the first option."""
-    number = _number(cell)
-    return None if number is None else _within(number, options)
+    number = _parse_number(cell)
+    return None if number is None else _valid_index(number, options)
 
 
 @ANSWER_KEYS.register("index1")
 def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
     """1 for the first option."""
-    number = _number(cell)
-    return None if number is None else _within(number - 1, options)
+    number = _parse_number(cell)
+    return None if number is None else _valid_index(number - 1, options)
 
 
 @ANSWER_KEYS.register("text")
@@ -262,11 +262,11 @@ def by_text(cell: str, options: Sequence[str]) -> int | None:
     return options.index(text) if options.count(text) == 1 else None
 
 
-def _number(cell: str) -> int | None:
+def _parse_number(cell: str) -> int | None:
     # A spreadsheet may have made 2 into 2.0; three digits are enough for ten options.
-    found = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", plain(cell))
+    found = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", normalise_cell(cell))
     return int(found[1]) if found else None
 
 
-def _within(index: int, options: Sequence[str]) -> int | None:
+def _valid_index(index: int, options: Sequence[str]) -> int | None:
     return index if 0 <= index < len(options) else None

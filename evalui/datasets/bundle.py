@@ -10,161 +10,179 @@ from dataclasses import astuple, dataclass, replace
 from functools import reduce
 from pathlib import Path
 
-from evalui.datasets.base import Layout, Limits, Loaded, Note, Part
-from evalui.datasets.faults import FaultList, by_line
+from evalui.datasets.base import Layout, Limits, LoadResult, ParsedRows, UploadNote
+from evalui.datasets.faults import FaultList, sort_by_line
 from evalui.datasets.files import swift_config
-from evalui.datasets.files.archive import Member, gather, is_json, is_workbook
-from evalui.datasets.files.reading import File, Opened, of_one_kind, open_files, read_files
-from evalui.datasets.questions.duplicates import LEFT_OUT, settled
+from evalui.datasets.files.archive import SourceFile, collect_files, is_json, is_workbook
+from evalui.datasets.files.reading import (
+    DecodedFile,
+    ParsedFile,
+    open_files,
+    read_files,
+    select_kind,
+)
+from evalui.datasets.questions.duplicates import LEFT_OUT_RULE, apply_duplicate_policy
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
-from evalui.types import Dataset, Fault, Kind, Sample
+from evalui.types import Dataset, DatasetKind, Fault, Sample
 
-_SHOTS = 5  # worked examples that C-Eval gives
-_SHOWN = 3  # file names in a refusal
+_CEVAL_SHOTS = 5  # worked examples that C-Eval gives
+_MAX_NAMES_SHOWN = 3  # file names in a refusal
 _COLUMN_FIELDS = 4  # of a layout: options, answer, answer key, question
-_DEFAULT = Layout()
-_LIMITS = Limits()
+_DEFAULT_LAYOUT = Layout()
+_DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class _Gathered:
-    """The files to read; `chosen` are the entries of the configurations, if there are any.
+class _SelectedFiles:
+    """The files to read; `chosen_entries` are the entries of the configurations, if there are any.
 
-    Of `others` none is read: another entry was asked for.
+    Of `other_entries` none is read: another entry was asked for.
     """
 
-    members: tuple[Member, ...]
-    notes: tuple[Note, ...]
-    chosen: tuple[swift_config.Chosen, ...] = ()
-    others: tuple[swift_config.Chosen, ...] = ()
+    files: tuple[SourceFile, ...]
+    notes: tuple[UploadNote, ...]
+    chosen_entries: tuple[swift_config.EntryFiles, ...] = ()
+    other_entries: tuple[swift_config.EntryFiles, ...] = ()
 
     @property
-    def usable(self) -> tuple[swift_config.Chosen, ...]:
+    def usable_entries(self) -> tuple[swift_config.EntryFiles, ...]:
         """The entries that have files, each under a name of its own."""
-        return swift_config.distinct(choice for choice in self.chosen if choice.members)
+        return swift_config.with_distinct_names(
+            choice for choice in self.chosen_entries if choice.files
+        )
 
-    def of(self, entry: str) -> "_Gathered":
+    def for_entry(self, entry: str) -> "_SelectedFiles":
         """What belongs to one entry; the first one keeps what is said of the files as a whole."""
         if not entry:
             return self
-        usable = self.usable
-        mine = swift_config.pick(usable, entry)
+        usable = self.usable_entries
+        mine = swift_config.entry_named(usable, entry)
         others = tuple(choice for choice in usable if choice is not mine)
-        swift_config.refuse_shared(mine, others)
-        return _Gathered(mine.members, self.notes if mine is usable[0] else (), (mine,), others)
+        swift_config.reject_shared_files(mine, others)
+        return _SelectedFiles(mine.files, self.notes if mine is usable[0] else (), (mine,), others)
 
-    def is_own(self, file: Opened) -> bool:
+    def includes(self, file: DecodedFile) -> bool:
         """Whether a file is meant: without its folder it may fit several entries by its name."""
-        shared = any(file.path == member.path for each in self.others for member in each.members)
-        kind = file.reader.kind if file.reader else _by_suffix(file)
-        return not shared or any(choice.takes(kind) for choice in self.chosen)
+        shared = any(
+            file.path == member.path for each in self.other_entries for member in each.files
+        )
+        kind = file.dataset_format.kind if file.dataset_format else _kind_by_suffix(file)
+        return not shared or any(choice.accepts_kind(kind) for choice in self.chosen_entries)
 
-    def name_of(self, used: Sequence[File]) -> str:
+    def dataset_name(self, used: Sequence[ParsedFile]) -> str:
         """The name that the configurations give to these files, "" without one."""
-        paths = {file.opened.path for file in used}
+        paths = {file.decoded.path for file in used}
         return "+".join(
             choice.name
-            for choice in self.chosen
-            if not paths.isdisjoint(member.path for member in choice.members)
+            for choice in self.chosen_entries
+            if not paths.isdisjoint(member.path for member in choice.files)
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Roles:
-    scored: tuple[File, ...]
-    shots: tuple[File, ...]
-    notes: tuple[Note, ...]
+class _FileRoles:
+    scored: tuple[ParsedFile, ...]
+    shots: tuple[ParsedFile, ...]
+    notes: tuple[UploadNote, ...]
 
 
-def entries(paths: Sequence[Path], *, limits: Limits = _LIMITS) -> tuple[swift_config.Chosen, ...]:
+def config_entries(
+    paths: Sequence[Path], *, limits: Limits = _DEFAULT_LIMITS
+) -> tuple[swift_config.EntryFiles, ...]:
     """The datasets of the configurations in `paths`, () without one; each name is there once.
 
     Those whose folder is not there are left out. Raises `DataError` as `load` does.
     """
-    return _gathered(paths, limits).usable
+    return _select_files(paths, limits).usable_entries
 
 
 def load(
-    paths: Sequence[Path], *, layout: Layout = _DEFAULT, name: str = "", limits: Limits = _LIMITS
-) -> Loaded:
+    paths: Sequence[Path],
+    *,
+    layout: Layout = _DEFAULT_LAYOUT,
+    name: str = "",
+    limits: Limits = _DEFAULT_LIMITS,
+) -> LoadResult:
     """The dataset in `paths`, everything wrong with its rows, and what else there is to know.
 
     Raises:
         DataError: nothing can be read, or a file is no table at all; says which and why.
         UnknownName: the layout's answer key does not exist.
     """
-    gathered = _gathered(paths, limits).of(layout.entry)
-    _check_lines(gathered.members, limits)
-    opened = list(open_files(gathered.members, layout, limits))
-    own = [file for file in opened if isinstance(file, Opened) and gathered.is_own(file)]
-    found = of_one_kind(own, layout)
-    files, repeated = settled(read_files(found, layout), layout)
+    gathered = _select_files(paths, limits).for_entry(layout.entry)
+    _check_lines(gathered.files, limits)
+    opened = list(open_files(gathered.files, layout, limits))
+    own = [file for file in opened if isinstance(file, DecodedFile) and gathered.includes(file)]
+    found = select_kind(own, layout)
+    files, repeated = apply_duplicate_policy(read_files(found, layout), layout)
     _check_names(files)
-    roles = _roles(files)
-    aside = [note for note in opened if isinstance(note, Note)]
+    roles = _assign_roles(files)
+    aside = [note for note in opened if isinstance(note, UploadNote)]
     notes = (*gathered.notes, *aside, *found.notes, *roles.notes, *repeated)
     if not roles.scored:
         said = [sentence("error.nothing-to-score")]
         said += (note.sentence for note in notes)
-        raise DataError(_in_a_row(said))
+        raise DataError(_join_sentences(said))
     used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
-    scored, shown = _distinct(roles.scored), _distinct(roles.shots)
+    scored, shown = _merge_distinct(roles.scored), _merge_distinct(roles.shots)
     faults = FaultList((*scored.faults, *shown.faults))
     faults.add(unlisted=scored.unlisted + shown.unlisted)
     dataset = Dataset(
-        name=name or gathered.name_of(used) or _name(paths, used),
+        name=name or gathered.dataset_name(used) or _default_name(paths, used),
         kind=found.kind,
         samples=scored.samples,
         shots=shown.samples,
-        sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT for note in repeated)),
+        sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
     )
-    return Loaded(
+    return LoadResult(
         dataset=dataset,
         faults=faults.kept,
-        n_rows=sum(file.part.n_rows for file in roles.scored),
-        skipped=sum(file.part.skipped for file in roles.scored),
+        n_rows=sum(file.parsed.n_rows for file in roles.scored),
+        skipped=sum(file.parsed.skipped for file in roles.scored),
         files=tuple(file.source.name for file in used),
-        notes=(*notes, *_notes(roles, found.kind)),
-        sheets=tuple(dict.fromkeys(title for file in used for title in file.opened.sheets)),
+        notes=(*notes, *_load_notes(roles, found.kind)),
+        sheets=tuple(dict.fromkeys(title for file in used for title in file.decoded.sheets)),
         kinds=found.kinds,
         unlisted=faults.unlisted,
         rows_unusable=sum(
             part.n_rows - part.skipped - len(part.samples)
-            for part in (*(f.part for f in used), scored, shown)
+            for part in (*(f.parsed for f in used), scored, shown)
         ),
     )
 
 
-def _gathered(paths: Sequence[Path], limits: Limits) -> _Gathered:
+def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:
     """The files to read, and what configurations say of them."""
-    gathered = gather(paths, limits)
-    configs = [member for member in gathered.members if swift_config.is_config(member)]
-    members = [member for member in gathered.members if not is_json(member)]
+    gathered = collect_files(paths, limits)
+    configs = [member for member in gathered.files if swift_config.is_config(member)]
+    members = [member for member in gathered.files if not is_json(member)]
     if not configs:
-        return _Gathered(tuple(members), gathered.notes)
+        return _SelectedFiles(tuple(members), gathered.notes)
     for path in paths:
         if path.is_file() and path.suffix.lower() == ".json":
-            members += swift_config.beside(path, limits)
-    chosen = [choice for member in configs for choice in swift_config.choose(member, members)]
-    found = {member.path: member for choice in chosen for member in choice.members}
-    bare = [choice.name for choice in chosen if not choice.members]
-    notes = (Note("folder-missing", {"name": name}) for name in bare)
-    return _Gathered(tuple(found.values()), (*gathered.notes, *notes), tuple(chosen))
+            members += swift_config.files_beside(path, limits)
+    chosen = [
+        choice for member in configs for choice in swift_config.match_entries(member, members)
+    ]
+    found = {member.path: member for choice in chosen for member in choice.files}
+    bare = [choice.name for choice in chosen if not choice.files]
+    notes = (UploadNote("folder-missing", {"name": name}) for name in bare)
+    return _SelectedFiles(tuple(found.values()), (*gathered.notes, *notes), tuple(chosen))
 
 
-def _by_suffix(file: Opened) -> Kind:
+def _kind_by_suffix(file: DecodedFile) -> DatasetKind:
     return "general_qa" if file.path.suffix.lower() in (".jsonl", ".ndjson") else "multiple_choice"
 
 
-def _check_lines(members: Sequence[Member], limits: Limits) -> None:
+def _check_lines(members: Sequence[SourceFile], limits: Limits) -> None:
     # Each line may become a fault, and a fault is a hundred times as big as the line "1".
     # The rows of a workbook are counted where they are read.
     texts = [member.data for member in members if not is_workbook(member)]
     lines = sum(max(data.count(b"\n"), data.count(b"\r")) for data in texts)
     if lines > limits.lines:
-        names = ", ".join(member.name for member in members[:_SHOWN])
-        more = f" (+{len(members) - _SHOWN})" if len(members) > _SHOWN else ""
+        names = ", ".join(member.name for member in members[:_MAX_NAMES_SHOWN])
+        more = f" (+{len(members) - _MAX_NAMES_SHOWN})" if len(members) > _MAX_NAMES_SHOWN else ""
         raise DataError(
             "too-many-lines",
             files=names + more,
@@ -173,15 +191,15 @@ def _check_lines(members: Sequence[Member], limits: Limits) -> None:
         )
 
 
-def _in_a_row(said: Sequence[Sentence]) -> Sentence:
+def _join_sentences(said: Sequence[Sentence]) -> Sentence:
     return reduce(
         lambda before, after: sentence("error.both", before=before, after=after),
         said,
     )
 
 
-def _check_names(files: Sequence[File]) -> None:
-    seen: dict[tuple[str, str], File] = {}
+def _check_names(files: Sequence[ParsedFile]) -> None:
+    seen: dict[tuple[str, str], ParsedFile] = {}
     for file in files:
         role = (file.source.subject, file.source.split or "val")
         other = seen.setdefault(role, file)
@@ -195,19 +213,21 @@ def _check_names(files: Sequence[File]) -> None:
             )
 
 
-def _roles(files: Sequence[File]) -> _Roles:
+def _assign_roles(files: Sequence[ParsedFile]) -> _FileRoles:
     """Which files are scored and which shown; a file of pictures alone is neither."""
-    pictured = {file.opened.path: file.pictured for file in files if file.pictured is not None}
-    roles = _by_split([file for file in files if file.opened.path not in pictured])
+    pictured = {
+        file.decoded.path: file.picture_column for file in files if file.picture_column is not None
+    }
+    roles = _roles_by_split([file for file in files if file.decoded.path not in pictured])
     left = (
-        Note("pictures", {"file": file.source.name, "column": pictured[file.opened.path]})
+        UploadNote("pictures", {"file": file.source.name, "column": pictured[file.decoded.path]})
         for file in files
-        if file.opened.path in pictured
+        if file.decoded.path in pictured
     )
     return replace(roles, notes=(*left, *roles.notes))
 
 
-def _by_split(files: Sequence[File]) -> _Roles:
+def _roles_by_split(files: Sequence[ParsedFile]) -> _FileRoles:
     """The roles by the splits: test and val are scored, dev is shown, or train without a dev.
 
     Where neither test nor val has answers, dev is scored beside a train split (that is how
@@ -216,35 +236,35 @@ def _by_split(files: Sequence[File]) -> _Roles:
     dev = tuple(file for file in files if file.source.split == "dev")
     train = tuple(file for file in files if file.source.split == "train")
     rest = tuple(file for file in files if file.source.split not in ("dev", "train"))
-    bare = tuple(file for file in rest if file.source.split != "val" and file.part.unanswered)
+    bare = tuple(file for file in rest if file.source.split != "val" and file.parsed.unanswered)
     scored = tuple(file for file in rest if file not in bare)
-    notes = [Note("test-without-answers", {"file": file.source.name}) for file in bare]
+    notes = [UploadNote("test-without-answers", {"file": file.source.name}) for file in bare]
     if not scored and (not rest or (dev and train)):
         scored, dev, train = (dev, (), train) if dev else (train, (), ())
         notes += (
-            Note("dev-scored", {"file": file.source.name, "split": str(file.source.split)})
+            UploadNote("dev-scored", {"file": file.source.name, "split": str(file.source.split)})
             for file in scored
         )
-    shown = _subjects(dev)
-    unused = [file for file in train if _subjects([file]) <= shown]
-    notes += (Note("train-unused", {"file": file.source.name}) for file in unused)
-    asked = _subjects(scored)
+    shown = _subjects_of(dev)
+    unused = [file for file in train if _subjects_of([file]) <= shown]
+    notes += (UploadNote("train-unused", {"file": file.source.name}) for file in unused)
+    asked = _subjects_of(scored)
     shots = [file for file in (*dev, *train) if file not in unused]
-    useless = [file for file in shots if _subjects([file]).isdisjoint(asked)]
+    useless = [file for file in shots if _subjects_of([file]).isdisjoint(asked)]
     notes += (
-        Note("no-scored-file", {"file": file.source.name, "subject": file.source.subject})
+        UploadNote("no-scored-file", {"file": file.source.name, "subject": file.source.subject})
         for file in useless
     )
-    return _Roles(scored, tuple(file for file in shots if file not in useless), tuple(notes))
+    return _FileRoles(scored, tuple(file for file in shots if file not in useless), tuple(notes))
 
 
-def _subjects(files: Sequence[File]) -> set[str]:
+def _subjects_of(files: Sequence[ParsedFile]) -> set[str]:
     # By the names of the files too: their rows may all be faulty.
     named = {file.source.subject for file in files}
-    return named.union(sample.subject for file in files for sample in file.part.samples)
+    return named.union(sample.subject for file in files for sample in file.parsed.samples)
 
 
-def _distinct(files: Sequence[File]) -> Part:
+def _merge_distinct(files: Sequence[ParsedFile]) -> ParsedRows:
     """The samples of all files with the later ones of an equal id made faults."""
     first: dict[str, Sample] = {}
     samples: list[Sample] = []
@@ -252,19 +272,19 @@ def _distinct(files: Sequence[File]) -> Part:
     rows = 0
     for file in files:
         again = FaultList()
-        for sample in file.part.samples:
+        for sample in file.parsed.samples:
             earlier = first.setdefault(sample.id, sample)
             if earlier is sample:
                 samples.append(sample)
             else:
-                again.add(_duplicate(sample, earlier))
-        rows += len(file.part.samples)
-        faults.add(*by_line(file.part.faults, again.kept))
-        faults.add(unlisted=file.part.unlisted + again.unlisted)
-    return Part(tuple(samples), faults.kept, rows, unlisted=faults.unlisted)
+                again.add(_duplicate_id_fault(sample, earlier))
+        rows += len(file.parsed.samples)
+        faults.add(*sort_by_line(file.parsed.faults, again.kept))
+        faults.add(unlisted=file.parsed.unlisted + again.unlisted)
+    return ParsedRows(tuple(samples), faults.kept, rows, unlisted=faults.unlisted)
 
 
-def _duplicate(sample: Sample, earlier: Sample) -> Fault:
+def _duplicate_id_fault(sample: Sample, earlier: Sample) -> Fault:
     file, line = sample.metadata["file"], int(sample.metadata["line"])
     place = f"line {earlier.metadata['line']}"
     place += f" of {earlier.metadata['file']}" if earlier.metadata["file"] != file else ""
@@ -272,7 +292,7 @@ def _duplicate(sample: Sample, earlier: Sample) -> Fault:
     return Fault(file, line, "id", "duplicate-id", found, "an id of its own")
 
 
-def _name(paths: Sequence[Path], used: Sequence[File]) -> str:
+def _default_name(paths: Sequence[Path], used: Sequence[ParsedFile]) -> str:
     subjects = list(dict.fromkeys(file.source.subject for file in used))
     if len(subjects) == 1 and subjects != ["default"]:
         return subjects[0]
@@ -281,7 +301,7 @@ def _name(paths: Sequence[Path], used: Sequence[File]) -> str:
     return subjects[0] + (f"+{len(subjects) - 1}" if len(subjects) > 1 else "")
 
 
-def _sha256(used: Sequence[File], layout: Layout, *, skipped: bool) -> str:
+def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str:
     """The same for the same files in a folder, in an archive or one by one.
 
     File names count, since they are the subject and the role; a layout counts, since it decides
@@ -289,49 +309,49 @@ def _sha256(used: Sequence[File], layout: Layout, *, skipped: bool) -> str:
     """
     total = hashlib.sha256()
     for file in used:
-        total.update(_bytes(file.source.name) + b"\0" + file.opened.digest)
-        if file.opened.role.news:
+        total.update(_utf8(file.source.name) + b"\0" + file.decoded.digest)
+        if file.decoded.role.is_new:
             # Earlier versions gave the same file another subject or split.
-            total.update(_bytes(f"role:{file.source.subject}:{file.source.split}"))
+            total.update(_utf8(f"role:{file.source.subject}:{file.source.split}"))
     # The kind and the entry decide which files are used, and are told by them.
     columns = replace(layout, sheet="", kind="", entry="", duplicate_options="keep")
-    if columns != _DEFAULT:
+    if columns != _DEFAULT_LAYOUT:
         # As it was written before a layout had sheets, so that older signatures stay true.
-        total.update(_bytes(repr(astuple(columns)[:_COLUMN_FIELDS])))
+        total.update(_utf8(repr(astuple(columns)[:_COLUMN_FIELDS])))
     if layout.sheet:
-        total.update(_bytes("sheet:" + layout.sheet))
+        total.update(_utf8("sheet:" + layout.sheet))
     if skipped:
         total.update(b"duplicate_options:skip")
     return total.hexdigest()
 
 
-def _bytes(text: str) -> bytes:
+def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _notes(roles: _Roles, kind: Kind) -> Iterator[Note]:
+def _load_notes(roles: _FileRoles, kind: DatasetKind) -> Iterator[UploadNote]:
     for file in (*roles.scored, *roles.shots):
-        yield from file.opened.notes
-        yield from file.part.notes
+        yield from file.decoded.notes
+        yield from file.parsed.notes
         if not file.source.encoding.startswith("utf"):
             encoding = file.source.encoding.upper()
-            yield Note("encoding", {"file": file.source.name, "encoding": encoding})
+            yield UploadNote("encoding", {"file": file.source.name, "encoding": encoding})
     if kind == "general_qa":
-        yield from _without_reference(roles.scored)
+        yield from _missing_reference_notes(roles.scored)
     for file in roles.shots:
-        if (rows := len(file.part.samples)) < _SHOTS:
-            yield Note("few-dev-rows", {"file": file.source.name, "rows": str(rows)})
+        if (rows := len(file.parsed.samples)) < _CEVAL_SHOTS:
+            yield UploadNote("few-dev-rows", {"file": file.source.name, "rows": str(rows)})
     if roles.shots:
-        shown = _subjects(roles.shots)
+        shown = _subjects_of(roles.shots)
         scored = dict.fromkeys(file.source.subject for file in roles.scored)
         for subject in scored:
             if subject not in shown:
-                yield Note("no-dev-file", {"subject": subject})
+                yield UploadNote("no-dev-file", {"subject": subject})
 
 
-def _without_reference(files: Sequence[File]) -> Iterator[Note]:
+def _missing_reference_notes(files: Sequence[ParsedFile]) -> Iterator[UploadNote]:
     for file in files:
-        samples = file.part.samples
+        samples = file.parsed.samples
         if bare := sum(not sample.references for sample in samples):
             counts = {"n": str(bare), "rows": str(len(samples))}
-            yield Note("without-reference", {"file": file.source.name, **counts})
+            yield UploadNote("without-reference", {"file": file.source.name, **counts})

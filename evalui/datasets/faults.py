@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from evalui.types import Fault
 
-MOST = 1000  # nobody reads more, and a file may have a million
+MAX_FAULTS = 1000  # nobody reads more, and a file may have a million
 
 
 class FaultList:
-    """The first `MOST` faults in the order in which they are added.
+    """The first `MAX_FAULTS` faults in the order in which they are added.
 
     `kept` are those, `unlisted` counts the others, and `rows` the lines that have any, if the
     faults of a line are added one after another.
@@ -37,13 +37,13 @@ class FaultList:
             if (fault.file, fault.line) != self._last:
                 self._last = fault.file, fault.line
                 self.rows += 1
-            if len(self._kept) < MOST:
+            if len(self._kept) < MAX_FAULTS:
                 self._kept.append(fault)
             else:
                 self.unlisted += 1
         self.unlisted += unlisted
 
 
-def by_line(*faults: Sequence[Fault]) -> list[Fault]:
+def sort_by_line(*faults: Sequence[Fault]) -> list[Fault]:
     """The faults of one file in the order of its lines."""
     return sorted((fault for some in faults for fault in some), key=lambda fault: fault.line)

@@ -16,12 +16,12 @@ from evalui.types import LETTERS, Interval, Language, Sample
 Key = TypeVar("Key")
 
 _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
-_EXPECTED = 5  # right answers expected per letter, below which chi-square is no good
+_MIN_EXPECTED_COUNT = 5  # right answers expected per letter, below which chi-square is no good
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Lengths:
+class LengthStatistics:
     """Lengths of texts in characters; all 0 if there are none."""
 
     shortest: int
@@ -38,60 +38,62 @@ class BestLetter:
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class ChoiceHealth:
     """Figures of a dataset that need no model.
 
-    `options_per_question` counts the questions by their number of options, `letters` the right
-    answers by letter. `letters_p` tests the letters against an even spread: chi-square within
-    each number of options, summed; numbers of options with too few questions are left out, and
-    it is None if none remains. `longest_option` is the score of always choosing the longest
-    option, 1/t where t are equally long. `chance` is the mean of 1/K. `duplicates` has the ids
-    of questions with the same text, `naming` those whose options speak of other options and
+    `options_per_question` counts the questions by their number of options, `letter_counts` the
+    right answers by letter. `letters_p` tests the letters against an even spread: chi-square within
+    each number of options, summed; numbers of options with too few questions are left out, and it
+    is None if none remains. `longest_option` is the score of always choosing the longest option,
+    1/t where t are equally long. `chance` is the mean of 1/K. `duplicates` has the ids of questions
+    with the same text, `refers_to_other_options` those whose options speak of other options and
     `duplicate_options` those with options of the same text.
     """
 
     n: int
     options_per_question: dict[int, int]
-    letters: tuple[int, ...]
+    letter_counts: tuple[int, ...]
     letters_p: float | None
     always_letter: BestLetter
     longest_option: Interval
     chance: float
     duplicates: tuple[tuple[str, ...], ...]
-    naming: tuple[str, ...]
+    refers_to_other_options: tuple[str, ...]
     duplicate_options: tuple[str, ...]
-    question_length: Lengths
-    option_length: Lengths
+    question_length: LengthStatistics
+    option_length: LengthStatistics
     subjects: dict[str, int]
     languages: dict[Language, int]
 
 
-def check(samples: Sequence[Sample]) -> Health:
+def check_choices(samples: Sequence[Sample]) -> ChoiceHealth:
     """The health of multiple-choice samples; of none, everything is 0 or empty."""
     options = Counter(len(sample.choices) for sample in samples)
-    golds = Counter(_gold(sample) for sample in samples)
+    golds = Counter(_target_of(sample) for sample in samples)
     letters = tuple(golds[slot] for slot in range(max(options, default=0)))
     n = len(samples)
     best = max(range(len(letters)), key=letters.__getitem__, default=0)
-    return Health(
+    return ChoiceHealth(
         n=n,
         options_per_question=dict(sorted(options.items())),
-        letters=letters,
-        letters_p=letters_p(samples),
-        always_letter=BestLetter(LETTERS[best], _wilson(golds[best], n)),
-        longest_option=_wilson(sum(map(_longest_credit, samples)), n),
+        letter_counts=letters,
+        letters_p=letter_balance_p(samples),
+        always_letter=BestLetter(LETTERS[best], _wilson_interval(golds[best], n)),
+        longest_option=_wilson_interval(sum(map(_longest_option_credit, samples)), n),
         chance=sum(1 / len(sample.choices) for sample in samples) / n if n else 0.0,
-        duplicates=_duplicates(samples),
-        naming=tuple(sample.id for sample in samples if sample.names_options),
+        duplicates=_duplicate_questions(samples),
+        refers_to_other_options=tuple(
+            sample.id for sample in samples if sample.refers_to_other_options
+        ),
         duplicate_options=tuple(sample.id for sample in samples if sample.duplicate_options),
-        question_length=_lengths(sample.question for sample in samples),
-        option_length=_lengths(choice for sample in samples for choice in sample.choices),
-        subjects=_counted(samples, lambda sample: sample.subject),
-        languages=_counted(samples, lambda sample: language(sample.question)),
+        question_length=_length_statistics(sample.question for sample in samples),
+        option_length=_length_statistics(choice for sample in samples for choice in sample.choices),
+        subjects=_count_by(samples, lambda sample: sample.subject),
+        languages=_count_by(samples, lambda sample: detect_language(sample.question)),
     )
 
 
-def letters_p(samples: Sequence[Sample]) -> float | None:
+def letter_balance_p(samples: Sequence[Sample]) -> float | None:
     """How surprising the letters of the right answers are if each letter is as likely.
 
     The chi-square statistics of questions with equally many options are independent, so they
@@ -99,11 +101,11 @@ def letters_p(samples: Sequence[Sample]) -> float | None:
     """
     golds: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for sample in samples:
-        golds[len(sample.choices)][_gold(sample)] += 1
+        golds[len(sample.choices)][_target_of(sample)] += 1
     statistic, freedom = 0.0, 0
     for n_options, counts in golds.items():
         expected = counts.total() / n_options
-        if expected >= _EXPECTED:
+        if expected >= _MIN_EXPECTED_COUNT:
             differences = (counts[slot] - expected for slot in range(n_options))
             statistic += sum(difference**2 for difference in differences) / expected
             freedom += n_options - 1
@@ -114,23 +116,23 @@ def letters_p(samples: Sequence[Sample]) -> float | None:
     return float(chdtrc(freedom, statistic))
 
 
-def language(text: str) -> Language:
+def detect_language(text: str) -> Language:
     """Chinese if there is a Chinese character, else English."""
     return "zh" if _CJK.search(text) else "en"
 
 
-def _gold(sample: Sample) -> int:
+def _target_of(sample: Sample) -> int:
     assert isinstance(sample.target, int), "multiple choice has an option as its target"
     return sample.target
 
 
-def _longest_credit(sample: Sample) -> float:
+def _longest_option_credit(sample: Sample) -> float:
     lengths = [len(choice) for choice in sample.choices]
     longest = max(lengths)
-    return (lengths[_gold(sample)] == longest) / lengths.count(longest)
+    return (lengths[_target_of(sample)] == longest) / lengths.count(longest)
 
 
-def _wilson(successes: float, n: int) -> Interval:
+def _wilson_interval(successes: float, n: int) -> Interval:
     """Wilson's score interval, 95 % (Wilson 1927); shared ties make `successes` fractional."""
     if not n:
         return Interval(0.0, 0.0, 0.0, 0)
@@ -142,21 +144,21 @@ def _wilson(successes: float, n: int) -> Interval:
     return Interval(share, max(0.0, low), min(1.0, high), n)
 
 
-def _duplicates(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ...]:
+def _duplicate_questions(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ...]:
     ids: defaultdict[str, list[str]] = defaultdict(list)
     for sample in samples:
         ids[" ".join(sample.question.split())].append(sample.id)
     return tuple(tuple(group) for group in ids.values() if len(group) > 1)
 
 
-def _lengths(texts: Iterable[str]) -> Lengths:
+def _length_statistics(texts: Iterable[str]) -> LengthStatistics:
     from statistics import median  # it loads fractions and decimals: not for all importers
 
     lengths = [len(text) for text in texts]
     if not lengths:
-        return Lengths(0, 0.0, 0)
-    return Lengths(min(lengths), float(median(lengths)), max(lengths))
+        return LengthStatistics(0, 0.0, 0)
+    return LengthStatistics(min(lengths), float(median(lengths)), max(lengths))
 
 
-def _counted(samples: Sequence[Sample], key: Callable[[Sample], Key]) -> dict[Key, int]:
+def _count_by(samples: Sequence[Sample], key: Callable[[Sample], Key]) -> dict[Key, int]:
     return dict(Counter(map(key, samples)))

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.datasets.health import Lengths
+from evalui.datasets.health import LengthStatistics
 from evalui.datasets.questions.open import language_of
 from evalui.types import Language, Sample
 
@@ -25,35 +25,35 @@ class OpenHealth:
     languages: Mapping[Language, int]
     capabilities: Mapping[str, int]
     duplicates: tuple[tuple[str, ...], ...]
-    question_length: Lengths
-    reference_length: Lengths | None
+    question_length: LengthStatistics
+    reference_length: LengthStatistics | None
     conversations: int
     with_guidance: int
 
 
-def check_open(samples: Sequence[Sample]) -> OpenHealth:
+def check_open_questions(samples: Sequence[Sample]) -> OpenHealth:
     """The health of open questions; of none, everything is 0 or empty."""
     references = [text for sample in samples for text in sample.references]
-    languages: list[Language] = [_language(sample) for sample in samples]
+    languages: list[Language] = [_sample_language(sample) for sample in samples]
     return OpenHealth(
         n=len(samples),
         without_reference=sum(not sample.references for sample in samples),
         languages=dict(Counter(languages)),
         capabilities=dict(Counter(sample.metadata.get("capability", "") for sample in samples)),
-        duplicates=_duplicates(samples),
-        question_length=_lengths(sample.question for sample in samples),
-        reference_length=_lengths(references) if references else None,
+        duplicates=_duplicate_questions(samples),
+        question_length=_length_statistics(sample.question for sample in samples),
+        reference_length=_length_statistics(references) if references else None,
         conversations=sum(map(_is_conversation, samples)),
         with_guidance=sum(bool(sample.metadata.get("guidance")) for sample in samples),
     )
 
 
-def _language(sample: Sample) -> Language:
+def _sample_language(sample: Sample) -> Language:
     named = sample.metadata.get("language")
     return named if named == "zh" or named == "en" else language_of(sample.question)
 
 
-def _duplicates(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ...]:
+def _duplicate_questions(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ...]:
     ids: defaultdict[object, list[str]] = defaultdict(list)
     for sample in samples:
         text = " ".join(sample.question.split())
@@ -65,10 +65,10 @@ def _is_conversation(sample: Sample) -> bool:
     return bool(sample.follow_ups) or any(turn.role != "system" for turn in sample.history)
 
 
-def _lengths(texts: Iterable[str]) -> Lengths:
+def _length_statistics(texts: Iterable[str]) -> LengthStatistics:
     from statistics import median  # it loads fractions and decimals: not for all importers
 
     lengths = [len(text) for text in texts]
     if not lengths:
-        return Lengths(0, 0.0, 0)
-    return Lengths(min(lengths), float(median(lengths)), max(lengths))
+        return LengthStatistics(0, 0.0, 0)
+    return LengthStatistics(min(lengths), float(median(lengths)), max(lengths))

@@ -10,20 +10,20 @@ from typing import Any, Protocol, cast, get_origin, get_type_hints, runtime_chec
 
 from evalui.errors import EvaluiError, ModelError, UnknownName
 from evalui.messages import Sentence, sentence
-from evalui.models.base import BACKENDS, Limited, Model, ModelEntry
+from evalui.models.base import BACKENDS, ExplainsMissingAbilities, Model, ModelEntry
 from evalui.models.local import weights
 from evalui.types import Ability
 
 REMOTE = frozenset({"openai"})  # backends whose models run on other people's devices
 
-_AWAY = "error.endpoint-down"  # the problem of an endpoint where nobody answers now
+_ENDPOINT_DOWN = "error.endpoint-down"  # the problem of an endpoint where nobody answers now
 
-_KINDS: Mapping[str, type[object]] = {
+_FIELD_TYPES: Mapping[str, type[object]] = {
     key: get_origin(hint) or hint
     for key, hint in get_type_hints(ModelEntry).items()
     if key != "name"
 }
-_CALLED: Mapping[type[object], str] = {
+_TYPE_NAMES: Mapping[type[object], str] = {
     str: sentence("error.kind-text"),
     bool: sentence("error.kind-bool"),
     int: sentence("error.kind-int"),
@@ -36,27 +36,27 @@ _CALLED: Mapping[type[object], str] = {
 class ModelState:
     """What is known of a model without loading it. `problem` "" means nothing is against it.
 
-    `lacks` gives reasons for missing abilities, where the backend knows better ones than evalui.
-    `down` are those of its addresses that cannot be used now, and why.
+    `missing_reasons` gives reasons for missing abilities, where the backend knows better ones than
+    evalui. `unavailable_addresses` are those of its addresses that cannot be used now, and why.
     """
 
     entry: ModelEntry
     abilities: frozenset[Ability]
     problem: str
-    lacks: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
-    down: Mapping[str, str] = field(default_factory=dict[str, str])
+    missing_reasons: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
+    unavailable_addresses: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
-    def away(self) -> bool:
+    def is_endpoint_down(self) -> bool:
         """Whether the problem is only that nobody answers now, which may pass by itself."""
-        return isinstance(self.problem, Sentence) and self.problem.key == _AWAY
+        return isinstance(self.problem, Sentence) and self.problem.key == _ENDPOINT_DOWN
 
 
 @runtime_checkable
-class Spread(Protocol):
+class MultiAddressBackend(Protocol):
     """A backend whose models may have several addresses."""
 
-    def down(self, entry: ModelEntry) -> Mapping[str, str]:
+    def unavailable_addresses(self, entry: ModelEntry) -> Mapping[str, str]:
         """The addresses that cannot be used now, and why, in one sentence each."""
         ...
 
@@ -98,26 +98,26 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
         )
     values = dict(cast("dict[str, Any]", table))  # TOML's keys are texts
     for key, value in values.items():
-        if key not in _KINDS and (rest := _behind_dot(key, value)):
+        if key not in _FIELD_TYPES and (rest := _dotted_rest(key, value)):
             raise ModelError(
                 "model-dotted-name",
                 where=where,
                 name=name,
                 rest=rest,
             )
-        if key not in _KINDS:
+        if key not in _FIELD_TYPES:
             raise ModelError(
                 "model-unknown-field",
                 where=where,
                 field=key,
-                known=", ".join(_KINDS),
+                known=", ".join(_FIELD_TYPES),
             )
-        if not _fits(value, _KINDS[key]):
+        if not _has_type(value, _FIELD_TYPES[key]):
             raise ModelError(
                 "model-wrong-field",
                 where=where,
                 field=key,
-                wanted=_CALLED[_KINDS[key]],
+                wanted=_TYPE_NAMES[_FIELD_TYPES[key]],
                 found=repr(value),
             )
     if "backend" not in values:
@@ -130,7 +130,7 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
     for key in ("path", "adapter"):
         # What a server calls its model is a name, also where it looks like a folder of ours.
         if key != "path" or values["backend"] not in REMOTE:
-            values[key] = _located(catalog, values.get(key, ""))
+            values[key] = _absolute_path(catalog, values.get(key, ""))
     return ModelEntry(name=name, **values)
 
 
@@ -162,13 +162,17 @@ def describe(entry: ModelEntry) -> ModelState:
         try:
             entry = replace(entry, parameters=weights.parameters(folder))
         except OSError as error:  # a file went just now
-            problem = weights.unreadable(folder, error)
-    lacks: Mapping[Ability, str] = backend.lacks(entry) if isinstance(backend, Limited) else {}
-    down: Mapping[str, str] = backend.down(entry) if isinstance(backend, Spread) else {}
+            problem = weights.unreadable_reason(folder, error)
+    lacks: Mapping[Ability, str] = (
+        backend.missing_reasons(entry) if isinstance(backend, ExplainsMissingAbilities) else {}
+    )
+    down: Mapping[str, str] = (
+        backend.unavailable_addresses(entry) if isinstance(backend, MultiAddressBackend) else {}
+    )
     return ModelState(entry, backend.abilities(entry), problem, lacks, down)
 
 
-def ask(entry: ModelEntry) -> ModelState:
+def probe_and_describe(entry: ModelEntry) -> ModelState:
     """As `describe`, but an endpoint is asked anew, whatever it was found to do before."""
     if entry.backend in REMOTE:
         with suppress(EvaluiError):  # `describe` tells it
@@ -185,10 +189,10 @@ def problem_of(entry: ModelEntry) -> str:
     try:
         return BACKENDS[entry.backend].problem(entry)
     except OSError as error:
-        return weights.unreadable(Path(entry.path), error)
+        return weights.unreadable_reason(Path(entry.path), error)
 
 
-def resolved(folder: Path) -> Path:
+def resolve_links(folder: Path) -> Path:
     """The folder without links, or as it is where none can be there: its problem says so."""
     try:
         return folder.resolve()
@@ -196,7 +200,7 @@ def resolved(folder: Path) -> Path:
         return folder
 
 
-def find(catalog: Mapping[str, ModelEntry], name: str) -> ModelEntry:
+def find_entry(catalog: Mapping[str, ModelEntry], name: str) -> ModelEntry:
     """The entry of that name; raises `UnknownName` if there is none."""
     if name not in catalog:
         raise UnknownName(
@@ -219,11 +223,11 @@ def open_model(entry: ModelEntry) -> Model:
     return BACKENDS[entry.backend].open(entry)
 
 
-def _behind_dot(key: str, value: Any) -> str:
+def _dotted_rest(key: str, value: Any) -> str:
     """The rest of a model's name, of which TOML makes tables in tables; "" if it is none."""
     while isinstance(value, dict) and value:
         table = cast("dict[str, Any]", value)
-        if not table.keys().isdisjoint(_KINDS):
+        if not table.keys().isdisjoint(_FIELD_TYPES):
             return key
         inner, value = next(iter(table.items()))
         key = f"{key}.{inner}"
@@ -242,18 +246,18 @@ def _check_prices(where: str, values: Mapping[str, Any]) -> None:
             )
 
 
-def _fits(value: Any, kind: type[object]) -> bool:
+def _has_type(value: Any, kind: type[object]) -> bool:
     # type(), not isinstance(): true would pass for a whole number. A price may be one.
     return type(value) is kind or (kind is float and type(value) is int)
 
 
-def _located(catalog: Path, path: str) -> str:
+def _absolute_path(catalog: Path, path: str) -> str:
     if not path:
         return ""
     if path.startswith("~") and not path.startswith("~/"):
         return path  # another user's home is never meant; the folder will be missing
     folder = catalog.absolute().parent / Path(path).expanduser()
-    return str(resolved(folder)) if path[0] in "./~" or _is_folder(folder) else path
+    return str(resolve_links(folder)) if path[0] in "./~" or _is_folder(folder) else path
 
 
 def _is_folder(path: Path) -> bool:

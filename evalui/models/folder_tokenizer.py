@@ -8,7 +8,7 @@ from evalui.errors import ModelError
 from evalui.types import Message
 
 
-class FolderTokenizer:
+class HFTokenizer:
     """The tokenizer saved with a model; see `tokens.Tokenizer`."""
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -28,12 +28,12 @@ class FolderTokenizer:
             ) from error
         bos: int | None = self._tokenizer.bos_token_id
         eos: int | None = self._tokenizer.eos_token_id
-        self.start = eos if bos is None else bos
-        self.ends: frozenset[int] = frozenset() if eos is None else frozenset({eos})
+        self.empty_context_id = eos if bos is None else bos
+        self.eos_ids: frozenset[int] = frozenset() if eos is None else frozenset({eos})
         self.size = len(self._tokenizer)
         self.max_length = int(self._tokenizer.model_max_length)
         begun: list[int] = self._tokenizer("a")["input_ids"]
-        self.lead: tuple[int, ...] = (bos,) if bos is not None and begun[0] == bos else ()
+        self.bos_ids: tuple[int, ...] = (bos,) if bos is not None and begun[0] == bos else ()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, nothing added."""

@@ -6,63 +6,68 @@ Knows neither texts nor torch, so that a smarter plan can take its place without
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-Tokens = tuple[int, ...]
-ENDLESS = 2**31  # more tokens than any text has
+TokenIds = tuple[int, ...]
+UNLIMITED = 2**31  # more tokens than any text has
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """After each prefix of `tokens` named in `wanted`, how probable are these token ids?
+class LogprobQuery:
+    """After each prefix of `tokens` named in `targets`, how probable are these token ids?
 
-    `wanted` is (length of the prefix, ids). `key` is the asker's own.
+    `targets` is (length of the prefix, ids). `key` is the asker's own.
     """
 
     key: int
-    tokens: Tokens
-    wanted: tuple[tuple[int, Tokens], ...]
+    tokens: TokenIds
+    targets: tuple[tuple[int, TokenIds], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class LogprobBatch:
     """One forward pass.
 
-    `rows` are the token ids, of unequal lengths. `places` are the (row, column) pairs where the
-    distribution of the next token is needed, `asked` the (place, token id) pairs to look up
-    there. `answers` says for each question which of `asked` are its own, in its own order.
+    `rows` are the token ids, of unequal lengths. `logit_positions` are the (row, column) pairs
+    where the distribution of the next token is needed, `lookups` the (place, token id) pairs to
+    look up there. `query_slices` says for each question which of `lookups` are its own, in its own
+    order.
     """
 
-    rows: tuple[Tokens, ...]
-    places: tuple[tuple[int, int], ...]
-    asked: tuple[tuple[int, int], ...]
-    answers: tuple[tuple[Question, slice], ...]
+    rows: tuple[TokenIds, ...]
+    logit_positions: tuple[tuple[int, int], ...]
+    lookups: tuple[tuple[int, int], ...]
+    query_slices: tuple[tuple[LogprobQuery, slice], ...]
 
 
-def scored(key: int, context: Tokens, continuation: Tokens) -> Question:
+def continuation_query(key: int, context: TokenIds, continuation: TokenIds) -> LogprobQuery:
     """The question that scores a continuation: each of its tokens after all before it."""
     tokens = context + continuation[:-1]
     wanted = ((len(context) + place, (token,)) for place, token in enumerate(continuation))
-    return Question(key, tokens, tuple(wanted))
+    return LogprobQuery(key, tokens, tuple(wanted))
 
 
-def plan(
-    questions: Sequence[Question], *, token_budget: int, place_budget: int, steady: int = ENDLESS
-) -> Iterator[Batch]:
+def plan_batches(
+    queries: Sequence[LogprobQuery],
+    *,
+    token_budget: int,
+    max_logit_rows: int,
+    rope_safe_length: int = UNLIMITED,
+) -> Iterator[LogprobBatch]:
     """Batches of rows of similar length, the longest first, each distinct row once.
 
-    A batch has at most `token_budget` padded tokens and `place_budget` places, or one row, as has
-    one longer than `steady`. Questions with the same tokens share their row, as the letters of
-    one prompt do.
+    A batch has at most `token_budget` padded tokens and `max_logit_rows` places, or one row, as has
+    one longer than `rope_safe_length`. Questions with the same tokens share their row, as the
+    letters of one prompt do.
     """
-    rows: dict[Tokens, list[Question]] = {}
-    for question in questions:
+    rows: dict[TokenIds, list[LogprobQuery]] = {}
+    for question in queries:
         rows.setdefault(question.tokens, []).append(question)
-    taken: dict[Tokens, list[Question]] = {}
+    taken: dict[TokenIds, list[LogprobQuery]] = {}
     width = places = 0
     # Longest first: a batch that does not fit the device fails at once and not at the end.
     for tokens in sorted(rows, key=lambda row: (-len(row), row)):
-        needs = len({length for question in rows[tokens] for length, _ in question.wanted})
-        full = (len(taken) + 1) * width > token_budget or places + needs > place_budget
-        if taken and (full or width > steady):
+        needs = len({length for question in rows[tokens] for length, _ in question.targets})
+        full = (len(taken) + 1) * width > token_budget or places + needs > max_logit_rows
+        if taken and (full or width > rope_safe_length):
             yield _batch(taken)
             taken, places = {}, 0
         width = width if taken else len(tokens)
@@ -72,7 +77,7 @@ def plan(
         yield _batch(taken)
 
 
-def common(left: Tokens | str, right: Tokens | str) -> int:
+def common_prefix_length(left: TokenIds | str, right: TokenIds | str) -> int:
     """The length of the longest common prefix."""
     low, high = 0, min(len(left), len(right))
     # Comparing slices runs in C, and most pairs share much: halving beats a loop over tokens.
@@ -85,17 +90,17 @@ def common(left: Tokens | str, right: Tokens | str) -> int:
     return low
 
 
-def chunks(
-    lengths: Sequence[int], *, token_budget: int, steady: int = ENDLESS
+def batches_by_length(
+    lengths: Sequence[int], *, token_budget: int, rope_safe_length: int = UNLIMITED
 ) -> Iterator[list[int]]:
     """Indices of `lengths`, longest first, in groups of at most `token_budget` padded tokens.
 
-    What is longer than `steady` is a group of its own.
+    What is longer than `rope_safe_length` is a group of its own.
     """
     group: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         longest = lengths[group[0]] if group else 0
-        if group and ((len(group) + 1) * longest > token_budget or longest > steady):
+        if group and ((len(group) + 1) * longest > token_budget or longest > rope_safe_length):
             yield group
             group = []
         group.append(index)
@@ -103,15 +108,15 @@ def chunks(
         yield group
 
 
-def _batch(rows: Mapping[Tokens, Sequence[Question]]) -> Batch:
+def _batch(rows: Mapping[TokenIds, Sequence[LogprobQuery]]) -> LogprobBatch:
     places: dict[tuple[int, int], int] = {}
     asked: list[tuple[int, int]] = []
-    answers: list[tuple[Question, slice]] = []
+    answers: list[tuple[LogprobQuery, slice]] = []
     for row, questions in enumerate(rows.values()):
         for question in questions:
             begin = len(asked)
-            for length, ids in question.wanted:
+            for length, ids in question.targets:
                 place = places.setdefault((row, length - 1), len(places))
                 asked.extend((place, token) for token in ids)
             answers.append((question, slice(begin, len(asked))))
-    return Batch(tuple(rows), tuple(places), tuple(asked), tuple(answers))
+    return LogprobBatch(tuple(rows), tuple(places), tuple(asked), tuple(answers))

@@ -8,39 +8,40 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.models.logprob_queries import Question, scored
+from evalui.models.logprob_queries import LogprobQuery, continuation_query
 from evalui.models.tokenization import (
-    Context,
-    Pair,
+    EncodedContext,
+    EncodedPair,
     Tokenizer,
-    before_label,
     encode_contexts,
     encode_pairs,
     label_ids,
+    strip_before_label,
 )
 from evalui.types import LabelProbs, Loglik, Logprob, NextToken, Request, Response
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScoringBatch:
     """The NextToken and Loglik among some requests; keys are places in the list of requests.
 
     `labels` are the token ids that spell each label of a NextToken.
     """
 
     tokenizer: Tokenizer
-    contexts: Mapping[int, Context]
+    contexts: Mapping[int, EncodedContext]
     labels: Mapping[int, tuple[tuple[int, ...], ...]]
-    pairs: Mapping[int, Pair]
+    pairs: Mapping[int, EncodedPair]
 
-    def questions(self) -> list[Question]:
+    def queries(self) -> list[LogprobQuery]:
         """What is to be looked up: the ids of all labels, or each token of a continuation."""
         wanted = [
-            Question(key, context.ids, ((len(context.ids), _flat(self.labels[key])),))
+            LogprobQuery(key, context.ids, ((len(context.ids), _flat(self.labels[key])),))
             for key, context in self.contexts.items()
         ]
         return wanted + [
-            scored(key, pair.context, pair.continuation) for key, pair in self.pairs.items()
+            continuation_query(key, pair.context, pair.continuation)
+            for key, pair in self.pairs.items()
         ]
 
     def response(self, key: int, logprobs: Sequence[float], best: Sequence[int]) -> Response:
@@ -62,13 +63,13 @@ class Asked:
         )
 
 
-def ask(
+def encode_requests(
     tokenizer: Tokenizer,
     spellings: Mapping[str, tuple[int, ...]],
     requests: Sequence[Request],
     *,
     limit: int,
-) -> Asked:
+) -> ScoringBatch:
     """Encode the NextToken and Loglik among `requests`, cut to `limit` tokens of input.
 
     Raises:
@@ -77,7 +78,7 @@ def ask(
     letters = {key: each for key, each in enumerate(requests) if isinstance(each, NextToken)}
     texts = {key: each for key, each in enumerate(requests) if isinstance(each, Loglik)}
     contexts = encode_contexts(
-        tokenizer, [before_label(each.context) for each in letters.values()], limit=limit
+        tokenizer, [strip_before_label(each.context) for each in letters.values()], limit=limit
     )
     pairs = encode_pairs(
         tokenizer, [(each.context, each.continuation) for each in texts.values()], limit=limit
@@ -87,7 +88,7 @@ def ask(
         for labels in {each.labels for each in letters.values()}
     }
     labels = {key: spelt[each.labels] for key, each in letters.items()}
-    return Asked(
+    return ScoringBatch(
         tokenizer,
         dict(zip(letters, contexts, strict=True)),
         labels,
@@ -99,7 +100,7 @@ def _flat(labels: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(token for spelt in labels for token in spelt)
 
 
-def _logprob(pair: Pair, logprobs: Sequence[float], best: Sequence[int]) -> Logprob:
+def _logprob(pair: EncodedPair, logprobs: Sequence[float], best: Sequence[int]) -> Logprob:
     return Logprob(
         math.fsum(logprobs),
         len(pair.continuation),

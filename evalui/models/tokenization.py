@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from evalui.errors import ModelError
-from evalui.models.logprob_queries import common
+from evalui.models.logprob_queries import common_prefix_length
 from evalui.types import Message, Prompt
 
 # What may surround a letter in a one-token spelling of it: blanks, the word-boundary marks of
 # sentencepiece and of byte-level vocabularies, brackets, and the full stop.
-_AROUND = string.whitespace + "\u2581\u0120()[]{}<>【】「」『』〔〕."
+_STRIPPED_CHARACTERS = string.whitespace + "\u2581\u0120()[]{}<>【】「」『』〔〕."
 
 
 class Tokenizer(Protocol):
     """The little that evalui asks of a tokenizer.
 
-    `lead` is what it puts before every text on its own (a begin-of-text token or nothing),
-    `start` stands for the empty context: begin-of-text, else end-of-text, else None.
+    `bos_ids` is what it puts before every text on its own (a begin-of-text token or nothing),
+    `empty_context_id` stands for the empty context: begin-of-text, else end-of-text, else None.
     """
 
     name: str
-    lead: tuple[int, ...]
-    start: int | None
+    bos_ids: tuple[int, ...]
+    empty_context_id: int | None
     size: int
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
@@ -52,7 +52,7 @@ class Tokenizer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class EncodedContext:
     """A prompt as token ids, at least one."""
 
     ids: tuple[int, ...]
@@ -60,7 +60,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class EncodedPair:
     """A continuation after a context, both as token ids and neither empty."""
 
     context: tuple[int, ...]
@@ -69,7 +69,7 @@ class Pair:
     truncated: bool
 
 
-def before_label(prompt: Prompt) -> Prompt:
+def strip_before_label(prompt: Prompt) -> Prompt:
     """The prompt as it must end for a label to be the next token.
 
     Spaces at the end of a plain text are dropped: most tokenizers write " A" as one token, and
@@ -80,14 +80,14 @@ def before_label(prompt: Prompt) -> Prompt:
 
 def encode_contexts(
     tokenizer: Tokenizer, prompts: Sequence[Prompt], *, limit: int
-) -> list[Context]:
+) -> list[EncodedContext]:
     """The prompts as token ids, cut on the left to `limit` tokens."""
     texts = [prompt if isinstance(prompt, str) else tokenizer.render(prompt) for prompt in prompts]
     ids = _encode_all(tokenizer, texts)
     return [
-        Context(whole[-limit:], truncated=len(whole) > limit)
+        EncodedContext(whole[-limit:], truncated=len(whole) > limit)
         for whole in (
-            _opening(tokenizer, text, ids[text], plain=isinstance(prompt, str))
+            _with_bos(tokenizer, text, ids[text], plain=isinstance(prompt, str))
             for text, prompt in zip(texts, prompts, strict=True)
         )
     ]
@@ -95,7 +95,7 @@ def encode_contexts(
 
 def encode_pairs(
     tokenizer: Tokenizer, pairs: Sequence[tuple[Prompt, str]], *, limit: int
-) -> list[Pair]:
+) -> list[EncodedPair]:
     """Each (context, continuation) as token ids, cut on the left to `limit` tokens of input.
 
     As lm-evaluation-harness does it (api/model.py `_encode_pair`): blanks at the end of a plain
@@ -106,14 +106,14 @@ def encode_pairs(
     Raises:
         ModelError: nothing of a continuation is left to score, or it does not fit the model.
     """
-    texts = [_split(tokenizer, context, text) for context, text in pairs]
+    texts = [_split_continuation(tokenizer, context, text) for context, text in pairs]
     ids = _encode_all(tokenizer, [text for left, right in texts for text in (left, left + right)])
-    encoded: list[Pair] = []
+    encoded: list[EncodedPair] = []
     for (left, right), (context, _) in zip(texts, pairs, strict=True):
         plain = isinstance(context, str)
-        before = _opening(tokenizer, left, ids[left], plain=plain)
-        whole = _opening(tokenizer, left, ids[left + right], plain=plain)
-        encoded.append(_pair(tokenizer, before, whole, limit=limit))
+        before = _with_bos(tokenizer, left, ids[left], plain=plain)
+        whole = _with_bos(tokenizer, left, ids[left + right], plain=plain)
+        encoded.append(_encode_pair(tokenizer, before, whole, limit=limit))
     return encoded
 
 
@@ -130,7 +130,7 @@ def spellings_among(spelled: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
     """As `spellings`, of a vocabulary whose tokens are spelled already."""
     found: dict[str, list[int]] = {}
     for token, text in enumerate(spelled):
-        if bare := _bare(text):
+        if bare := _strip_marks(text):
             found.setdefault(bare, []).append(token)
     return {text: tuple(tokens) for text, tokens in found.items()}
 
@@ -172,28 +172,30 @@ def _by_form(
     """
     forms: dict[tuple[str | int, ...], int] = {}
     for token, text in zip(tokens, tokenizer.spell(tokens), strict=True):
-        form = _form(text, label)
+        form = _spelling_form(text, label)
         number = sum((*form, n) in forms for n in range(len(tokens)))
         forms[*form, number] = token
     return forms
 
 
-def _form(text: str, label: str) -> tuple[str | int, ...]:
+def _spelling_form(text: str, label: str) -> tuple[str | int, ...]:
     """The text with the distance from the label's character in its place: 0xFEE0 for "Ａ"."""
     if label in text:
         left, _, right = text.partition(label)
         return left, 0, right
     return tuple(
-        ord(each) - ord(label) if len(label) == 1 and _bare(each) == label else each
+        ord(each) - ord(label) if len(label) == 1 and _strip_marks(each) == label else each
         for each in text
     )
 
 
-def _bare(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).strip(_AROUND)
+def _strip_marks(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).strip(_STRIPPED_CHARACTERS)
 
 
-def _split(tokenizer: Tokenizer, context: Prompt, continuation: str) -> tuple[str, str]:
+def _split_continuation(
+    tokenizer: Tokenizer, context: Prompt, continuation: str
+) -> tuple[str, str]:
     """The two texts, the blanks at the end of a plain context moved to the continuation.
 
     A conversation keeps them: its template ends where the model was taught to begin.
@@ -212,7 +214,7 @@ def _encode_all(tokenizer: Tokenizer, texts: Iterable[str]) -> dict[str, tuple[i
     }
 
 
-def _opening(
+def _with_bos(
     tokenizer: Tokenizer, left: str, ids: tuple[int, ...], *, plain: bool
 ) -> tuple[int, ...]:
     """The tokens after what the model expects at the beginning of a text, never doubled.
@@ -221,26 +223,26 @@ def _opening(
     """
     if left and not plain:
         return ids
-    lead = tokenizer.lead if left else _start(tokenizer)
+    lead = tokenizer.bos_ids if left else _empty_context(tokenizer)
     return ids if ids[: len(lead)] == lead else lead + ids
 
 
-def _start(tokenizer: Tokenizer) -> tuple[int]:
-    if tokenizer.start is None:
+def _empty_context(tokenizer: Tokenizer) -> tuple[int]:
+    if tokenizer.empty_context_id is None:
         raise ModelError(
             "no-start-token",
             model=tokenizer.name,
         )
-    return (tokenizer.start,)
+    return (tokenizer.empty_context_id,)
 
 
-def _pair(
+def _encode_pair(
     tokenizer: Tokenizer, context: tuple[int, ...], whole: tuple[int, ...], *, limit: int
-) -> Pair:
-    seam = common(context, whole)
+) -> EncodedPair:
+    seam = common_prefix_length(context, whole)
     merged = seam < len(context)
     if seam == 0:
-        whole, seam = _start(tokenizer) + whole, 1
+        whole, seam = _empty_context(tokenizer) + whole, 1
     continuation = whole[seam:]
     if not continuation:
         raise ModelError(
@@ -257,4 +259,4 @@ def _pair(
             model=tokenizer.name,
             limit=limit,
         )
-    return Pair(whole[cut:seam], continuation, merged=merged, truncated=cut > 0)
+    return EncodedPair(whole[cut:seam], continuation, merged=merged, truncated=cut > 0)

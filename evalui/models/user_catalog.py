@@ -20,26 +20,26 @@ from urllib.parse import urlsplit
 from evalui.errors import ModelError, StoreError
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import problem_of, read_catalog, read_entry, resolved
+from evalui.models.catalog import problem_of, read_catalog, read_entry, resolve_links
 from evalui.models.endpoint.http.addresses import check_url, host_of
 
-Place = Literal["folder", "hub", "endpoint"]
+ModelSource = Literal["folder", "hub", "endpoint"]
 
 _FILE = "models-added.toml"
-_HEAD = "# Models added on the Models page. evalui writes this file anew with each change.\n"
+_FILE_HEADER = "# Models added on the Models page. evalui writes this file anew with each change.\n"
 _NAME = re.compile(r"[^\W_][\w.+-]{0,63}")
-_HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 # Whoever adds a model chooses the host as well: no other secret of the server may be sent there.
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,91}_API_KEY")
-_SECRETIVE = "@?#"  # what stands before or after these in an address is nobody's business
-_LONGEST = 500  # characters of one field
-_TOKENS = re.compile(r"[1-9][0-9]{0,8}")
+_SECRET_MARKERS = "@?#"  # what stands before or after these in an address is nobody's business
+_MAX_FIELD_LENGTH = 500  # characters of one field
+_TOKEN_COUNT = re.compile(r"[1-9][0-9]{0,8}")
 # Two forms sent at the same moment read and write one file: without it one model would be lost.
-_WRITING = threading.Lock()
+_WRITE_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NewModelForm:
     """A model as its form describes it; the fields from `address` on are an endpoint's.
 
     `path` is a folder, a hub id, or the model's name at the endpoint. `key_variable` names the
@@ -49,7 +49,7 @@ class Wanted:
 
     name: str
     path: str
-    place: Place = "folder"
+    place: ModelSource = "folder"
     backend: str = "transformers"
     dtype: str = "auto"
     chat: bool = False
@@ -61,15 +61,15 @@ class Wanted:
     max_length: str = ""
 
 
-class Misfilled(ModelError):
-    """Fields of a form are wrong: `faults` is a sentence for each, by its name in `Wanted`."""
+class InvalidModelForm(ModelError):
+    """Fields of a form are wrong: `faults` has a sentence for each, by field of `NewModelForm`."""
 
     def __init__(self, faults: Mapping[str, str]) -> None:
         super().__init__(next(iter(faults.values())))
         self.faults = faults
 
 
-def additions_beside(database: Path) -> Path:
+def additions_path(database: Path) -> Path:
     """The file of added models of the server with this database."""
     return database.parent / _FILE
 
@@ -89,7 +89,7 @@ def read_added(additions: Path) -> dict[str, ModelEntry]:
     return read_catalog(additions) if additions.is_file() else {}
 
 
-def add(additions: Path, wanted: Wanted, *, catalog: Path) -> ModelEntry:
+def add_model(additions: Path, wanted: NewModelForm, *, catalog: Path) -> ModelEntry:
     """Check a model and append it; what it became.
 
     Raises:
@@ -97,27 +97,27 @@ def add(additions: Path, wanted: Wanted, *, catalog: Path) -> ModelEntry:
         ModelError: the files cannot be loaded.
         StoreError: the file cannot be written.
     """
-    if faults := _faults(wanted):
-        raise Misfilled(faults)
+    if faults := _field_errors(wanted):
+        raise InvalidModelForm(faults)
     table = _table(wanted)
     entry = read_entry(additions, wanted.name, table)
     if wanted.place != "endpoint" and (found := problem_of(entry)):
         raise ModelError(found)  # an endpoint may be away for now: its state will say so
-    with _WRITING:
+    with _WRITE_LOCK:
         if wanted.name in read_models(catalog, additions):
             taken = sentence(
                 "error.model-name-taken",
                 name=wanted.name,
             )
-            raise Misfilled({"name": taken})
-        _write(additions, _tables(additions) | {wanted.name: table})
+            raise InvalidModelForm({"name": taken})
+        _write(additions, _read_tables(additions) | {wanted.name: table})
     return entry
 
 
-def remove(additions: Path, name: str) -> None:
+def remove_model(additions: Path, name: str) -> None:
     """Take an added model out again; its files stay. Raises `ModelError` if it was not added."""
-    with _WRITING:
-        tables = _tables(additions)
+    with _WRITE_LOCK:
+        tables = _read_tables(additions)
         if name not in tables:
             raise ModelError(
                 "model-not-added",
@@ -127,7 +127,7 @@ def remove(additions: Path, name: str) -> None:
         _write(additions, tables)
 
 
-def _faults(wanted: Wanted) -> dict[str, str]:
+def _field_errors(wanted: NewModelForm) -> dict[str, str]:
     """What is wrong with the fields, a sentence by name; whether the files can be loaded is not
     looked at.
     """
@@ -140,13 +140,13 @@ def _faults(wanted: Wanted) -> dict[str, str]:
     return found
 
 
-def _checks(wanted: Wanted) -> dict[str, Callable[[str], object]]:
+def _checks(wanted: NewModelForm) -> dict[str, Callable[[str], object]]:
     """The fields that matter for where the model is, in the order of the form."""
     if wanted.place == "endpoint":
         return {
             "name": _check_name,
             "address": _check_address,
-            "path": _check_served,
+            "path": _check_model_name,
             "key_variable": _check_variable,
             "input_price": _price,
             "output_price": _price,
@@ -156,7 +156,7 @@ def _checks(wanted: Wanted) -> dict[str, Callable[[str], object]]:
     return {"name": _check_name, "path": path, "adapter": _adapter}
 
 
-def _table(wanted: Wanted) -> dict[str, Any]:
+def _table(wanted: NewModelForm) -> dict[str, Any]:
     """The fields of models.toml, each of which is right by itself."""
     if wanted.place == "endpoint":
         return _endpoint(wanted)
@@ -169,7 +169,7 @@ def _table(wanted: Wanted) -> dict[str, Any]:
     return table
 
 
-def _endpoint(wanted: Wanted) -> dict[str, Any]:
+def _endpoint(wanted: NewModelForm) -> dict[str, Any]:
     options = {"base_url": wanted.address}
     if wanted.key_variable:
         options["api_key_env"] = wanted.key_variable
@@ -192,10 +192,10 @@ def _check_name(name: str) -> None:
 
 
 def _check_text(text: str) -> None:
-    if len(text) > _LONGEST or not text.isprintable():
+    if len(text) > _MAX_FIELD_LENGTH or not text.isprintable():
         raise ModelError(
             "model-bad-field",
-            n=_LONGEST,
+            n=_MAX_FIELD_LENGTH,
         )
 
 
@@ -209,7 +209,7 @@ def _folder(path: str) -> str:
             "path-not-absolute",
             path=path,
         )
-    return str(resolved(folder))
+    return str(resolve_links(folder))
 
 
 def _adapter(path: str) -> str:
@@ -218,7 +218,7 @@ def _adapter(path: str) -> str:
 
 def _hub(path: str) -> str:
     _check_text(path)
-    if not _HUB.fullmatch(path) or ".." in path:
+    if not _HUB_ID.fullmatch(path) or ".." in path:
         raise ModelError(
             "no-hub-id",
             path=path,
@@ -226,7 +226,7 @@ def _hub(path: str) -> str:
     return path
 
 
-def _check_served(path: str) -> None:
+def _check_model_name(path: str) -> None:
     _check_text(path)
     if not path:
         raise ModelError("endpoint-no-model")
@@ -250,7 +250,7 @@ def _price(text: str) -> float:
 
 
 def _length(text: str) -> int:
-    if text and not _TOKENS.fullmatch(text):
+    if text and not _TOKEN_COUNT.fullmatch(text):
         raise ModelError("length-no-number")
     return int(text or 0)
 
@@ -262,7 +262,7 @@ def _check_address(address: str) -> None:
         known = bool(host_of(address)) and parts.port != 0
     except ValueError:  # a port that is no number, or what no name of a host can be
         known, parts = False, urlsplit("")
-    secretive = any(mark in address for mark in _SECRETIVE)
+    secretive = any(mark in address for mark in _SECRET_MARKERS)
     if not known or secretive or parts.scheme not in ("http", "https"):
         raise ModelError(  # without the address: it may hold a password or a key
             "no-address",
@@ -270,7 +270,7 @@ def _check_address(address: str) -> None:
     check_url(address)
 
 
-def _tables(additions: Path) -> dict[str, Any]:
+def _read_tables(additions: Path) -> dict[str, Any]:
     """The file as it is; `read_models` has said before whether it can be read."""
     read_added(additions)
     return tomllib.loads(additions.read_text(encoding="utf-8")) if additions.is_file() else {}
@@ -278,7 +278,9 @@ def _tables(additions: Path) -> dict[str, Any]:
 
 def _write(additions: Path, tables: Mapping[str, Any]) -> None:
     """Replace the file in one step, so that a worker never reads half of it."""
-    text = _HEAD + "".join(f"\n[{_toml(name)}]\n{_lines(tables[name])}" for name in tables)
+    text = _FILE_HEADER + "".join(
+        f"\n[{_toml(name)}]\n{_toml_lines(tables[name])}" for name in tables
+    )
     try:
         additions.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _replace(additions, text)
@@ -301,7 +303,7 @@ def _replace(path: Path, text: str) -> None:
         raise
 
 
-def _lines(table: Mapping[str, Any]) -> str:
+def _toml_lines(table: Mapping[str, Any]) -> str:
     return "".join(f"{_toml(key)} = {_toml(value)}\n" for key, value in table.items())
 
 

@@ -8,13 +8,13 @@ from evalui.modes import (
     multiple_choice_reply,
     open_answer,
 )
-from evalui.modes.base import MODES, Conversing, Mode, Setting
+from evalui.modes.base import MODES, Mode, ModeSettings, MultiTurn
 
 __all__ = [
     "MODES",
-    "Conversing",
     "Mode",
-    "Setting",
+    "ModeSettings",
+    "MultiTurn",
     "choices_only",
     "cloze",
     "judge",

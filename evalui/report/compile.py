@@ -8,7 +8,7 @@ from evalui import __version__
 from evalui.messages import localized
 from evalui.report.analyses.arena.document import arena_blocks
 from evalui.report.analyses.arena.figures import Arena, arenas
-from evalui.report.analyses.cost import Expense, expense_blocks
+from evalui.report.analyses.cost import UsageReport, usage_blocks
 from evalui.report.analyses.open_answers.document import answers_blocks
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
 from evalui.report.analyses.overview.document import choice_blocks
@@ -30,7 +30,7 @@ __all__ = [
     "with_votes",
 ]
 
-_NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
+_EMPTY_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class Report:
     answers: tuple[AnswerSummary, ...] = ()
     arenas: tuple[Arena, ...] = ()
     people: tuple[PeopleFigures, ...] = ()
-    votes: Votes = field(default_factory=lambda: _NO_VOTES)
-    expenses: tuple[Expense, ...] = ()
+    votes: Votes = field(default_factory=lambda: _EMPTY_VOTES)
+    expenses: tuple[UsageReport, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
     @property
@@ -68,8 +68,8 @@ def compile_report(
     *,
     baselines: frozenset[str] = frozenset(),
     spec: str = "",
-    votes: Votes = _NO_VOTES,
-    expenses: Sequence[Expense] = (),
+    votes: Votes = _EMPTY_VOTES,
+    expenses: Sequence[UsageReport] = (),
     left_out: Sequence[LeftOut] = (),
 ) -> Report:
     """The report of a run, or of as much of it as is done; `baselines` are scripted models.
@@ -132,7 +132,7 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
         yield from part
     yield from people_blocks(report.people, language, rule_based=rules)
     yield from left_out_blocks(report.left_out, language)
-    yield from expense_blocks(report.expenses, language)
+    yield from usage_blocks(report.expenses, language)
     yield Heading(2, localized("made", language))
-    yield Bullets(report.signatures, signs=True)
+    yield Bullets(report.signatures, signatures=True)
     yield Paragraph(localized("by-evalui", language, version=__version__))

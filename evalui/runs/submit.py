@@ -6,23 +6,23 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from evalui.datasets.base import Layout, Limits, Loaded
-from evalui.datasets.bundle import entries, load
-from evalui.datasets.external_answers import Answers, read_answers
-from evalui.datasets.files.swift_config import Chosen
+from evalui.datasets.base import Layout, Limits, LoadResult
+from evalui.datasets.bundle import config_entries, load
+from evalui.datasets.external_answers import ExternalAnswers, read_answers
+from evalui.datasets.files.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.runs.access import LOCAL, may_see
-from evalui.runs.contest import AnswersSpec, Collected
+from evalui.runs.contest import AnswersSpec, CollectedAnswers
 from evalui.runs.database.store import Store
 from evalui.runs.left_out import left_out
-from evalui.runs.limits import limit_all
+from evalui.runs.limits import limit_datasets
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
 from evalui.types import Dataset, Fault, Sample
 
 
-def expand(
+def expand_entries(
     spec: RunSpec,
     *,
     base: Path = Path(),
@@ -37,9 +37,9 @@ def expand(
     renamed: dict[str, str] = {}
     for source in spec.datasets:
         found = _entries(spec, source, base, limits)
-        parts = [_part(source, each.name) for each in found] or [source]
+        parts = [_entry_spec(source, each.name) for each in found] or [source]
         datasets += parts
-        written = [part for part, each in zip(parts, found, strict=False) if each.takes_text]
+        written = [part for part, each in zip(parts, found, strict=False) if each.is_open_ended]
         if len(written) == 1:
             renamed[source.key] = written[0].key
     answers = [
@@ -54,7 +54,7 @@ def read_datasets(
     *,
     base: Path = Path(),
     limits: Limits = Limits(),  # noqa: B008 (frozen)
-) -> dict[str, Loaded]:
+) -> dict[str, LoadResult]:
     """The datasets of a specification by `DatasetSpec.key`; paths are relative to `base`.
 
     Raises:
@@ -62,10 +62,10 @@ def read_datasets(
         FaultyRows: rows are wrong and the specification does not say to skip them.
         SpecError: a file is not the one the specification was written for.
     """
-    return {source.key: _read(spec, source, base, limits) for source in spec.datasets}
+    return {source.key: _read_dataset(spec, source, base, limits) for source in spec.datasets}
 
 
-def collect(
+def collect_answers(
     store: Store,
     spec: RunSpec,
     datasets: Mapping[str, Dataset],
@@ -73,7 +73,7 @@ def collect(
     base: Path = Path(),
     limits: Limits = Limits(),  # noqa: B008 (frozen)
     owner: str = LOCAL,
-) -> tuple[Collected, ...]:
+) -> tuple[CollectedAnswers, ...]:
     """The answers that `spec.answers` names; paths are relative to `base`.
 
     Raises:
@@ -82,27 +82,27 @@ def collect(
         UnknownRun: the earlier run is not there, or is somebody else's.
     """
     return tuple(
-        _collected(store, spec, wanted, datasets, base, limits, owner) for wanted in spec.answers
+        _collect_one(store, spec, wanted, datasets, base, limits, owner) for wanted in spec.answers
     )
 
 
 def submit(
     store: Store,
     spec: RunSpec,
-    loaded: Mapping[str, Loaded],
+    loaded: Mapping[str, LoadResult],
     catalog: Mapping[str, ModelEntry],
     owner: str = LOCAL,
     *,
-    collected: Sequence[Collected] = (),
+    collected: Sequence[CollectedAnswers] = (),
 ) -> str:
     """Check a run, keep its datasets, queue it, and return its id.
 
-    `collected` is what `collect` found.
+    `collected` is what `collect_answers` found.
 
     Raises:
         SpecError, UnknownName: see `plan_run`; nothing is kept then.
     """
-    datasets = limit_all({key: upload.dataset for key, upload in loaded.items()}, spec)
+    datasets = limit_datasets({key: upload.dataset for key, upload in loaded.items()}, spec)
     plans = plan_run(spec, datasets, catalog, collected)
     paths = {source.key: source.paths for source in spec.datasets}
     for key, dataset in datasets.items():
@@ -125,28 +125,30 @@ def layout_of(source: DatasetSpec) -> Layout:
     )
 
 
-def _entries(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> tuple[Chosen, ...]:
+def _entries(
+    spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits
+) -> tuple[EntryFiles, ...]:
     """The entries of a dataset that are datasets of their own; () to take the files as they are."""
     if source.entry or source.kind or source.sha256:
         return ()
-    found = entries([_located(base, path) for path in source.paths], limits=limits)
+    found = config_entries([_absolute_path(base, path) for path in source.paths], limits=limits)
     mixed = len({each.pattern for each in found}) > 1
     return found if mixed or (spec.version > 1 and len(found) > 1) else ()
 
 
-def _part(source: DatasetSpec, entry: str) -> DatasetSpec:
+def _entry_spec(source: DatasetSpec, entry: str) -> DatasetSpec:
     name = f"{source.name}/{entry}" if source.name else ""
     return source.model_copy(update={"entry": entry, "name": name})
 
 
-def _located(base: Path, path: str) -> Path:
+def _absolute_path(base: Path, path: str) -> Path:
     try:
         return base / Path(path).expanduser()
     except RuntimeError as error:  # "~nobody/..."
         raise SpecError("path-unknown", path=path, reason=str(error)) from error
 
 
-def _collected(
+def _collect_one(
     store: Store,
     spec: RunSpec,
     wanted: AnswersSpec,
@@ -154,8 +156,8 @@ def _collected(
     base: Path,
     limits: Limits,
     owner: str,
-) -> Collected:
-    source = _source(wanted, datasets)
+) -> CollectedAnswers:
+    source = _answered_dataset(wanted, datasets)
     samples = datasets[source].samples
     if bool(wanted.path) == bool(wanted.run):
         raise SpecError(
@@ -164,28 +166,30 @@ def _collected(
         )
     if wanted.path:
         found = read_answers(
-            _located(base, wanted.path), samples, model=wanted.model, limits=limits
+            _absolute_path(base, wanted.path), samples, model=wanted.model, limits=limits
         )
-        _refuse_faults(spec, wanted, found)
+        _reject_faults(spec, wanted, found)
         answers, unknown = found.answers, len(found.unknown)
     else:
-        answers, unknown = _earlier(store, wanted, samples, owner), 0
+        answers, unknown = _earlier_answers(store, wanted, samples, owner), 0
     if not answers:
         raise SpecError(
             "answers-none",
             model=wanted.model,
             dataset=datasets[source].name,
         )
-    return Collected(wanted.model, source, answers, unknown)
+    return CollectedAnswers(wanted.model, source, answers, unknown)
 
 
-def _refuse_faults(spec: RunSpec, wanted: AnswersSpec, found: Answers) -> None:
+def _reject_faults(spec: RunSpec, wanted: AnswersSpec, found: ExternalAnswers) -> None:
     if (faults := found.unusable) and not wanted.skip_faulty:
         n = len(faults) + found.unlisted
-        raise _faulty(Path(wanted.path).name, faults[0], n, "answers", spec.answers, wanted)
+        raise _faulty_rows_error(
+            Path(wanted.path).name, faults[0], n, "answers", spec.answers, wanted
+        )
 
 
-def _source(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> str:
+def _answered_dataset(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> str:
     """The key of the dataset that is answered; its name will do as well."""
     open_ = [key for key, dataset in datasets.items() if dataset.kind != "multiple_choice"]
     if not wanted.dataset and len(open_) == 1:
@@ -202,13 +206,13 @@ def _source(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> str:
     )
 
 
-def _earlier(
+def _earlier_answers(
     store: Store, wanted: AnswersSpec, samples: Sequence[Sample], owner: str
 ) -> Mapping[str, tuple[str, ...]]:
     """What the model answered in an earlier run of this owner, to questions that are the same."""
     if not may_see(store.run(wanted.run).owner, owner):
         raise UnknownRun("no-run", run=wanted.run)
-    asked = {sample.id: _asked(sample) for sample in samples}
+    asked = {sample.id: _question_key(sample) for sample in samples}
     found: dict[str, tuple[str, ...]] = {}
     for row in store.cells(wanted.run):
         if row.cell.mode != OPEN or row.cell.model != wanted.model:
@@ -217,7 +221,7 @@ def _earlier(
         answers = {
             trial.sample_id: trial.answers
             for trial in result.trials
-            if asked.get(trial.sample_id) == _asked(result.samples[trial.sample_id])
+            if asked.get(trial.sample_id) == _question_key(result.samples[trial.sample_id])
         }
         if found.keys() & answers.keys():
             raise SpecError(
@@ -228,14 +232,14 @@ def _earlier(
     return found
 
 
-def _asked(sample: Sample) -> tuple[object, ...]:
+def _question_key(sample: Sample) -> tuple[object, ...]:
     """What an answer is an answer to."""
     return sample.question, sample.history, sample.follow_ups
 
 
-def _read(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> Loaded:
+def _read_dataset(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> LoadResult:
     loaded = load(
-        [_located(base, path) for path in source.paths],
+        [_absolute_path(base, path) for path in source.paths],
         layout=layout_of(source),
         name=source.name,
         limits=limits,
@@ -249,11 +253,13 @@ def _read(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> Loa
             expected=source.sha256[:8],
         )
     if loaded.faults and not source.skip_faulty:
-        raise _faulty(name, loaded.faults[0], loaded.n_faults, "datasets", spec.datasets, source)
+        raise _faulty_rows_error(
+            name, loaded.faults[0], loaded.n_faults, "datasets", spec.datasets, source
+        )
     return loaded
 
 
-def _faulty(
+def _faulty_rows_error(
     name: str,
     first: Fault,
     n: int,

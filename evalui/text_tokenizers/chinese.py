@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
-_KNOWN = re.compile(r"([\u4E00-\u9FD5a-zA-Z0-9+#&\._%\-]+)")
-_OTHER = re.compile(r"\r\n|.", re.DOTALL)
-_REMEMBERED = 1 << 15  # short texts: some megabytes
-_LONGEST = 64  # characters of a text that is remembered; a longer one hardly comes again
+_DICTIONARY_RUN = re.compile(r"([\u4E00-\u9FD5a-zA-Z0-9+#&\._%\-]+)")
+_OTHER_CHARACTER = re.compile(r"\r\n|.", re.DOTALL)
+_CACHE_SIZE = 1 << 15  # short texts: some megabytes
+_MAX_CACHED_CHARS = 64  # characters of a text that is remembered; a longer one hardly comes again
 
 
-class ChineseWords:
+class ChineseTokenizer:
     """Cuts texts with jieba's dictionary, `counts` by word and 0 for what only begins a word.
 
     `seen` is the sum of the counts. `guess` finds the words of a run of characters that the
@@ -25,47 +25,55 @@ class ChineseWords:
     """
 
     def __init__(
-        self, counts: Mapping[str, int], seen: int, *, guess: Callable[[str], Iterable[str]]
+        self, counts: Mapping[str, int], total_count: int, *, guess: Callable[[str], Iterable[str]]
     ) -> None:
-        total = math.log(seen)
+        total = math.log(total_count)
         logs = {count: math.log(count) - total for count in set(counts.values()) if count}
         # A logarithm of a share is below 0, which leaves 0 for what only begins a word.
         self._logs = {word: logs.get(count, 0.0) for word, count in counts.items()}
-        self._alone = -total  # a character that is in no dictionary counts as seen once
-        self._guess = guess
+        self._unknown_log_prob = -total  # a character that is in no dictionary counts as seen once
+        self._hmm_cut = guess
         # Most of the short pieces between two marks, and of the runs in them, come again.
-        self._words_of = lru_cache(_REMEMBERED)(self._search)
-        self._loose = lru_cache(_REMEMBERED)(self._recognise)
+        self._cached_words = lru_cache(_CACHE_SIZE)(self._cut_on_best_path)
+        self._cached_unknown_words = lru_cache(_CACHE_SIZE)(self._cut_unknown)
 
-    def cut(self, text: str) -> list[str]:
+    def tokenize(self, text: str) -> list[str]:
         """The words and what stands between them, as jieba's default mode; joined the text."""
         words: list[str] = []
-        for place, piece in enumerate(_KNOWN.split(text)):
+        for place, piece in enumerate(_DICTIONARY_RUN.split(text)):
             # Every second piece is one that the pattern has found.
-            words += self._known(piece) if place % 2 else _OTHER.findall(piece)
+            words += self._dictionary_words(piece) if place % 2 else _OTHER_CHARACTER.findall(piece)
         return words
 
-    def _known(self, piece: str) -> tuple[str, ...]:
-        return self._words_of(piece) if len(piece) <= _LONGEST else self._search(piece)
+    def _dictionary_words(self, piece: str) -> tuple[str, ...]:
+        return (
+            self._cached_words(piece)
+            if len(piece) <= _MAX_CACHED_CHARS
+            else self._cut_on_best_path(piece)
+        )
 
-    def _alike(self, run: str) -> tuple[str, ...]:
-        return self._loose(run) if len(run) <= _LONGEST else self._recognise(run)
+    def _unknown_words(self, run: str) -> tuple[str, ...]:
+        return (
+            self._cached_unknown_words(run)
+            if len(run) <= _MAX_CACHED_CHARS
+            else self._cut_unknown(run)
+        )
 
-    def _search(self, piece: str) -> tuple[str, ...]:
+    def _cut_on_best_path(self, piece: str) -> tuple[str, ...]:
         """The words on the most probable path, characters that stand alone given to the guess."""
-        ends = self._path(piece)
+        ends = self._best_path(piece)
         words: list[str] = []
         start = loose = 0  # piece[loose:start] are the characters alone that end here
         while start < len(piece):
             end = ends[start]
             if end > start + 1:
-                words += self._alike(piece[loose:start])
+                words += self._unknown_words(piece[loose:start])
                 words.append(piece[start:end])
                 loose = end
             start = end
-        return (*words, *self._alike(piece[loose:]))
+        return (*words, *self._unknown_words(piece[loose:]))
 
-    def _path(self, piece: str) -> list[int]:
+    def _best_path(self, piece: str) -> list[int]:
         """For each place the end of the word that begins there on the best path to the end."""
         log_of, size = self._logs.get, len(piece)
         ends = [0] * size
@@ -81,11 +89,11 @@ class ChineseWords:
                 end += 1
                 log = log_of(piece[start:end])
             if not best_end:
-                best, best_end = self._alone + sums[start + 1], start + 1
+                best, best_end = self._unknown_log_prob + sums[start + 1], start + 1
             sums[start], ends[start] = best, best_end
         return ends
 
-    def _recognise(self, run: str) -> tuple[str, ...]:
+    def _cut_unknown(self, run: str) -> tuple[str, ...]:
         if len(run) < 2 or self._logs.get(run):
             return tuple(run)
-        return tuple(self._guess(run))
+        return tuple(self._hmm_cut(run))

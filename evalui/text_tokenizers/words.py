@@ -10,16 +10,16 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, cast
 
-from evalui.text_tokenizers.chinese import ChineseWords
-from evalui.text_tokenizers.english import EnglishWords, ends_sentence
+from evalui.text_tokenizers.chinese import ChineseTokenizer
+from evalui.text_tokenizers.english import EnglishTokenizer, sentence_end_detector
 
 
-def chinese(text: str) -> list[str]:
+def tokenize_zh(text: str) -> list[str]:
     """The words and the blanks between them, as `jieba.lcut`; joined they are the text."""
     return _jieba()(text)
 
 
-def english(text: str) -> list[str]:
+def tokenize_en(text: str) -> list[str]:
     """The words and punctuation marks, as `nltk.word_tokenize` with its English parameters."""
     return _nltk()(text)
 
@@ -35,7 +35,7 @@ def _jieba() -> Callable[[str], list[str]]:
     # jieba would first look for a dictionary under a fixed name in the shared temporary folder,
     # where any user of the machine may have put it, and would log to stderr.
     counts, seen = words.gen_pfdict(words.get_dict_file())
-    return ChineseWords(counts, seen, guess=cast("Any", finalseg).cut).cut
+    return ChineseTokenizer(counts, seen, guess=cast("Any", finalseg).cut).tokenize
 
 
 @cache
@@ -45,21 +45,21 @@ def _nltk() -> Callable[[str], list[str]]:
 
     # nltk's own loader refuses folders outside its data path, which is the same for all threads.
     parameters = PunktParameters()
-    parameters.abbrev_types = set(_lines("abbrev_types.txt"))
-    parameters.sent_starters = set(_lines("sent_starters.txt"))
-    parameters.collocations = {tuple(line.split("\t")) for line in _lines("collocations.tab")}
-    contexts = (line.split("\t") for line in _lines("ortho_context.tab"))
+    parameters.abbrev_types = set(_read_lines("abbrev_types.txt"))
+    parameters.sent_starters = set(_read_lines("sent_starters.txt"))
+    parameters.collocations = {tuple(line.split("\t")) for line in _read_lines("collocations.tab")}
+    contexts = (line.split("\t") for line in _read_lines("ortho_context.tab"))
     parameters.ortho_context = defaultdict(int, {word: int(flags) for word, flags in contexts})
     sentences: Any = PunktSentenceTokenizer(parameters)  # one method is replaced
-    sentences.text_contains_sentbreak = ends_sentence(
+    sentences.text_contains_sentbreak = sentence_end_detector(
         parameters.abbrev_types,
         {first for first, _ in parameters.collocations},
-        ask=sentences.text_contains_sentbreak,
+        fallback=sentences.text_contains_sentbreak,
     )
-    return EnglishWords(sentences.tokenize, NLTKWordTokenizer().tokenize).cut
+    return EnglishTokenizer(sentences.tokenize, NLTKWordTokenizer().tokenize).tokenize
 
 
-def _lines(name: str) -> list[str]:
+def _read_lines(name: str) -> list[str]:
     from evalui.settings import ASSETS  # with pydantic, which cutting Chinese does not need
 
     # Not splitlines: words may hold characters that it takes for line ends.

@@ -8,24 +8,24 @@ from starlette.datastructures import QueryParams
 from evalui.errors import EvaluiError
 from evalui.messages import messages
 from evalui.types import Language
-from evalui.ui.components.fragment import QUIET, SKIP, Form, pane
+from evalui.ui.components.fragment import QUIET, SKIP, Form, html_fragment
 from evalui.ui.components.html import Html, div, el, span
 from evalui.ui.components.icons import LOGO
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.annotate.tab import Annotate
-from evalui.ui.tabs.arena.tab import Arena
-from evalui.ui.tabs.compare.tab import Compare
-from evalui.ui.tabs.evaluate.tab import Evaluate
-from evalui.ui.tabs.models.tab import Models
-from evalui.ui.tabs.results.tab import Results
-from evalui.ui.tabs.runs.tab import Runs
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.annotate.tab import AnnotateTab
+from evalui.ui.tabs.arena.tab import ArenaTab
+from evalui.ui.tabs.compare.tab import CompareTab
+from evalui.ui.tabs.evaluate.tab import EvaluateTab
+from evalui.ui.tabs.models.tab import ModelsTab
+from evalui.ui.tabs.results.tab import ResultsTab
+from evalui.ui.tabs.runs.tab import RunsTab
 
 _TABS = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models")
 _CACHE_S = 3600  # how long Gradio keeps its own copies of plots
 
 
 class UnqueuedBlocks(gr.Blocks):
-    """A page whose events all go past Gradio's queue (see `pane.QUIET`), so that none is started.
+    """A page whose events all bypass Gradio's queue (see `fragment.QUIET`), so none is started.
 
     Gradio starts the queue with every page; looking for events each millisecond takes 5 % of a
     core (docs/adr/0006-no-queue.md).
@@ -37,19 +37,19 @@ class UnqueuedBlocks(gr.Blocks):
         self.create_limiter()
 
 
-class Page:
+class AppShell:
     """One language of the application."""
 
-    def __init__(self, desk: Desk, language: Language) -> None:
-        self.desk = desk
+    def __init__(self, service: AppService, language: Language) -> None:
+        self.service = service
         self.t = messages(language)
-        self.evaluate = Evaluate(desk, self.t)
-        self.runs = Runs(desk, self.t)
-        self.results = Results(desk, self.t)
-        self.arena = Arena(desk, self.t)
-        self.annotate = Annotate(desk, self.t)
-        self.compare = Compare(desk, self.t)
-        self.models = Models(desk, self.t)
+        self.evaluate = EvaluateTab(service, self.t)
+        self.runs = RunsTab(service, self.t)
+        self.results = ResultsTab(service, self.t)
+        self.arena = ArenaTab(service, self.t)
+        self.annotate = AnnotateTab(service, self.t)
+        self.compare = CompareTab(service, self.t)
+        self.models = ModelsTab(service, self.t)
 
     def build(self) -> gr.Blocks:
         """Lay out the page and wire it."""
@@ -57,7 +57,7 @@ class Page:
         with UnqueuedBlocks(
             title=t("app.title"), analytics_enabled=False, delete_cache=(_CACHE_S, _CACHE_S)
         ) as demo:
-            pane("top", self.top_bar())
+            html_fragment("top", self.top_bar())
             with gr.Tabs(elem_id="main") as tabs:
                 with gr.Tab(t("tab.evaluate"), id="evaluate", elem_id="tab-evaluate"):
                     self.evaluate.build()
@@ -94,7 +94,7 @@ class Page:
         # Whoever votes is told no names, not even on the tabs beside.
         votes = form.get("tab") == "annotate"
         told = "" if votes else run_id
-        shown, *kept = self.runs.closed() if votes else self.runs.open(told)
+        shown, *kept = self.runs.blind_voting_outputs() if votes else self.runs.open(told)
         selected = self._tab(form, run_id)
         return (
             gr.Tabs(selected=selected),
@@ -102,10 +102,10 @@ class Page:
             shown,
             told,
             *kept,
-            *(self.results.closed() if votes else self.results.enter(told, form)),
+            *(self.results.blind_voting_outputs() if votes else self.results.enter(told, form)),
             *self.arena.enter(told, form),
             *self.annotate.enter(run_id, form),
-            *(self.compare.closed() if votes else self.compare.enter(told, form)),
+            *(self.compare.blind_voting_outputs() if votes else self.compare.enter(told, form)),
             *self.models.enter(form),
         )
 
@@ -146,7 +146,7 @@ class Page:
         if not run_id:
             return "evaluate"
         try:
-            live = self.desk.run(run_id).state in ("queued", "running")
+            live = self.service.run(run_id).state in ("queued", "running")
         except EvaluiError:
             live = False
         return "runs" if live and "sub" not in form else "results"

@@ -82,7 +82,7 @@ class Office:
         return process
 
     def work_here(self) -> bool:
-        return Worker(self.store, lambda: read_catalog(self.models), name="here").work_once()
+        return Worker(self.store, lambda: read_catalog(self.models), name="here").run_once()
 
     def answered(self, name: str = "biased") -> list[str]:
         """One line for each request the model has answered, in all its lives."""

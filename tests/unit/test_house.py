@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from evalui.datasets.base import ANSWER_KEYS, READERS
+from evalui.datasets.base import ANSWER_KEYS, DATASET_FORMATS
 from evalui.models import BACKENDS
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES
@@ -27,7 +27,7 @@ def test_no_product_file_passes_400_lines(path: Path):
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("add-a-format.md", [*READERS, *ANSWER_KEYS]),
+        ("add-a-format.md", [*DATASET_FORMATS, *ANSWER_KEYS]),
         ("add-a-model.md", list(BACKENDS)),
         ("add-a-mode.md", [*MODES, *TEMPLATES, *get_args(Pattern)]),
     ],

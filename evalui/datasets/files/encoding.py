@@ -7,7 +7,7 @@ from typing import NamedTuple
 from evalui.errors import DataError
 from evalui.messages import sentence
 
-_BOMS = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -22,19 +22,21 @@ _MAGIC = (
     (b"PAR1", sentence("error.magic-parquet")),
     (b"SQLite format 3\x00", sentence("error.magic-sqlite")),
 )
-_HEAD = 4096  # bytes looked at to tell UTF-16 without a mark: the header's ASCII names are there
+_SNIFF_BYTES = (
+    4096  # bytes looked at to tell UTF-16 without a mark: the header's ASCII names are there
+)
 # Control characters that no text has; tab, line breaks and form feed are text.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """A file's text with "\\n" as the only line break, and how it was encoded."""
 
     text: str
     encoding: str
 
 
-def decode(data: bytes, name: str) -> Decoded:
+def decode(data: bytes, name: str) -> DecodedText:
     """The text of a file; raises `DataError` if it has none or cannot be read as text."""
     if not data:
         raise DataError("empty-file", file=name)
@@ -45,7 +47,7 @@ def decode(data: bytes, name: str) -> Decoded:
                 file=name,
                 what=what,
             )
-    decoded = _decoded(data)
+    decoded = _detect_and_decode(data)
     if decoded is None:
         raise DataError(
             "unknown-encoding",
@@ -59,24 +61,24 @@ def decode(data: bytes, name: str) -> Decoded:
         )
     if not text.strip("\ufeff").strip():
         raise DataError("empty-file", file=name)
-    return Decoded(text, decoded.encoding)
+    return DecodedText(text, decoded.encoding)
 
 
-def _decoded(data: bytes) -> Decoded | None:
-    for bom, encoding in _BOMS:
+def _detect_and_decode(data: bytes) -> DecodedText | None:
+    for bom, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(bom):
-            return _strictly(data[len(bom) :], encoding)
-    if unmarked := _utf16_by_zeros(data[:_HEAD]):
-        return _strictly(data, unmarked)
-    if utf8 := _strictly(data, "utf-8"):
+            return _decode_strict(data[len(bom) :], encoding)
+    if unmarked := _utf16_by_zeros(data[:_SNIFF_BYTES]):
+        return _decode_strict(data, unmarked)
+    if utf8 := _decode_strict(data, "utf-8"):
         return utf8
-    chinese = _strictly(data, "gb18030")
+    chinese = _decode_strict(data, "gb18030")
     return chinese if chinese and _is_chinese(chinese.text) else None
 
 
-def _strictly(data: bytes, encoding: str) -> Decoded | None:
+def _decode_strict(data: bytes, encoding: str) -> DecodedText | None:
     try:
-        return Decoded(data.decode(encoding), encoding)
+        return DecodedText(data.decode(encoding), encoding)
     except UnicodeDecodeError:
         return None
 

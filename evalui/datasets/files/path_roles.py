@@ -18,27 +18,31 @@ _SPLITS: dict[str, Split] = {
     "test": "test",
     "train": "train",
 }
-_WORDS = "|".join(_SPLITS)
-_NAME = re.compile(rf"(?P<subject>.+?)[_.-](?P<split>{_WORDS})", re.IGNORECASE)
-_ALONE = re.compile(rf"(?P<split>{_WORDS})(?:_rand_split(?:_no_answers)?)?", re.IGNORECASE)
-_FIRST = re.compile(r".+?[_.-](?:dev|val|test)", re.IGNORECASE)  # all that version 0.1.0 knew
-_NOBODY = "default"  # SWIFT's name for a subject without one
+_SPLIT_NAMES = "|".join(_SPLITS)
+_SUBJECT_AND_SPLIT = re.compile(rf"(?P<subject>.+?)[_.-](?P<split>{_SPLIT_NAMES})", re.IGNORECASE)
+_SPLIT_ONLY = re.compile(
+    rf"(?P<split>{_SPLIT_NAMES})(?:_rand_split(?:_no_answers)?)?", re.IGNORECASE
+)
+_VERSION_0_1_NAME = re.compile(
+    r".+?[_.-](?:dev|val|test)", re.IGNORECASE
+)  # all that version 0.1.0 knew
+_DEFAULT_SUBJECT = "default"  # SWIFT's name for a subject without one
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class FileRole:
     """Subject and split of a file; `name` is what it is called, with the folder that counts.
 
-    `news`: the path said something else, or nothing, to earlier versions.
+    `is_new`: the path said something else, or nothing, to earlier versions.
     """
 
     subject: str
     split: Split | None
     name: str
-    news: bool = False
+    is_new: bool = False
 
 
-def roles_of(paths: Sequence[PurePosixPath]) -> tuple[Role, ...]:
+def roles_of(paths: Sequence[PurePosixPath]) -> tuple[FileRole, ...]:
     """The roles of files that come together.
 
     What is news counts only where there are several splits to tell apart; else a file in test/
@@ -48,24 +52,24 @@ def roles_of(paths: Sequence[PurePosixPath]) -> tuple[Role, ...]:
     if len({role.split for role in roles if role.split}) > 1:
         return roles
     return tuple(
-        Role(path.stem, None, path.name) if role.news else role
+        FileRole(path.stem, None, path.name) if role.is_new else role
         for path, role in zip(paths, roles, strict=True)
     )
 
 
-def role_of(path: PurePosixPath) -> Role:
+def role_of(path: PurePosixPath) -> FileRole:
     """What the path of a file within a folder or an archive says by itself."""
     stem, name = path.stem, path.name
-    if found := _NAME.fullmatch(stem):
-        known = bool(_FIRST.fullmatch(stem))
-        return Role(found["subject"], _SPLITS[found["split"].lower()], name, news=not known)
+    if found := _SUBJECT_AND_SPLIT.fullmatch(stem):
+        known = bool(_VERSION_0_1_NAME.fullmatch(stem))
+        return FileRole(found["subject"], _SPLITS[found["split"].lower()], name, is_new=not known)
     above = path.parent.name
-    if found := _ALONE.fullmatch(stem):
+    if found := _SPLIT_ONLY.fullmatch(stem):
         split = _SPLITS[found["split"].lower()]
         if above and above.lower() not in _SPLITS:
-            return Role(above, split, f"{above}/{name}", news=True)
-        return Role(_NOBODY, split, name, news=True)
+            return FileRole(above, split, f"{above}/{name}", is_new=True)
+        return FileRole(_DEFAULT_SUBJECT, split, name, is_new=True)
     for folder in reversed(path.parent.parts):
         if split := _SPLITS.get(folder.lower()):
-            return Role(stem, split, f"{folder}/{name}", news=True)
-    return Role(stem, None, name)
+            return FileRole(stem, split, f"{folder}/{name}", is_new=True)
+    return FileRole(stem, None, name)

@@ -13,18 +13,18 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from evalui.datasets.base import Limits
-from evalui.datasets.files.archive import Member, folder, is_json
+from evalui.datasets.files.archive import SourceFile, files_in_folder, is_json
 from evalui.datasets.files.encoding import decode
-from evalui.datasets.tables.table import has_half_pair
+from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
-from evalui.types import Kind
+from evalui.types import DatasetKind
 
-PATTERNS = ("ceval", "general_qa")
+SWIFT_PATTERNS = ("ceval", "general_qa")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SwiftEntry:
     """One dataset of a configuration."""
 
     name: str
@@ -34,24 +34,24 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class EntryFiles:
     """The files that one entry of a configuration names, the name it gives them and their kind."""
 
-    members: tuple[Member, ...]
+    files: tuple[SourceFile, ...]
     name: str
     pattern: str
 
     @property
-    def takes_text(self) -> bool:
+    def is_open_ended(self) -> bool:
         """Whether its questions are answered in writing."""
         return self.pattern != "ceval"
 
-    def takes(self, kind: Kind) -> bool:
+    def accepts_kind(self, kind: DatasetKind) -> bool:
         """Whether the entry means questions of this kind."""
         return (kind == "multiple_choice") == (self.pattern == "ceval")
 
 
-def is_config(member: Member) -> bool:
+def is_config(member: SourceFile) -> bool:
     """Whether to read a file as a configuration.
 
     The JSON file that a user names is meant to be one, others that lie about may be anything.
@@ -64,13 +64,18 @@ def is_config(member: Member) -> bool:
         return member.explicit
 
 
-def beside(path: Path, limits: Limits) -> tuple[Member, ...]:
+def files_beside(path: Path, limits: Limits) -> tuple[SourceFile, ...]:
     """The files of the folders that the configuration at `path` names, as far as they exist."""
     try:
-        entries = read_config(Member(PurePosixPath(path.name), path.read_bytes()))
-        places = {found: None for entry in entries if (found := _below(path.parent, entry.dataset))}
+        entries = read_config(SourceFile(PurePosixPath(path.name), path.read_bytes()))
+        places = {
+            found: None for entry in entries if (found := _folder_below(path.parent, entry.dataset))
+        }
         return tuple(
-            member for place in places for member in folder(place, limits) if not is_json(member)
+            member
+            for place in places
+            for member in files_in_folder(place, limits)
+            if not is_json(member)
         )
     except OSError as error:
         raise DataError(
@@ -80,7 +85,7 @@ def beside(path: Path, limits: Limits) -> tuple[Member, ...]:
         ) from error
 
 
-def choose(config: Member, members: Sequence[Member]) -> tuple[Chosen, ...]:
+def match_entries(config: SourceFile, members: Sequence[SourceFile]) -> tuple[EntryFiles, ...]:
     """Those of the `members` that each entry names.
 
     A folder of general-QA questions that is not there has no members, if there are multiple-choice
@@ -88,12 +93,12 @@ def choose(config: Member, members: Sequence[Member]) -> tuple[Chosen, ...]:
     """
     entries = read_config(config)
     may_miss = any(entry.pattern == "ceval" for entry in entries)
-    return tuple(_chosen(config, entry, members, may_miss=may_miss) for entry in entries)
+    return tuple(_match_entry(config, entry, members, may_miss=may_miss) for entry in entries)
 
 
-def distinct(chosen: Iterable[Chosen]) -> tuple[Chosen, ...]:
+def with_distinct_names(chosen: Iterable[EntryFiles]) -> tuple[EntryFiles, ...]:
     """The entries with a number behind each name that was there before."""
-    named: dict[str, Chosen] = {}
+    named: dict[str, EntryFiles] = {}
     for choice in chosen:
         numbered = (f"{choice.name} ({n})" for n in count(2))
         name = next(name for name in chain([choice.name], numbered) if name not in named)
@@ -101,7 +106,7 @@ def distinct(chosen: Iterable[Chosen]) -> tuple[Chosen, ...]:
     return tuple(named.values())
 
 
-def pick(chosen: Sequence[Chosen], name: str) -> Chosen:
+def entry_named(chosen: Sequence[EntryFiles], name: str) -> EntryFiles:
     """The entry of this name; raises `DataError` if there is none."""
     for choice in chosen:
         if choice.name == name:
@@ -113,11 +118,11 @@ def pick(chosen: Sequence[Chosen], name: str) -> Chosen:
     )
 
 
-def refuse_shared(mine: Chosen, others: Iterable[Chosen]) -> None:
+def reject_shared_files(mine: EntryFiles, others: Iterable[EntryFiles]) -> None:
     """Raise `DataError` if a file that lost its folder may belong to another entry of its kind."""
     for other in others:
-        for member in mine.members if other.pattern == mine.pattern else ():
-            if member.explicit and member in other.members:
+        for member in mine.files if other.pattern == mine.pattern else ():
+            if member.explicit and member in other.files:
                 raise DataError(
                     "config-shared",
                     file=member.name,
@@ -126,11 +131,11 @@ def refuse_shared(mine: Chosen, others: Iterable[Chosen]) -> None:
                 )
 
 
-def read_config(member: Member) -> tuple[Entry, ...]:
+def read_config(member: SourceFile) -> tuple[SwiftEntry, ...]:
     """The entries of a configuration; raises `DataError` if it is none."""
     try:
         value: Any = json.loads(decode(member.data, member.name).text)
-        half = has_half_pair(value)
+        half = has_lone_surrogate(value)
     except json.JSONDecodeError as error:
         raise DataError(
             "config-no-json",
@@ -149,15 +154,15 @@ def read_config(member: Member) -> tuple[Entry, ...]:
         )
     entries = cast(list[Any], value)
     return tuple(
-        _entry(entry, sentence("error.where-dataset", file=member.name, n=n))
+        _parse_entry(entry, sentence("error.where-dataset", file=member.name, n=n))
         for n, entry in enumerate(entries, 1)
     )
 
 
-def _entry(value: Any, where: Sentence) -> Entry:
+def _parse_entry(value: Any, where: Sentence) -> SwiftEntry:
     entry = cast(dict[str, Any], value) if isinstance(value, dict) else {}
     dataset, pattern = entry.get("dataset"), entry.get("pattern")
-    if pattern not in PATTERNS:
+    if pattern not in SWIFT_PATTERNS:
         raise DataError(
             "config-pattern",
             where=where,
@@ -175,7 +180,7 @@ def _entry(value: Any, where: Sentence) -> Entry:
         )
     place = PurePosixPath(dataset.strip().replace("\\", "/"))
     name = entry.get("name")
-    return Entry(
+    return SwiftEntry(
         name if isinstance(name, str) and name else place.name,
         pattern,
         place,
@@ -183,7 +188,7 @@ def _entry(value: Any, where: Sentence) -> Entry:
     )
 
 
-def _below(base: Path, dataset: PurePosixPath) -> Path | None:
+def _folder_below(base: Path, dataset: PurePosixPath) -> Path | None:
     """The folder with the longest end of the path `dataset` that exists below `base`."""
     for start in range(len(dataset.parts)):
         end = dataset.parts[start:]
@@ -193,24 +198,26 @@ def _below(base: Path, dataset: PurePosixPath) -> Path | None:
     return None
 
 
-def _chosen(config: Member, entry: Entry, members: Sequence[Member], *, may_miss: bool) -> Chosen:
-    found: list[Member] = []
+def _match_entry(
+    config: SourceFile, entry: SwiftEntry, members: Sequence[SourceFile], *, may_miss: bool
+) -> EntryFiles:
+    found: list[SourceFile] = []
     for subset in entry.subsets:
         names = {subset, *(f"{subset}_{split}" for split in ("dev", "val", "test"))}
         here = [
             member
             for member in members
-            if member.path.stem in names and _lies_in(member, entry.dataset)
+            if member.path.stem in names and _is_in_folder(member, entry.dataset)
         ]
         if not here and may_miss and entry.pattern != "ceval":
-            return Chosen((), entry.name, entry.pattern)
+            return EntryFiles((), entry.name, entry.pattern)
         if not here:
-            raise _missing(config, entry, subset)
+            raise _missing_file_error(config, entry, subset)
         found += here
-    return Chosen(tuple(found), entry.name, entry.pattern)
+    return EntryFiles(tuple(found), entry.name, entry.pattern)
 
 
-def _missing(config: Member, entry: Entry, subset: str) -> DataError:
+def _missing_file_error(config: SourceFile, entry: SwiftEntry, subset: str) -> DataError:
     if entry.pattern == "general_qa":
         return DataError(
             "config-missing-qa",
@@ -226,6 +233,6 @@ def _missing(config: Member, entry: Entry, subset: str) -> DataError:
     )
 
 
-def _lies_in(member: Member, dataset: PurePosixPath) -> bool:
+def _is_in_folder(member: SourceFile, dataset: PurePosixPath) -> bool:
     # A file that was uploaded by itself has lost its folder.
     return member.explicit or member.path.parent.name == dataset.name

@@ -11,14 +11,14 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 
-_PIECE = 2**16  # bytes
+_CHUNK_BYTES = 2**16  # bytes
 # The zip module stops at the number of unpacked bytes for stored and deflated entries only. Of LZMA
 # it unpacks as many packed bytes as are wanted at once, and one of them makes 7,000 at most.
-_PIECE_OF_LZMA = 2**12
-_LONGEST_TAG = 2**10  # bytes of a tag in XML that are kept together
+_LZMA_CHUNK_BYTES = 2**12
+_MAX_TAG_BYTES = 2**10  # bytes of a tag in XML that are kept together
 
 
-def pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def read_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """The content of an entry, in pieces of at most 64 kB.
 
     Raises:
@@ -26,7 +26,7 @@ def pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
             else the zip module raises on a damaged archive.
     """
     left = info.file_size
-    unpacked = _bzip2 if info.compress_type == zipfile.ZIP_BZIP2 else _by_the_module
+    unpacked = _read_bzip2 if info.compress_type == zipfile.ZIP_BZIP2 else _read_with_zipfile
     for piece in unpacked(archive, info):
         left -= len(piece)
         if left < 0:
@@ -36,29 +36,29 @@ def pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
         raise zipfile.BadZipFile(f"{info.filename} has not the size it declares")
 
 
-def content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """The whole content of an entry; raises as `pieces`."""
+def read_all(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """The whole content of an entry; raises as `read_chunks`."""
     whole = io.BytesIO()  # gives its bytes away without a copy
-    for piece in pieces(archive, info):
+    for piece in read_chunks(archive, info):
         whole.write(piece)
     return whole.getvalue()
 
 
-def tags(parts: Iterable[bytes]) -> Iterator[bytes]:
+def split_between_tags(parts: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes of XML cut so that no tag is in two pieces, unless it is longer than 1 kB."""
     left = b""
     for part in parts:
         piece = left + part
-        at = piece.rfind(b"<", -_LONGEST_TAG)
+        at = piece.rfind(b"<", -_MAX_TAG_BYTES)
         at = len(piece) if at < 0 else at
         left = piece[at:]
         yield piece[:at]
     yield left
 
 
-def _by_the_module(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def _read_with_zipfile(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """What an entry holds, up to one byte more than it declares."""
-    size = _PIECE_OF_LZMA if info.compress_type == zipfile.ZIP_LZMA else _PIECE
+    size = _LZMA_CHUNK_BYTES if info.compress_type == zipfile.ZIP_LZMA else _CHUNK_BYTES
     # The zip module stops at the declared size and does not tell whether there is more.
     longer = copy.copy(info)
     longer.file_size += 1
@@ -67,7 +67,7 @@ def _by_the_module(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[
             yield piece
 
 
-def _bzip2(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def _read_bzip2(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """What an entry holds, all of it: a packed byte of bzip2 may make a million."""
     packed = copy.copy(info)
     packed.compress_type = zipfile.ZIP_STORED
@@ -76,10 +76,10 @@ def _bzip2(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     unpacker, checksum = bz2.BZ2Decompressor(), 0
     with archive.open(packed) as entry:
         while not unpacker.eof:
-            given = entry.read(_PIECE) if unpacker.needs_input else b""
+            given = entry.read(_CHUNK_BYTES) if unpacker.needs_input else b""
             if unpacker.needs_input and not given:
                 raise EOFError(f"{info.filename} breaks off")
-            piece = unpacker.decompress(given, _PIECE)
+            piece = unpacker.decompress(given, _CHUNK_BYTES)
             checksum = zlib.crc32(piece, checksum)
             yield piece
     if checksum != info.CRC:

@@ -10,49 +10,65 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, cast
 
-from evalui.datasets.base import READERS, Layout, Part, Reader, Source
-from evalui.datasets.questions.answer_keys import Answered, Found, find_key
-from evalui.datasets.questions.choice import Question, judge
-from evalui.datasets.questions.option_lists import Options, read_options
-from evalui.datasets.tables.records import Record, Records, fold, read_records
-from evalui.datasets.tables.table import Number, cell_text, header, is_json_lines, json_objects
+from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, Source
+from evalui.datasets.questions.answer_keys import DetectedAnswerKey, RawAnswer, detect_answer_key
+from evalui.datasets.questions.choice import ParsedQuestion, validate
+from evalui.datasets.questions.option_lists import OptionList, read_options
+from evalui.datasets.tables.records import Record, Records, fold_name, read_records
+from evalui.datasets.tables.table import (
+    JsonNumber,
+    cell_text,
+    is_json_lines,
+    json_objects,
+    read_header,
+)
 from evalui.types import LETTERS, Fault
 
-_QUESTIONS = ("question", "query", "prompt", "input", "ctx", "stem", "problem", "题目", "问题")
-_OPTIONS = ("choices", "options", "candidates", "endings", "选项")
-_ANSWERS = (
+_QUESTION_COLUMNS = (
+    "question",
+    "query",
+    "prompt",
+    "input",
+    "ctx",
+    "stem",
+    "problem",
+    "题目",
+    "问题",
+)
+_OPTION_COLUMNS = ("choices", "options", "candidates", "endings", "选项")
+_ANSWER_COLUMNS = (
     *("answerkey", "answer", "label", "target", "gold", "correct_option", "correct_answer"),
     *("answer_idx", "answer_index", "答案"),
 )
-_PASSAGES = ("passage", "context", "article", "paragraph")
-_RESERVED = ("id", "subject", "file", "line", "ceval_subject")
-_NONE = "-1"  # what published test files have in place of an answer
-_LOOKED_AT = 20  # rows
+_PASSAGE_COLUMNS = ("passage", "context", "article", "paragraph")
+_RESERVED_COLUMNS = ("id", "subject", "file", "line", "ceval_subject")
+_NO_ANSWER = "-1"  # what published test files have in place of an answer
+_ROWS_INSPECTED = 20  # rows
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _ChoiceRow:
     """One row on its way to a question. `options` is None where there is no list of them."""
 
     record: Record
     question: str
-    options: Options | None
+    options: OptionList | None
     answer: Any
 
     @property
-    def answered(self) -> Answered:
+    def raw_answer(self) -> RawAnswer:
         texts = tuple(text for text in self.options.texts if text) if self.options else ()
-        return Answered(self.cell, texts, isinstance(self.answer, Number))
+        return RawAnswer(self.answer_text, texts, isinstance(self.answer, JsonNumber))
 
     @property
-    def cell(self) -> str:
+    def answer_text(self) -> str:
         """The answer as a text, "" where there is none."""
         found = cell_text(self.answer).strip()
-        return "" if found == _NONE else found
+        return "" if found == _NO_ANSWER else found
 
     @property
-    def names_a_label(self) -> bool:
-        return bool(self.options) and self.cell in self.options.labels
+    def answers_with_label(self) -> bool:
+        return bool(self.options) and self.answer_text in self.options.labels
 
 
 def recognises(source: Source, layout: Layout) -> bool:
@@ -60,42 +76,47 @@ def recognises(source: Source, layout: Layout) -> bool:
     if layout.options:
         return False
     if is_json_lines(source):
-        records = (record for _, record in islice(json_objects(source), _LOOKED_AT))
+        records = (record for _, record in islice(json_objects(source), _ROWS_INSPECTED))
         folded = (
-            {fold(name): value for name, value in record.items()}
+            {fold_name(name): value for name, value in record.items()}
             for record in records
             if isinstance(record, dict)
         )
         return any(_has_options(values, layout) for values in folded)
-    names = {fold(name) for name in header(source, (*_QUESTIONS, *_OPTIONS, *_ANSWERS))}
-    if names.isdisjoint(_OPTIONS) or names.isdisjoint(_question_names(layout)):
+    names = {
+        fold_name(name)
+        for name in read_header(source, (*_QUESTION_COLUMNS, *_OPTION_COLUMNS, *_ANSWER_COLUMNS))
+    }
+    if names.isdisjoint(_OPTION_COLUMNS) or names.isdisjoint(_question_names(layout)):
         return False
     if source.table and not source.table.rows:
         return True  # a sheet of which only the header was read
-    rows = read_records(source, (*_QUESTIONS, *_OPTIONS, *_ANSWERS)).rows
-    return any(_has_options(record.values, layout) for record in rows[:_LOOKED_AT])
+    rows = read_records(source, (*_QUESTION_COLUMNS, *_OPTION_COLUMNS, *_ANSWER_COLUMNS)).rows
+    return any(_has_options(record.values, layout) for record in rows[:_ROWS_INSPECTED])
 
 
-def read(source: Source, layout: Layout) -> Part:
+def read(source: Source, layout: Layout) -> ParsedRows:
     """The samples and faults of one file."""
-    records = read_records(source, (*_QUESTIONS, *_OPTIONS, *_ANSWERS))
+    records = read_records(source, (*_QUESTION_COLUMNS, *_OPTION_COLUMNS, *_ANSWER_COLUMNS))
     if not records.rows and not records.faults:
         found, expected = "a header and nothing below it", "a question per row"
-        return Part((), (Fault(source.name, records.header_line, "", "no-rows", found, expected),))
-    columns = _columns(records, layout)
-    rows = [columns.row(record) for record in records.rows]
+        return ParsedRows(
+            (), (Fault(source.name, records.header_line, "", "no-rows", found, expected),)
+        )
+    columns = _find_columns(records, layout)
+    rows = [columns.read_row(record) for record in records.rows]
     free = layout.answer_key == "letter"  # the file decides
-    by_label = free and any(row.names_a_label for row in rows)
-    answered = [row.answered for row in rows if row.cell and row.options]
-    key = Found(layout.answer_key)
+    by_label = free and any(row.answers_with_label for row in rows)
+    answered = [row.raw_answer for row in rows if row.answer_text and row.options]
+    key = DetectedAnswerKey(layout.answer_key)
     if free and answered and not by_label:
-        key = find_key(answered, source.name, columns.named(columns.answer))
-    questions: list[Question | Fault] = [
-        columns.question_of(row, source.name, by_label=by_label) for row in rows
+        key = detect_answer_key(answered, source.name, columns.original_name(columns.answer))
+    questions: list[ParsedQuestion | Fault] = [
+        columns.parse_question(row, source.name, by_label=by_label) for row in rows
     ]
     questions += records.faults
     # C-Eval is not published so, but the subjects of other sets may have the same names.
-    part = judge(
+    part = validate(
         sorted(questions, key=lambda question: question.line),
         replace(source, own_subjects=True),
         Layout(answer_key=key.key),
@@ -110,7 +131,7 @@ def read(source: Source, layout: Layout) -> Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
+class _ChoiceColumns:
     """The columns of a file, folded, of each kind the first that is there; `names` as written."""
 
     names: Mapping[str, str]
@@ -118,51 +139,53 @@ class _Columns:
     options: str
     answer: str
 
-    def row(self, record: Record) -> _Row:
+    def read_row(self, record: Record) -> _ChoiceRow:
         """A row with what stands in these columns, or within its question."""
         value = record.values.get(self.question)
-        inner = _mapping(value)
+        inner = _as_mapping(value)
         text = cell_text(inner.get("stem")) if inner else cell_text(value)
-        passage = record.first(_PASSAGES).strip()
+        passage = record.first_text(_PASSAGE_COLUMNS).strip()
         before = f"{passage}\n" if passage and passage not in text else ""
-        return _Row(
+        return _ChoiceRow(
             record,
             before + text.strip() if text.strip() else "",
             read_options(inner.get("choices", record.values.get(self.options))),
             record.values.get(self.answer),
         )
 
-    def question_of(self, row: _Row, file: str, *, by_label: bool) -> Question | Fault:
+    def parse_question(
+        self, row: _ChoiceRow, file: str, *, by_label: bool
+    ) -> ParsedQuestion | Fault:
         """The question of a row, or why it has none."""
-        options, line = row.options or Options(()), row.record.line
+        options, line = row.options or OptionList(()), row.record.line
         if len(options.texts) > len(LETTERS):
             found, expected = f"{len(options.texts)} choices", f"at most {len(LETTERS)}"
-            name = self.named(self.options)
+            name = self.original_name(self.options)
             return Fault(file, line, name, "too-many-options", found, expected)
         if len(set(options.labels) - {""}) < len(options.labels):
             found = f"the labels “{', '.join(options.labels)}”"
             expected = "a label of its own for each choice"
-            name = self.named(self.options)
+            name = self.original_name(self.options)
             return Fault(file, line, name, "duplicate-option", found, expected)
         texts = row.record.texts
-        return Question(
+        return ParsedQuestion(
             line=line,
             id=texts.get("id", "").strip() or f"row-{row.record.number}",
             text=row.question,
-            options=options.named,
-            answer=row.cell,
+            options=options.labelled,
+            answer=row.answer_text,
             subject=texts.get("subject", "").strip(),
-            columns=(self.named(self.question), self.named(self.answer)),
+            columns=(self.original_name(self.question), self.original_name(self.answer)),
             answers_with_label=by_label,
-            metadata=self._others(row.record),
+            metadata=self._other_columns(row.record),
         )
 
-    def named(self, column: str) -> str:
+    def original_name(self, column: str) -> str:
         """A column as the file writes it."""
         return self.names.get(column, column)
 
-    def _others(self, record: Record) -> dict[str, str]:
-        used = {self.question, *_PASSAGES, self.options, self.answer, *_RESERVED}
+    def _other_columns(self, record: Record) -> dict[str, str]:
+        used = {self.question, *_PASSAGE_COLUMNS, self.options, self.answer, *_RESERVED_COLUMNS}
         return {
             self.names[name]: text
             for name, value in record.values.items()
@@ -171,34 +194,34 @@ class _Columns:
         }
 
 
-def _columns(records: Records, layout: Layout) -> _Columns:
+def _find_columns(records: Records, layout: Layout) -> _ChoiceColumns:
     def first(wanted: Sequence[str]) -> str:
         return next((name for name in wanted if name in records.names), wanted[0])
 
-    return _Columns(
+    return _ChoiceColumns(
         records.names,
         first(_question_names(layout)),
-        first(_OPTIONS),
-        first((fold(layout.answer),) if layout.answer else _ANSWERS),
+        first(_OPTION_COLUMNS),
+        first((fold_name(layout.answer),) if layout.answer else _ANSWER_COLUMNS),
     )
 
 
 def _question_names(layout: Layout) -> Sequence[str]:
-    return (fold(layout.question),) if layout.question else _QUESTIONS
+    return (fold_name(layout.question),) if layout.question else _QUESTION_COLUMNS
 
 
 def _has_options(values: Mapping[str, Any], layout: Layout) -> bool:
     for name in _question_names(layout):
         if name in values:
-            inner = _mapping(values[name])
+            inner = _as_mapping(values[name])
             places = [inner] if "choices" in inner else [values]
-            found = (read_options(place.get(key)) for place in places for key in _OPTIONS)
+            found = (read_options(place.get(key)) for place in places for key in _OPTION_COLUMNS)
             return any(options is not None and len(options.texts) > 1 for options in found)
     return False
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _as_mapping(value: Any) -> Mapping[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
-READERS.register("choices")(Reader("multiple_choice", recognises, read))
+DATASET_FORMATS.register("choices")(DatasetFormat("multiple_choice", recognises, read))

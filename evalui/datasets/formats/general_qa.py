@@ -4,11 +4,11 @@
 are `history`, `system`, `messages` and an `id`. A file without references is fine.
 """
 
-from evalui.datasets.base import READERS, Layout, Part, Reader, Source
+from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, Source
 from evalui.datasets.formats import subjective
-from evalui.datasets.questions.open import Names, column_names, read_open
+from evalui.datasets.questions.open import OpenColumnNames, column_names, read_open
 
-NAMES = Names(
+COLUMNS = OpenColumnNames(
     question=("query", "question"),
     reference=("response", "answer"),
     id=("id", "index", "question_id"),
@@ -19,13 +19,13 @@ def recognises(source: Source, layout: Layout) -> bool:
     """Whether there is a column of questions, and none that only files for judges have."""
     if subjective.recognises(source, layout):
         return False
-    names = NAMES.under(layout)
+    names = COLUMNS.with_layout(layout)
     return not column_names(source, names).isdisjoint((*names.question, "messages"))
 
 
-def read(source: Source, layout: Layout) -> Part:
+def read(source: Source, layout: Layout) -> ParsedRows:
     """The samples and faults of one file."""
-    return read_open(source, layout, NAMES)
+    return read_open(source, layout, COLUMNS)
 
 
-READERS.register("general_qa")(Reader("general_qa", recognises, read))
+DATASET_FORMATS.register("general_qa")(DatasetFormat("general_qa", recognises, read))

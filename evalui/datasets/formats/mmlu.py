@@ -3,17 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalui.datasets.base import READERS, Layout, Part, Reader, Source, by_letter
+from evalui.datasets.base import (
+    DATASET_FORMATS,
+    DatasetFormat,
+    Layout,
+    ParsedRows,
+    Source,
+    by_letter,
+)
 from evalui.datasets.formats import ceval
-from evalui.datasets.tables.columns import NAMES
-from evalui.datasets.tables.rows import Row
-from evalui.datasets.tables.table import is_json_lines, read_bare
+from evalui.datasets.tables.columns import COLUMN_NAMES
+from evalui.datasets.tables.rows import RawRow
+from evalui.datasets.tables.table import is_json_lines, read_headerless
 from evalui.types import LETTERS
 
-_FEWEST = 4  # cells: a question, two options, an answer
-_LOOKED_AT = 20  # rows
+_MIN_CELLS = 4  # cells: a question, two options, an answer
+_ROWS_INSPECTED = 20  # rows
 # Names of columns in other sets, which no first row of questions holds as a whole cell.
-_HEADER = {name.casefold() for name in NAMES if name not in LETTERS} | {
+_HEADER_NAMES = {name.casefold() for name in COLUMN_NAMES if name not in LETTERS} | {
     *("query", "prompt", "input", "target", "label", "gold", "response", "output", "index"),
     *("题目", "问题", "答案", "选项", "解析"),
 }
@@ -29,16 +36,16 @@ def recognises(source: Source, layout: Layout) -> bool:
         return False
     if layout.options or layout.question or layout.answer:
         return False  # names stand in a header
-    rows = read_bare(source, most=_LOOKED_AT).rows
+    rows = read_headerless(source, max_rows=_ROWS_INSPECTED).rows
     if not rows or _is_header(rows[0].cells):
         return False
     width = len(rows[0].cells)
-    return _FEWEST <= width <= len(LETTERS) + 2 and all(_is_question(row, width) for row in rows)
+    return _MIN_CELLS <= width <= len(LETTERS) + 2 and all(_is_question(row, width) for row in rows)
 
 
-def read(source: Source, layout: Layout) -> Part:
+def read(source: Source, layout: Layout) -> ParsedRows:
     """The samples and faults of one file, read as C-Eval's columns under the names they lack."""
-    table = read_bare(source)
+    table = read_headerless(source)
     header = ("question", *LETTERS[: len(table.rows[0].cells) - 2], "answer")
     named = replace(source, table=replace(table, header=header), own_subjects=True)
     return ceval.read(named, layout)
@@ -47,12 +54,12 @@ def read(source: Source, layout: Layout) -> Part:
 def _is_header(cells: Sequence[str]) -> bool:
     names = {cell.strip().casefold() for cell in cells}
     letters = set(LETTERS[: len(cells) - 2].casefold())
-    return not names.isdisjoint(_HEADER) or letters <= names
+    return not names.isdisjoint(_HEADER_NAMES) or letters <= names
 
 
-def _is_question(row: Row, width: int) -> bool:
+def _is_question(row: RawRow, width: int) -> bool:
     question, *options, answer = row.cells if len(row.cells) == width else ("", "")
     return bool(question.strip()) and by_letter(answer, options) is not None
 
 
-READERS.register("mmlu")(Reader("multiple_choice", recognises, read))
+DATASET_FORMATS.register("mmlu")(DatasetFormat("multiple_choice", recognises, read))

@@ -4,27 +4,27 @@ The columns of OpenCompass's subjective workbooks, of which only the question is
 MT-bench's questions of several `turns`.
 """
 
-from evalui.datasets.base import READERS, Layout, Part, Reader, Source
-from evalui.datasets.questions.open import Names, column_names, read_open
+from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, Source
+from evalui.datasets.questions.open import OpenColumnNames, column_names, read_open
 
-NAMES = Names(
+COLUMNS = OpenColumnNames(
     question=("question", "query"),
     reference=("reference_answer", "reference", "answer", "response"),
     id=("index", "question_id", "id"),
     # MT-bench's word for it
     capability=("capability", "category"),
 )
-_MARKS = ("capability", "evaluating_guidance", "reference_answer", "turns")
+_JUDGE_COLUMNS = ("capability", "evaluating_guidance", "reference_answer", "turns")
 
 
 def recognises(source: Source, layout: Layout) -> bool:
     """Whether there is a column that only files for judges have."""
-    return not column_names(source, NAMES.under(layout)).isdisjoint(_MARKS)
+    return not column_names(source, COLUMNS.with_layout(layout)).isdisjoint(_JUDGE_COLUMNS)
 
 
-def read(source: Source, layout: Layout) -> Part:
+def read(source: Source, layout: Layout) -> ParsedRows:
     """The samples and faults of one file."""
-    return read_open(source, layout, NAMES)
+    return read_open(source, layout, COLUMNS)
 
 
-READERS.register("subjective")(Reader("subjective", recognises, read))
+DATASET_FORMATS.register("subjective")(DatasetFormat("subjective", recognises, read))

@@ -7,27 +7,27 @@ first, "A" is a letter or a blood group.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.datasets.base import ANSWER_KEYS, Note
+from evalui.datasets.base import ANSWER_KEYS, UploadNote
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """An answer with the options that are not empty; `number`: JSON wrote it without quotes."""
+class RawAnswer:
+    """An answer with the options that are not empty; `is_number`: JSON wrote it without quotes."""
 
     cell: str
     options: tuple[str, ...]
-    number: bool = False
+    is_number: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DetectedAnswerKey:
     """An answer key, and notes on what was assumed for it."""
 
     key: str
-    notes: tuple[Note, ...] = ()
+    notes: tuple[UploadNote, ...] = ()
 
 
-def find_key(answers: Sequence[Answered], file: str, column: str) -> Found:
+def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> DetectedAnswerKey:
     """The key under which most answers name an option.
 
     A 0 means that numbers count from 0, the number of a row's options that they count from 1;
@@ -36,45 +36,47 @@ def find_key(answers: Sequence[Answered], file: str, column: str) -> Found:
     numbers that JSON writes as such and letters are places, quoted numbers are texts, with a note
     if that makes a difference.
     """
-    base, assumed = _base(answers)
-    place = max(("letter", base), key=lambda key: _hits(key, answers))
-    hits, as_text = _hits(place, answers), _hits("text", answers)
-    text_first = place == base and not all(answer.number for answer in answers)
+    base, assumed = _index_base(answers)
+    place = max(("letter", base), key=lambda key: _count_matches(key, answers))
+    hits, as_text = _count_matches(place, answers), _count_matches("text", answers)
+    text_first = place == base and not all(answer.is_number for answer in answers)
     told = {"file": file, "column": column}
     if as_text > hits or (as_text == hits and text_first):
-        other = _differ("text", place, answers) if as_text == hits else 0
-        return Found("text", _note("text-or-place", told, other))
-    notes = _note("place-or-text", told, _differ(place, "text", answers) if as_text == hits else 0)
+        other = _count_differences("text", place, answers) if as_text == hits else 0
+        return DetectedAnswerKey("text", _note_if_any("text-or-place", told, other))
+    notes = _note_if_any(
+        "place-or-text", told, _count_differences(place, "text", answers) if as_text == hits else 0
+    )
     if place == "index1":
-        notes += (Note("counts-from-1", told),)
+        notes += (UploadNote("counts-from-1", told),)
     elif place == "index0" and assumed:
-        notes += (Note("counts-from-0", told),)
-    return Found(place, notes)
+        notes += (UploadNote("counts-from-0", told),)
+    return DetectedAnswerKey(place, notes)
 
 
-def _base(answers: Sequence[Answered]) -> tuple[str, bool]:
+def _index_base(answers: Sequence[RawAnswer]) -> tuple[str, bool]:
     """From where numbers count, and whether that is assumed."""
     from_0, from_1 = ANSWER_KEYS["index0"], ANSWER_KEYS["index1"]
     first = any(from_0(answer.cell, ("",)) == 0 for answer in answers)
     last = any(from_1(each.cell, each.options) == len(each.options) - 1 for each in answers)
     if first and last:
-        return max(("index0", "index1"), key=lambda key: _hits(key, answers)), False
+        return max(("index0", "index1"), key=lambda key: _count_matches(key, answers)), False
     return ("index1", False) if last else ("index0", not first)
 
 
-def _targets(key: str, answers: Sequence[Answered]) -> list[int | None]:
+def _targets(key: str, answers: Sequence[RawAnswer]) -> list[int | None]:
     return [ANSWER_KEYS[key](answer.cell, answer.options) for answer in answers]
 
 
-def _hits(key: str, answers: Sequence[Answered]) -> int:
+def _count_matches(key: str, answers: Sequence[RawAnswer]) -> int:
     return sum(target is not None for target in _targets(key, answers))
 
 
-def _differ(key: str, other: str, answers: Sequence[Answered]) -> int:
+def _count_differences(key: str, other: str, answers: Sequence[RawAnswer]) -> int:
     """How many answers name another option under the other key."""
     pairs = zip(_targets(key, answers), _targets(other, answers), strict=True)
     return sum(None not in pair and pair[0] != pair[1] for pair in pairs)
 
 
-def _note(rule: str, told: Mapping[str, str], n: int) -> tuple[Note, ...]:
-    return (Note(rule, {**told, "n": str(n)}),) if n else ()
+def _note_if_any(rule: str, told: Mapping[str, str], n: int) -> tuple[UploadNote, ...]:
+    return (UploadNote(rule, {**told, "n": str(n)}),) if n else ()

@@ -102,7 +102,7 @@ SUBJECTS: Mapping[str, Subject] = MappingProxyType(
 )
 
 
-def about(subject: str) -> dict[str, str]:
+def subject_metadata(subject: str) -> dict[str, str]:
     """What a sample's metadata says of its subject."""
     known = SUBJECTS.get(subject)
     if known is None:

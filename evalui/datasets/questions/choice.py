@@ -3,17 +3,24 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evalui.datasets.base import ANSWER_KEYS, Layout, Part, Source, letters_named, plain
+from evalui.datasets.base import (
+    ANSWER_KEYS,
+    Layout,
+    ParsedRows,
+    Source,
+    answer_letters,
+    normalise_cell,
+)
 from evalui.datasets.faults import FaultList
-from evalui.datasets.questions.ceval_subjects import about
-from evalui.datasets.questions.naming import names_options
+from evalui.datasets.questions.ceval_subjects import subject_metadata
+from evalui.datasets.questions.naming import refers_to_other_options
 from evalui.types import LETTERS, Fault, Sample
 
-_SHOWN = 40  # characters of a cell in a fault
+_MAX_SHOWN_CHARS = 40  # characters of a cell in a fault
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ParsedQuestion:
     """One question before any check.
 
     `options` are (column, text) pairs with the empty ones, `columns` is what the file calls the
@@ -32,7 +39,9 @@ class Question:
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def judge(questions: Iterable[Question | Fault], source: Source, layout: Layout) -> Part:
+def validate(
+    questions: Iterable[ParsedQuestion | Fault], source: Source, layout: Layout
+) -> ParsedRows:
     """Samples of the good questions and the faults of the others, in the file's order.
 
     Faults among `questions` are rows that could not be read; they count as rows.
@@ -46,12 +55,12 @@ def judge(questions: Iterable[Question | Fault], source: Source, layout: Layout)
             faults.add(question)
             continue
         asked, answered = True, answered or bool(question.answer.strip())
-        judged = _sample(question, source, layout)
+        judged = _to_sample(question, source, layout)
         if isinstance(judged, Sample):
             samples.append(judged)
         else:
             faults.add(*judged)
-    return Part(
+    return ParsedRows(
         tuple(samples),
         faults.kept,
         rows,
@@ -60,17 +69,17 @@ def judge(questions: Iterable[Question | Fault], source: Source, layout: Layout)
     )
 
 
-def _sample(question: Question, source: Source, layout: Layout) -> Sample | list[Fault]:
+def _to_sample(question: ParsedQuestion, source: Source, layout: Layout) -> Sample | list[Fault]:
     texts = tuple(text for _, text in question.options if text)
-    faults = list(_faults_of_text(question, source.name))
-    faults += _faults_of_options(question, texts, source.name)
-    target = _target(question, texts, layout)
+    faults = list(_text_faults(question, source.name))
+    faults += _option_faults(question, texts, source.name)
+    target = _target_index(question, texts, layout)
     if target is None:
-        faults.append(_fault_of_answer(question, texts, source.name, layout))
+        faults.append(_answer_fault(question, texts, source.name, layout))
     if faults or target is None:
         return faults
     subject = question.subject or source.subject
-    own = {"subject": subject} if source.own_subjects else about(subject)
+    own = {"subject": subject} if source.own_subjects else subject_metadata(subject)
     own |= {"file": source.name, "line": str(question.line)}
     return Sample(
         id=f"{question.subject or source.prefix}/{question.id}",
@@ -79,11 +88,11 @@ def _sample(question: Question, source: Source, layout: Layout) -> Sample | list
         target=target,
         # What the reader says comes last: no column of the file may replace it.
         metadata={**question.metadata, **own},
-        names_options=names_options(texts),
+        refers_to_other_options=refers_to_other_options(texts),
     )
 
 
-def _faults_of_text(question: Question, file: str) -> Sequence[Fault]:
+def _text_faults(question: ParsedQuestion, file: str) -> Sequence[Fault]:
     if question.text:
         return ()
     return (
@@ -91,8 +100,8 @@ def _faults_of_text(question: Question, file: str) -> Sequence[Fault]:
     )
 
 
-def _faults_of_options(question: Question, texts: Sequence[str], file: str) -> Sequence[Fault]:
-    if gap := _gap(question):
+def _option_faults(question: ParsedQuestion, texts: Sequence[str], file: str) -> Sequence[Fault]:
+    if gap := _option_gap(question):
         empty, filled = gap
         found, expected = f"empty, but {filled} is filled", "no gap between options"
         return (Fault(file, question.line, empty, "gap-in-options", found, expected),)
@@ -103,7 +112,7 @@ def _faults_of_options(question: Question, texts: Sequence[str], file: str) -> S
     return ()
 
 
-def _gap(question: Question) -> tuple[str, str] | None:
+def _option_gap(question: ParsedQuestion) -> tuple[str, str] | None:
     """The first empty option column before a filled one, and that one."""
     empty = ""
     for column, text in question.options:
@@ -113,31 +122,33 @@ def _gap(question: Question) -> tuple[str, str] | None:
     return None
 
 
-def _target(question: Question, texts: Sequence[str], layout: Layout) -> int | None:
+def _target_index(question: ParsedQuestion, texts: Sequence[str], layout: Layout) -> int | None:
     if not question.answers_with_label:
         return ANSWER_KEYS[layout.answer_key](question.answer, texts)
     labels = [label for label, text in question.options if text]
-    answer = plain(question.answer)
+    answer = normalise_cell(question.answer)
     return labels.index(answer) if answer in labels else None
 
 
-def _fault_of_answer(question: Question, texts: Sequence[str], file: str, layout: Layout) -> Fault:
+def _answer_fault(
+    question: ParsedQuestion, texts: Sequence[str], file: str, layout: Layout
+) -> Fault:
     cell, column = question.answer.strip(), question.columns[1]
-    found = f"“{_short(cell)}”" if cell else "empty"
+    found = f"“{_truncate(cell)}”" if cell else "empty"
     by_letter = layout.answer_key == "letter"
-    if by_letter and (letters := letters_named(cell)):
+    if by_letter and (letters := answer_letters(cell)):
         expected = f"one letter; single-answer evaluation cannot score {', '.join(letters)}"
         return Fault(file, question.line, column, "multi-letter-answer", found, expected)
     same = [letter for letter, text in zip(LETTERS, texts, strict=False) if text == cell]
     if same and (by_letter or len(same) > 1):
         found += f" (the text of option {' and '.join(same)})"
-    expected = _wanted(question, texts, layout.answer_key)
+    expected = _expected_answer(question, texts, layout.answer_key)
     if layout.answer_key == "text" and len(same) > 1:
         expected = "the text of one option only"
     return Fault(file, question.line, column, "answer-not-an-option", found, expected)
 
 
-def _wanted(question: Question, texts: Sequence[str], key: str) -> str:
+def _expected_answer(question: ParsedQuestion, texts: Sequence[str], key: str) -> str:
     if not texts:
         return "an answer that names an option"
     if question.answers_with_label:
@@ -150,6 +161,6 @@ def _wanted(question: Question, texts: Sequence[str], key: str) -> str:
     return "the text of one of the options"
 
 
-def _short(text: str) -> str:
+def _truncate(text: str) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= _SHOWN else flat[: _SHOWN - 1] + "…"
+    return flat if len(flat) <= _MAX_SHOWN_CHARS else flat[: _MAX_SHOWN_CHARS - 1] + "…"

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from evalui.datasets.base import Layout, Note
-from evalui.datasets.files.reading import File
+from evalui.datasets.base import Layout, UploadNote
+from evalui.datasets.files.reading import ParsedFile
 from evalui.types import LETTERS, Sample
 
-KEPT, LEFT_OUT = "duplicate-options", "duplicate-options-left-out"
-_SHOWN = 10  # rows named in a note
+KEPT_RULE, LEFT_OUT_RULE = "duplicate-options", "duplicate-options-left-out"
+_MAX_ROWS_SHOWN = 10  # rows named in a note
 
 
 def equal_letters(choices: Sequence[str]) -> tuple[str, ...]:
@@ -23,29 +23,31 @@ def equal_letters(choices: Sequence[str]) -> tuple[str, ...]:
     return tuple(group for group in letters.values() if len(group) > 1)
 
 
-def settled(files: Sequence[File], layout: Layout) -> tuple[list[File], tuple[Note, ...]]:
+def apply_duplicate_policy(
+    files: Sequence[ParsedFile], layout: Layout
+) -> tuple[list[ParsedFile], tuple[UploadNote, ...]]:
     """The files with or without such rows, as the layout says, and what became of them."""
     if layout.duplicate_options == "keep":
-        return list(files), tuple(_notes(files, KEPT))
-    return [_without(file) for file in files], tuple(_notes(files, LEFT_OUT))
+        return list(files), tuple(_duplicate_notes(files, KEPT_RULE))
+    return [_drop_duplicates(file) for file in files], tuple(_duplicate_notes(files, LEFT_OUT_RULE))
 
 
-def _without(file: File) -> File:
-    samples = tuple(sample for sample in file.part.samples if not sample.duplicate_options)
-    skipped = len(file.part.samples) - len(samples)
-    return replace(file, part=replace(file.part, samples=samples, skipped=skipped))
+def _drop_duplicates(file: ParsedFile) -> ParsedFile:
+    samples = tuple(sample for sample in file.parsed.samples if not sample.duplicate_options)
+    skipped = len(file.parsed.samples) - len(samples)
+    return replace(file, parsed=replace(file.parsed, samples=samples, skipped=skipped))
 
 
-def _notes(files: Sequence[File], rule: str) -> Iterator[Note]:
+def _duplicate_notes(files: Sequence[ParsedFile], rule: str) -> Iterator[UploadNote]:
     """A note for each file that has such rows: how many, their lines and which options."""
     for file in files:
-        found = [sample for sample in file.part.samples if sample.duplicate_options]
+        found = [sample for sample in file.parsed.samples if sample.duplicate_options]
         if found:
-            more = f" (+{len(found) - _SHOWN})" if len(found) > _SHOWN else ""
-            where = ", ".join(map(_place, found[:_SHOWN])) + more
-            yield Note(rule, {"file": file.source.name, "n": str(len(found)), "where": where})
+            more = f" (+{len(found) - _MAX_ROWS_SHOWN})" if len(found) > _MAX_ROWS_SHOWN else ""
+            where = ", ".join(map(_describe_row, found[:_MAX_ROWS_SHOWN])) + more
+            yield UploadNote(rule, {"file": file.source.name, "n": str(len(found)), "where": where})
 
 
-def _place(sample: Sample) -> str:
+def _describe_row(sample: Sample) -> str:
     groups = ", ".join(" = ".join(group) for group in equal_letters(sample.choices))
     return f"{sample.metadata['line']} ({groups})"

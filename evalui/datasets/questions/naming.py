@@ -9,17 +9,17 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from evalui.datasets.base import plain
+from evalui.datasets.base import normalise_cell
 from evalui.types import LETTERS
 
 _LETTER = r"[(\[]?[A-J][)\]]?"
 # Blanks follow a joint and precede only the first: two ways to match one would take for ever.
 _JOIN = r"\s*(?:(?:,|;|、|/|&|\+|\band\b|\bor\b|和|与|及|以及|或者?)\s*)+"
-_SEVERAL = rf"{_LETTER}(?:{_JOIN}{_LETTER})+"
+_SEVERAL_LETTERS = rf"{_LETTER}(?:{_JOIN}{_LETTER})+"
 
 # "A and B", "both A and C", "A, B and C are correct", "neither A nor B", "only A and C"
 _EN_LETTERS = (
-    rf"(?:(?:both|either|only|all of|options?|answers?|choices?)\s+)*{_SEVERAL}"
+    rf"(?:(?:both|either|only|all of|options?|answers?|choices?)\s+)*{_SEVERAL_LETTERS}"
     r"(?:\s+(?:only|both|together))?"
     r"(?:\s+(?:are|is)(?:\s+(?:all|both))?(?:\s+not)?"
     r"\s+(?:correct|right|true|wrong|incorrect|false))?"
@@ -29,7 +29,7 @@ _EN_LETTERS = (
 # "A和B", "A、B、C均正确", "选项A和B都对", "A、B两项"
 _ZH_ALL = r"(?:都|均|皆|全)(?:不|没)?(?:是|对|正确|错误?|可以?|可能|包括|成立|符合|有|选)?的?"
 _ZH_LETTERS = (
-    rf"(?:选项|只有|仅|包括)*\s*(?:{_SEVERAL}|(?<=选项){_LETTER})\s*(?:选项|[两二三四]?[项者个])?\s*"
+    rf"(?:选项|只有|仅|包括)*\s*(?:{_SEVERAL_LETTERS}|(?<=选项){_LETTER})\s*(?:选项|[两二三四]?[项者个])?\s*"
     rf"(?:{_ZH_ALL})?|[A-J]{{2,}}{_ZH_ALL}"
 )
 # "all of the above", "none of the above statements is true", "both of the first two options"
@@ -52,23 +52,27 @@ _ZH_PLACE = (
     r"(?:(?:都|均|皆|全|没有|无)[^,。;:]{0,8}|之一|(?<=[两二三四][项者]))"
     r"|(?:都|全部?)(?:是|不是)?以上(?:[^,。;:]{0,4})"
 )
-_SIGNS = re.compile(r"[A-JＡ-Ｊ]|above|below|first|previous|preceding|last|以上|上述|以下|前")
-_END = " .。!！,，;；"
+_REFERENCE_HINTS = re.compile(
+    r"[A-JＡ-Ｊ]|above|below|first|previous|preceding|last|以上|上述|以下|前"
+)
+_TRAILING_PUNCTUATION = " .。!！,，;；"
 
 
-def names_options(choices: Sequence[str]) -> bool:
+def refers_to_other_options(choices: Sequence[str]) -> bool:
     """Whether one of the options refers to another by its letter or its place."""
-    if not any(map(_SIGNS.search, choices)):
+    if not any(map(_REFERENCE_HINTS.search, choices)):
         return False
-    texts = [plain(choice).strip(_END) for choice in choices]
+    texts = [normalise_cell(choice).strip(_TRAILING_PUNCTUATION) for choice in choices]
     if any(
         _compiled(_EN_PLACE).fullmatch(text.casefold()) or _compiled(_ZH_PLACE).fullmatch(text)
         for text in texts
     ):
         return True
-    lettered = {slot: named for slot, text in enumerate(texts) if (named := _letters(text))}
+    lettered = {
+        slot: named for slot, text in enumerate(texts) if (named := _letters_referred_to(text))
+    }
     # "A和B", "A和C", "B和D", "C和D": such letters are the question's own, not the options'.
-    return any(_points_elsewhere(named, lettered, len(choices)) for named in lettered.values())
+    return any(_refers_elsewhere(named, lettered, len(choices)) for named in lettered.values())
 
 
 @cache  # at first use: to compile them takes longer than to import the module
@@ -76,20 +80,20 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _letters(text: str) -> frozenset[int]:
+def _letters_referred_to(text: str) -> frozenset[int]:
     """The options named, if the text does nothing else."""
-    folded = re.sub(r"[a-zA-Z]{2,}", _folded, text)
+    folded = re.sub(r"[a-zA-Z]{2,}", _fold_letter, text)
     if not (_compiled(_EN_LETTERS).fullmatch(folded) or _compiled(_ZH_LETTERS).fullmatch(folded)):
         return frozenset()
     return frozenset(LETTERS.index(letter) for letter in re.findall(r"[A-J]", folded))
 
 
-def _folded(word: re.Match[str]) -> str:
+def _fold_letter(word: re.Match[str]) -> str:
     # "AND" is a word, "ABC" may be three options.
     return word[0] if set(word[0]) <= set(LETTERS) else word[0].casefold()
 
 
-def _points_elsewhere(
+def _refers_elsewhere(
     named: frozenset[int], lettered: dict[int, frozenset[int]], n_options: int
 ) -> bool:
     return all(slot < n_options and slot not in lettered for slot in named)

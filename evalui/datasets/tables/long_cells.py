@@ -4,17 +4,17 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-LIMIT = 131_072  # characters; the csv module's own, which is one for all threads
+MAX_CELL_CHARS = 131_072  # characters; the csv module's own, which is one for all threads
 
 
 class LongCell(NamedTuple):
     """A cell over the limit: its place in the row, counted from 0, and its text."""
 
-    at: int
+    column_index: int
     text: str
 
 
-def long_cell(lines: Sequence[str], delimiter: str) -> LongCell | None:
+def find_long_cell(lines: Sequence[str], delimiter: str) -> LongCell | None:
     """The first cell over the limit in the row that begins with the first of the lines.
 
     None if that cell is quoted and its quote is never closed.
@@ -27,7 +27,7 @@ def long_cell(lines: Sequence[str], delimiter: str) -> LongCell | None:
         if quoted is not None and not closing:
             return None
         content = bare if quoted is None else quoted.replace('""', '"')
-        if len(content) > LIMIT:
+        if len(content) > MAX_CELL_CHARS:
             return LongCell(at, content)
         if text[found.end() : found.end() + 1] != delimiter:
             return None

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalui.datasets.base import Source
-from evalui.datasets.faults import FaultList, by_line
+from evalui.datasets.faults import FaultList, sort_by_line
 from evalui.datasets.questions import pictures
-from evalui.datasets.tables.columns import twice
-from evalui.datasets.tables.rows import Row
+from evalui.datasets.tables.columns import duplicate_column_faults
+from evalui.datasets.tables.rows import RawRow
 from evalui.datasets.tables.table import (
     cell_text,
     check_width,
@@ -31,7 +31,7 @@ class Record:
     values: Mapping[str, Any]
     texts: Mapping[str, str]
 
-    def first(self, names: Sequence[str]) -> str:
+    def first_text(self, names: Sequence[str]) -> str:
         """The text of the first of the columns that has any."""
         return next((text for name in names if (text := self.texts.get(name, "")).strip()), "")
 
@@ -56,7 +56,7 @@ class Records:
         return len(self.rows) + self.rows_unread
 
 
-def fold(name: str) -> str:
+def fold_name(name: str) -> str:
     """A column's name as it is looked for."""
     return name.strip().casefold()
 
@@ -66,26 +66,26 @@ def read_records(source: Source, known: Sequence[str]) -> Records:
 
     Raises `DataError` for a file with more columns than any table of questions has.
     """
-    return _of_json(source) if is_json_lines(source) else _of_table(source, known)
+    return _from_json(source) if is_json_lines(source) else _from_table(source, known)
 
 
-def _of_json(source: Source) -> Records:
+def _from_json(source: Source) -> Records:
     names: dict[str, str] = {}
     rows: list[Record] = []
     faults = FaultList()
     for number, (line, found) in enumerate(json_objects(source), start=1):
-        record = _record(found, line, number) if isinstance(found, dict) else found
+        record = _to_record(found, line, number) if isinstance(found, dict) else found
         column = pictures.picture_column(found) if isinstance(found, dict) else None
         if isinstance(record, str):
             faults.add(Fault(source.name, line, "", "invalid-json", record, "a JSON object"))
         elif column is not None:
-            faults.add(pictures.fault(source.name, line, column))
-        elif again := twice(tuple(found), source.name, line):
+            faults.add(pictures.picture_fault(source.name, line, column))
+        elif again := duplicate_column_faults(tuple(found), source.name, line):
             faults.add(*again)
         else:
             rows.append(record)
             for name in found:
-                names.setdefault(fold(name), name.strip())
+                names.setdefault(fold_name(name), name.strip())
             check_width(len(names), source.name)
     names.pop("", None)
     return Records(
@@ -93,8 +93,8 @@ def _of_json(source: Source) -> Records:
     )
 
 
-def _record(found: Mapping[str, Any], line: int, number: int) -> Record | str:
-    values = {fold(name): value for name, value in found.items()}
+def _to_record(json_object: Mapping[str, Any], line: int, number: int) -> Record | str:
+    values = {fold_name(name): value for name, value in json_object.items()}
     try:
         texts = {name: cell_text(value) for name, value in values.items()}
     except RecursionError:
@@ -102,26 +102,26 @@ def _record(found: Mapping[str, Any], line: int, number: int) -> Record | str:
     return Record(line, number, values, texts)
 
 
-def _of_table(source: Source, known: Sequence[str]) -> Records:
+def _from_table(source: Source, known: Sequence[str]) -> Records:
     table = read_table(source, known)
-    again = twice(table.header, source.name, table.header_line)
-    names = {fold(name): name.strip() for name in table.header if name.strip()}
+    again = duplicate_column_faults(table.header, source.name, table.header_line)
+    names = {fold_name(name): name.strip() for name in table.header if name.strip()}
     rows: list[Record] = []
     wrong = FaultList()
-    for row in () if again else _rows(table.rows, table.header, table.delimiter, source.name):
+    for row in () if again else _to_records(table.rows, table.header, table.delimiter, source.name):
         if isinstance(row, Fault):
             wrong.add(row)
         else:
             rows.append(row)
-    before = FaultList(by_line(table.faults, again))
-    faults = FaultList(by_line(before.kept, wrong.kept))
+    before = FaultList(sort_by_line(table.faults, again))
+    faults = FaultList(sort_by_line(before.kept, wrong.kept))
     faults.add(unlisted=table.unlisted + wrong.unlisted)
     unread = before.rows + table.unlisted + wrong.rows
     return Records(names, tuple(rows), faults.kept, table.header_line, faults.unlisted, unread)
 
 
-def _rows(
-    rows: Sequence[Row], header: Sequence[str], delimiter: str, file: str
+def _to_records(
+    rows: Sequence[RawRow], header: Sequence[str], delimiter: str, file: str
 ) -> Iterator[Record | Fault]:
     width = len(header)
     visible = "tab" if delimiter == "\t" else delimiter
@@ -132,5 +132,5 @@ def _rows(
             found = f"{len(row.cells)} cells"
             yield Fault(file, row.line, "", "shifted-row", found, expected)
             continue
-        texts = {fold(name): cell for name, cell in zip(header, row.cells, strict=False)}
+        texts = {fold_name(name): cell for name, cell in zip(header, row.cells, strict=False)}
         yield Record(row.line, number, texts, texts)

@@ -6,7 +6,7 @@ from evalui.types import Fault
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RawRow:
     """The cells of one row and the physical line on which it begins, counted from 1."""
 
     line: int
@@ -14,7 +14,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RawTable:
     """A header and its rows; `faults` are the rows that could not even be cut into cells.
 
     `delimiter` is "" for JSON Lines, where each row has a cell for each key of the file, and for
@@ -24,7 +24,7 @@ class Table:
     """
 
     header: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[RawRow, ...]
     delimiter: str
     faults: tuple[Fault, ...] = ()
     header_line: int = 1

@@ -16,26 +16,45 @@ from typing import Any
 
 from evalui.datasets.base import Limits
 from evalui.datasets.faults import FaultList
-from evalui.datasets.files.archive import DAMAGED, check_archive
-from evalui.datasets.files.unpacking import pieces, tags
-from evalui.datasets.tables.rows import Row, Table
+from evalui.datasets.files.archive import ARCHIVE_ERRORS, check_archive
+from evalui.datasets.files.unpacking import read_chunks, split_between_tags
+from evalui.datasets.tables.rows import RawRow, RawTable
 from evalui.datasets.tables.table import check_width
 from evalui.errors import DataError
 from evalui.types import Fault
 
-_OLD = b"\xd0\xcf\x11\xe0"  # an OLE file: .xls, or a workbook under a password
-_LOCKED = "EncryptedPackage".encode("utf-16-le")
+_OLE_MAGIC = b"\xd0\xcf\x11\xe0"  # an OLE file: .xls, or a workbook under a password
+_ENCRYPTION_MARKER = "EncryptedPackage".encode("utf-16-le")
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 _ROW = re.compile(rb"<(?:\w{1,99}:)?row[\s/>]")
 _CELL = re.compile(rb"<(?:\w{1,99}:)?c[\s/>]")
-_WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
-_WIDEST = 16_384  # columns of any sheet; a row of more would fill the memory when it is read
+_UTF16_PREFIXES = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
+_MAX_SHEET_COLUMNS = (
+    16_384  # columns of any sheet; a row of more would fill the memory when it is read
+)
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):[A-Z]+(\d{1,7})")
-_DECLARED = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-_ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!", "#CALC!")
-_HEAD = 50  # rows in which a header is looked for
+_ENTITY_DECLARATION = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_ERROR_VALUES = (
+    "#NULL!",
+    "#DIV/0!",
+    "#VALUE!",
+    "#REF!",
+    "#NAME?",
+    "#NUM!",
+    "#N/A",
+    "#SPILL!",
+    "#CALC!",
+)
+_HEADER_SEARCH_ROWS = 50  # rows in which a header is looked for
 # What openpyxl raises on a workbook that is not as it expects, beside the archive's own.
-_BROKEN = (*DAMAGED, TypeError, AttributeError, SyntaxError, ArithmeticError, AssertionError)
+_WORKBOOK_ERRORS = (
+    *ARCHIVE_ERRORS,
+    TypeError,
+    AttributeError,
+    SyntaxError,
+    ArithmeticError,
+    AssertionError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +62,7 @@ class Sheet:
     """The sheet that was read, and what else the workbook has."""
 
     title: str
-    table: Table
+    table: RawTable
     visible: tuple[str, ...]
     hidden: tuple[str, ...]
 
@@ -52,34 +71,34 @@ def read_sheet(
     data: bytes,
     name: str,
     *,
-    wish: str,
-    fits: Callable[[Table], bool],
+    sheet_name: str,
+    accepts_header: Callable[[RawTable], bool],
     limits: Limits,
 ) -> Sheet:
-    """The sheet called `wish`; without a wish the first visible one whose header `fits`.
+    """The sheet called `sheet_name`; "" the first visible one that `accepts_header`.
 
     Raises:
         DataError: this is no workbook that can be read, it is empty, or has no such sheet.
     """
-    _check(data, name, limits)
-    with _telling(name):
-        book = _opened(data)
+    _check_workbook(data, name, limits)
+    with _as_data_error(name):
+        book = _load_book(data)
     # Our own code stands outside of the guards: its errors are no damage of the file.
     with closing(book):
-        with _telling(name):
+        with _as_data_error(name):
             sheets = {str(sheet.title): sheet for sheet in book.worksheets}
             visible = {t: sheet for t, sheet in sheets.items() if sheet.sheet_state == "visible"}
-            heads = {title: _head(sheet) for title, sheet in visible.items()}
-        title = _chosen(heads, name, wish=wish, fits=fits)
+            heads = {title: _read_header(sheet) for title, sheet in visible.items()}
+        title = _choose_sheet(heads, name, sheet_name=sheet_name, accepts_header=accepts_header)
         check_width(len(heads[title].header), name)
-        reading = _Reading(data, name, title, limits)
-        with _telling(name):
-            raw = reading.raw(book)
+        reading = _SheetReader(data, name, title, limits)
+        with _as_data_error(name):
+            raw = reading.read_raw(book)
     hidden = tuple(title for title in sheets if title not in visible)
-    return Sheet(title, reading.table(raw), tuple(visible), hidden)
+    return Sheet(title, reading.to_table(raw), tuple(visible), hidden)
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """What a cell shows, as far as its number format does not matter."""
     if value is None:
         return ""
@@ -94,11 +113,11 @@ def cell(value: Any) -> str:
     return text.replace("_x000D_\n", "\n").replace("_x000D_", "\n").replace("\r\n", "\n")
 
 
-def _check(data: bytes, name: str, limits: Limits) -> None:
+def _check_workbook(data: bytes, name: str, limits: Limits) -> None:
     if not data:
         raise DataError("empty-file", file=name)
-    if data.startswith(_OLD):
-        if _LOCKED in data:
+    if data.startswith(_OLE_MAGIC):
+        if _ENCRYPTION_MARKER in data:
             raise DataError(
                 "workbook-locked",
                 file=name,
@@ -107,12 +126,14 @@ def _check(data: bytes, name: str, limits: Limits) -> None:
             "workbook-old",
             file=name,
         )
-    with _telling(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with _as_data_error(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = [info for info in archive.infolist() if not info.is_dir()]
         check_archive(name, parts, limits)
-        looks = [_look(archive, part) for part in parts]
-    check_width(max((look.width for look in looks), default=0), name, most=_WIDEST)
-    if any(look.declares for look in looks):
+        looks = [_scan_part(archive, part) for part in parts]
+    check_width(
+        max((look.width for look in looks), default=0), name, max_columns=_MAX_SHEET_COLUMNS
+    )
+    if any(look.declares_entities for look in looks):
         # No spreadsheet program writes them; they are how a small text is made to fill a memory.
         raise DataError(
             "workbook-entities",
@@ -121,35 +142,35 @@ def _check(data: bytes, name: str, limits: Limits) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _PartScan:
     """What one part of a workbook shows before anything is made of it."""
 
-    declares: bool
+    declares_entities: bool
     width: int
 
 
-def _look(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> _Look:
+def _scan_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> _PartScan:
     """One pass over a part, whatever its name: a workbook may name any as its sheet.
 
-    Raises as `pieces`, so that openpyxl is given only parts that have the size they declare.
+    Raises as `read_chunks`, so that openpyxl is given only parts that have the size they declare.
     """
     is_xml = part.filename.lower().endswith((".xml", ".rels"))  # a picture may be SVG
     declares, width, cells, start = False, 0, 0, True
-    for piece in tags(pieces(archive, part)):
-        if start and piece.startswith(_WIDE):
+    for piece in split_between_tags(read_chunks(archive, part)):
+        if start and piece.startswith(_UTF16_PREFIXES):
             raise ValueError(f"{part.filename} is in UTF-16")  # as no spreadsheet program writes
         start = start and not piece
-        declares = declares or (is_xml and bool(_DECLARED.search(piece)))
+        declares = declares or (is_xml and bool(_ENTITY_DECLARATION.search(piece)))
         before, *rows = _ROW.split(piece)
         cells += len(_CELL.findall(before))
         for row in rows:
             width = max(width, cells)
             cells = len(_CELL.findall(row))
-    return _Look(declares, max(width, cells))
+    return _PartScan(declares, max(width, cells))
 
 
 @contextmanager
-def _telling(name: str) -> Generator[None]:
+def _as_data_error(name: str) -> Generator[None]:
     """Turn what the zip module and openpyxl raise into a sentence about the file."""
     from openpyxl.utils.exceptions import InvalidFileException
 
@@ -158,7 +179,7 @@ def _telling(name: str) -> Generator[None]:
             # Of styles and extensions that it leaves aside; we read values only.
             warnings.simplefilter("ignore")
             yield
-    except (*_BROKEN, InvalidFileException) as error:
+    except (*_WORKBOOK_ERRORS, InvalidFileException) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise DataError(
             "workbook-damaged",
@@ -167,7 +188,7 @@ def _telling(name: str) -> Generator[None]:
         ) from error
 
 
-def _opened(data: bytes, *, data_only: bool = True) -> Any:
+def _load_book(data: bytes, *, data_only: bool = True) -> Any:
     from openpyxl import load_workbook
 
     return load_workbook(
@@ -175,46 +196,54 @@ def _opened(data: bytes, *, data_only: bool = True) -> Any:
     )
 
 
-def _head(sheet: Any) -> Table:
+def _read_header(sheet: Any) -> RawTable:
     """The header of a sheet: its first row that is not blank."""
     sheet.reset_dimensions()  # they are what the file says of itself, and may be anything
-    for line, values in enumerate(sheet.iter_rows(max_row=_HEAD, values_only=True), start=1):
-        if names := _names(values):
-            return Table(names, (), "", header_line=line)
-    return Table((), (), "")
+    for line, values in enumerate(
+        sheet.iter_rows(max_row=_HEADER_SEARCH_ROWS, values_only=True), start=1
+    ):
+        if names := _header_names(values):
+            return RawTable(names, (), "", header_line=line)
+    return RawTable((), (), "")
 
 
-def _names(values: Sequence[Any]) -> tuple[str, ...]:
-    names = [cell(value).strip() for value in values]
+def _header_names(values: Sequence[Any]) -> tuple[str, ...]:
+    names = [format_cell(value).strip() for value in values]
     while names and not names[-1]:
         names.pop()
     return tuple(names)
 
 
-def _chosen(
-    heads: Mapping[str, Table], name: str, *, wish: str, fits: Callable[[Table], bool]
+def _choose_sheet(
+    heads: Mapping[str, RawTable],
+    name: str,
+    *,
+    sheet_name: str,
+    accepts_header: Callable[[RawTable], bool],
 ) -> str:
     filled = [title for title, head in heads.items() if head.header]
-    if wish and wish not in heads:
+    if sheet_name and sheet_name not in heads:
         raise DataError(
             "no-such-sheet",
             file=name,
-            sheet=wish,
+            sheet=sheet_name,
             known=", ".join(heads) or "–",
         )
-    if not filled or (wish and wish not in filled):
+    if not filled or (sheet_name and sheet_name not in filled):
         raise DataError("empty-file", file=name)
-    return wish or next((title for title in filled if fits(heads[title])), filled[0])
+    return sheet_name or next(
+        (title for title in filled if accepts_header(heads[title])), filled[0]
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Raw:
+class _RawSheet:
     lines: Mapping[int, list[str]]
-    formulas: bool
+    has_formulas: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _SheetReader:
     """One pass over one sheet."""
 
     data: bytes
@@ -222,14 +251,14 @@ class _Reading:
     title: str
     limits: Limits
 
-    def raw(self, book: Any) -> _Raw:
+    def read_raw(self, book: Any) -> _RawSheet:
         """The sheet as texts, by row number."""
         sheet = book[self.title]
-        merged, formulas = self._noted(sheet._worksheet_path)
+        merged, formulas = self._scan_xml(sheet._worksheet_path)
         sheet.reset_dimensions()
-        return _Raw(self._filled(sheet, merged), formulas)
+        return _RawSheet(self._filled_rows(sheet, merged), formulas)
 
-    def _noted(self, path: str) -> tuple[dict[tuple[int, int], int], bool]:
+    def _scan_xml(self, path: str) -> tuple[dict[tuple[int, int], int], bool]:
         """The merged cells, and whether there are formulas.
 
         openpyxl does not tell them of a workbook that it only streams.
@@ -237,19 +266,21 @@ class _Reading:
         merged: dict[tuple[int, int], int] = {}
         formulas = False
         with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
-            for piece in tags(pieces(archive, archive.getinfo(path))):
-                merged |= _merged(piece)
+            for piece in split_between_tags(read_chunks(archive, archive.getinfo(path))):
+                merged |= _merged_regions(piece)
                 formulas = formulas or bool(_FORMULA.search(piece))
         return merged, formulas
 
-    def table(self, raw: _Raw) -> Table:
+    def to_table(self, raw: _RawSheet) -> RawTable:
         """The texts under their header, with the faults of formulas."""
-        missing = self._without_value(raw.lines) if raw.formulas else {}
+        missing = self._formulas_without_value(raw.lines) if raw.has_formulas else {}
         (header_line, first), *rows = raw.lines.items()
-        header = _names(first)
-        return self._table(header, header_line, rows, missing)
+        header = _header_names(first)
+        return self._build_table(header, header_line, rows, missing)
 
-    def _filled(self, sheet: Any, merged: Mapping[tuple[int, int], int]) -> dict[int, list[str]]:
+    def _filled_rows(
+        self, sheet: Any, merged: Mapping[tuple[int, int], int]
+    ) -> dict[int, list[str]]:
         """The rows that are not blank, by their number; merged cells repeat their value."""
         found: dict[int, list[str]] = {}
         repeated: dict[int, tuple[int, str]] = {}  # column -> last row, value
@@ -257,15 +288,15 @@ class _Reading:
         for line, values in enumerate(sheet.iter_rows(values_only=True), start=1):
             cells += len(values) + 1
             if line > self.limits.lines or cells > self.limits.cells:
-                self._refuse()
-            texts = [cell(value) for value in values]
+                self._raise_too_large()
+            texts = [format_cell(value) for value in values]
             filled = any(map(str.strip, texts))
             for column, (last, text) in repeated.items():
                 if line <= last:
                     texts += [""] * (column + 1 - len(texts))
                     texts[column] = text
             if filled:
-                width = width or len(_names(values))
+                width = width or len(_header_names(values))
                 # Cells beyond the header are somebody's own notes.
                 found[line] = texts[:width]
             if merged:
@@ -274,7 +305,7 @@ class _Reading:
                         repeated[column] = (last, text)
         return found
 
-    def _refuse(self) -> None:
+    def _raise_too_large(self) -> None:
         raise DataError(
             "sheet-too-large",
             file=self.name,
@@ -283,10 +314,10 @@ class _Reading:
             cells=self.limits.cells,
         )
 
-    def _without_value(self, lines: Mapping[int, list[str]]) -> dict[int, list[int]]:
+    def _formulas_without_value(self, lines: Mapping[int, list[str]]) -> dict[int, list[int]]:
         """The columns, by row, that have a formula and no value: a second pass tells them."""
         found: dict[int, list[int]] = {}
-        with _telling(self.name), closing(_opened(self.data, data_only=False)) as book:
+        with _as_data_error(self.name), closing(_load_book(self.data, data_only=False)) as book:
             sheet = book[self.title]
             sheet.reset_dimensions()
             last = max(lines)
@@ -298,37 +329,37 @@ class _Reading:
                         found.setdefault(line, []).append(column)
         return found
 
-    def _table(
+    def _build_table(
         self,
         header: tuple[str, ...],
         header_line: int,
         lines: Sequence[tuple[int, list[str]]],
         missing: Mapping[int, Sequence[int]],
-    ) -> Table:
+    ) -> RawTable:
         width = len(header)
-        rows: list[Row] = []
+        rows: list[RawRow] = []
         faults = FaultList()
         for line, texts in lines:
-            broken = [*self._broken(header, line, texts, missing.get(line, ()))]
+            broken = [*self._cell_faults(header, line, texts, missing.get(line, ()))]
             faults.add(*broken)
             fitted = (*texts, *[""] * (width - len(texts)))
             if not broken and any(map(str.strip, fitted)):
-                rows.append(Row(line, fitted))
-        return Table(header, tuple(rows), "", faults.kept, header_line, faults.unlisted)
+                rows.append(RawRow(line, fitted))
+        return RawTable(header, tuple(rows), "", faults.kept, header_line, faults.unlisted)
 
-    def _broken(
+    def _cell_faults(
         self, header: Sequence[str], line: int, texts: Sequence[str], missing: Sequence[int]
     ) -> Iterator[Fault]:
         expected = "a value; open the file in a spreadsheet program and save it again"
         for column, name in enumerate(header):
             text = texts[column].strip() if column < len(texts) else ""
-            if not name or not (column in missing or text in _ERRORS):
+            if not name or not (column in missing or text in _ERROR_VALUES):
                 continue
             found = f"the error {text}" if text else "a formula whose value is not in the file"
             yield Fault(self.name, line, name, "formula-without-value", found, expected)
 
 
-def _merged(xml: bytes) -> dict[tuple[int, int], int]:
+def _merged_regions(xml: bytes) -> dict[tuple[int, int], int]:
     """The last row of each merged region of several rows, by its first row and column."""
     found: dict[tuple[int, int], int] = {}
     for letters, first, last in _MERGED.findall(xml):

@@ -27,8 +27,10 @@ _NUMBERS: Mapping[str, tuple[float, float, bool]] = {
     "seed": (0, 0, True),
 }
 _TEXTS = ("base_url", "api_key_env", "api", "tokenizer", "role", "notes_zh")
-_SECRETIVE = "@?#"  # what stands before or after these in an address is nobody's business
-_PAUSES = 5  # an answer may last as many times as long as a pause in it, unless the catalog says
+_SECRET_MARKERS = "@?#"  # what stands before or after these in an address is nobody's business
+_TOTAL_TIMEOUT_FACTOR = (
+    5  # an answer may last as many times as long as a pause in it, unless the catalog says
+)
 _KNOWN = (*_TEXTS, "base_urls", *_NUMBERS)
 
 
@@ -80,7 +82,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
     numbers = {name: _number(options, name) for name in _NUMBERS}
     api = texts["api"] or "auto"
     if api not in get_args(Api):
-        raise _wrong("api", ", ".join(get_args(Api)), api)
+        raise _option_error("api", ", ".join(get_args(Api)), api)
     endpoint = Endpoint(
         model=entry.path,
         urls=_urls(options),
@@ -89,7 +91,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
         concurrency=int(numbers["concurrency"]),
         requests_per_minute=numbers["requests_per_minute"],
         timeout_s=numbers["timeout_s"],
-        total_timeout_s=numbers["total_timeout_s"] or _PAUSES * numbers["timeout_s"],
+        total_timeout_s=numbers["total_timeout_s"] or _TOTAL_TIMEOUT_FACTOR * numbers["timeout_s"],
         retries=int(numbers["retries"]),
         seed=int(numbers["seed"]),
         tokenizer=Path(texts["tokenizer"]).expanduser() if texts["tokenizer"] else None,
@@ -111,7 +113,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
 def _text(options: Mapping[str, Any], name: str) -> str:
     value = options.get(name, "")
     if not isinstance(value, str):
-        raise _wrong(name, sentence("error.kind-text"), value)
+        raise _option_error(name, sentence("error.kind-text"), value)
     return value
 
 
@@ -120,11 +122,11 @@ def _number(options: Mapping[str, Any], name: str) -> float:
     value = options.get(name, default)
     # type(), not isinstance(): true would pass for a whole number.
     if type(value) not in ((int,) if whole else (int, float)) or not least <= value < 1e9:
-        raise _wrong(name, _kind(least, whole=whole), value)
+        raise _option_error(name, _number_description(least, whole=whole), value)
     return float(value)
 
 
-def _kind(least: float, *, whole: bool) -> Sentence:
+def _number_description(least: float, *, whole: bool) -> Sentence:
     if whole:
         return sentence("error.kind-whole-least", least=int(least))
     return sentence("error.kind-least", least=least)
@@ -133,7 +135,7 @@ def _kind(least: float, *, whole: bool) -> Sentence:
 def _urls(options: Mapping[str, Any]) -> tuple[str, ...]:
     several = options.get("base_urls", [])
     if not isinstance(several, list):
-        raise _wrong("base_urls", sentence("error.kind-texts"), several)
+        raise _option_error("base_urls", sentence("error.kind-texts"), several)
     one = options.get("base_url")
     found = [*([one] if one else []), *cast("list[Any]", several)]
     if not found:
@@ -141,12 +143,12 @@ def _urls(options: Mapping[str, Any]) -> tuple[str, ...]:
             "endpoint-no-url",
         )
     for url in found:
-        if isinstance(url, str) and any(mark in url for mark in _SECRETIVE):
+        if isinstance(url, str) and any(mark in url for mark in _SECRET_MARKERS):
             raise ModelError(  # without the address: it may hold a password or a key
                 "endpoint-secret-url",
             )
         if not isinstance(url, str) or not _is_url(url):
-            raise _wrong("base_url", sentence("error.kind-address"), url)
+            raise _option_error("base_url", sentence("error.kind-address"), url)
         check_url(url)
     return tuple(dict.fromkeys(str(url).rstrip("/") for url in found))
 
@@ -163,7 +165,7 @@ def _is_url(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(host and port != 0)
 
 
-def _wrong(option: str, expected: str, found: object) -> ModelError:
+def _option_error(option: str, expected: str, found: object) -> ModelError:
     return ModelError(
         "endpoint-wrong-option",
         option=option,

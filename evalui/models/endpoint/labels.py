@@ -10,25 +10,25 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalui.models.endpoint.responses import Listed
+from evalui.models.endpoint.responses import TopLogprob
 from evalui.models.tokenization import spellings_among
 from evalui.types import LabelProbs
 
 
 @dataclass(frozen=True, slots=True)
-class _Range:
+class _ProbabilityRange:
     """The probability of a label: at least what is listed, at most what may be missing more."""
 
-    least: float
-    most: float
+    low: float
+    high: float
 
     @property
     def value(self) -> float:
-        return self.least or self.most
+        return self.low or self.high
 
 
 def label_probs(
-    listed: Sequence[Listed], labels: Sequence[str], *, complete: int = 0
+    listed: Sequence[TopLogprob], labels: Sequence[str], *, complete: int = 0
 ) -> LabelProbs:
     """The labels' log-probabilities, as far as the list of tokens, best first, decides them.
 
@@ -40,26 +40,28 @@ def label_probs(
     """
     spelt = spellings_among([each.token for each in listed])
     lost = len(listed) < complete
-    found = [_range(listed, label, spelt.get(label, ()), lost=lost) for label in labels]
-    best = max(each.least for each in found)
-    mass = min(1.0, math.fsum(each.least for each in found))
+    found = [_probability_range(listed, label, spelt.get(label, ()), lost=lost) for label in labels]
+    best = max(each.low for each in found)
+    mass = min(1.0, math.fsum(each.low for each in found))
     if best == 0:
         return LabelProbs(tuple(-math.inf for _ in labels), mass, listed[0].token)
-    rivals = sum(each.most >= best for each in found)
-    values = [best if rivals > 1 and each.most >= best else each.value for each in found]
+    rivals = sum(each.high >= best for each in found)
+    values = [best if rivals > 1 and each.high >= best else each.value for each in found]
     return LabelProbs(tuple(_log(value) for value in values), mass, listed[0].token)
 
 
-def _range(listed: Sequence[Listed], label: str, places: Sequence[int], *, lost: bool) -> _Range:
+def _probability_range(
+    listed: Sequence[TopLogprob], label: str, places: Sequence[int], *, lost: bool
+) -> _ProbabilityRange:
     """`places` are those of the label's spellings in the list; `lost`: it may have had more."""
     least = math.fsum(math.exp(listed[place].logprob) for place in places)
     rest = max(0.0, 1.0 - math.fsum(math.exp(each.logprob) for each in listed))
     if lost:
-        return _Range(least, least + rest)
+        return _ProbabilityRange(least, least + rest)
     # Two spellings are common, with a space and without; others are rare enough to be left out.
     missing = {label, f" {label}"} - {each.token for each in listed}
     lowest = math.exp(min(each.logprob for each in listed))
-    return _Range(least, least + min(rest, len(missing) * lowest))
+    return _ProbabilityRange(least, least + min(rest, len(missing) * lowest))
 
 
 def _log(value: float) -> float:

@@ -5,54 +5,73 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from evalui.messages import Sentence, sentence
-from evalui.models.endpoint.chat_logprobs import CONTINUED, SCORED, before, read_turns, score_turns
+from evalui.models.endpoint.chat_logprobs import (
+    CONTINUE_REPLY_FIELDS,
+    SCORE_PROMPT_FIELDS,
+    context_tokens,
+    read_chat_tokens,
+    score_reply,
+)
 from evalui.models.endpoint.config import Endpoint
-from evalui.models.endpoint.http.client import LONGEST, Declined, Json, Post, as_object, whole
+from evalui.models.endpoint.http.client import (
+    MAX_MESSAGE_LENGTH,
+    Json,
+    Post,
+    RejectedError,
+    as_object,
+    token_count,
+)
 from evalui.models.endpoint.labels import label_probs
-from evalui.models.endpoint.probing.capabilities import Findings
-from evalui.models.endpoint.prompt_logprobs import Seam, score, seam_by_context, seam_by_text, split
+from evalui.models.endpoint.probing.capabilities import Capabilities
+from evalui.models.endpoint.prompt_logprobs import (
+    ContinuationSpan,
+    score_span,
+    span_by_context,
+    span_by_text,
+    split_continuation,
+)
 from evalui.models.endpoint.responses import (
-    Place,
+    PromptToken,
     choices,
+    invalid_response,
+    invalid_top_reason,
     read_echo,
     read_text,
     read_top,
-    told_model,
-    unusable,
-    why_unbelievable,
+    reported_model,
 )
-from evalui.models.endpoint.token_ids import look_up
-from evalui.models.endpoint.tokenizer import Memory, ServerTokenizer
-from evalui.models.scoring_requests import ask
-from evalui.models.tokenization import Tokenizer, before_label, spellings
+from evalui.models.endpoint.token_ids import token_id_logprobs
+from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache
+from evalui.models.scoring_requests import encode_requests
+from evalui.models.tokenization import Tokenizer, spellings, strip_before_label
 from evalui.types import Generate, Loglik, Message, NextToken, Prompt, Request, Response
 
 Job = Callable[[Post], Response]
 
-_BOUNDLESS = 10**9  # tokens, where nobody tells how many the model reads
+_UNKNOWN_LIMIT = 10**9  # tokens, where nobody tells how many the model reads
 # A vLLM server takes up habits from the model's folder (a repetition penalty, say) unless told.
-_NO_HABITS: Json = {"repetition_penalty": 1.0, "top_p": 1.0, "top_k": -1}
-_STOPS = 4  # texts that a hosted API takes; the reply is cut at all of them here
+_NEUTRAL_SAMPLING: Json = {"repetition_penalty": 1.0, "top_p": 1.0, "top_k": -1}
+_MAX_STOPS = 4  # texts that a hosted API takes; the reply is cut at all of them here
 
 
-class Asker:
+class RequestBuilder:
     """Turns requests into jobs for servers that can do what was found.
 
     `tokenizer` is the model's own if it lies here; else the server's is asked.
     """
 
     def __init__(
-        self, name: str, endpoint: Endpoint, findings: Findings, tokenizer: Tokenizer | None
+        self, name: str, endpoint: Endpoint, capabilities: Capabilities, tokenizer: Tokenizer | None
     ) -> None:
         self._name = name
         self._endpoint = endpoint
-        self._found = findings
+        self._capabilities = capabilities
         self._tokenizer = tokenizer
-        self._memory = Memory()
+        self._tokenization_cache = TokenizationCache()
         self._spellings: Mapping[str, tuple[int, ...]] = {}
-        lengths = [each for each in (endpoint.max_length, findings.max_length) if each]
+        lengths = [each for each in (endpoint.max_length, capabilities.max_length) if each]
         # One token more is read with a continuation, and the server writes one after it.
-        self._limit = max(1, min(lengths, default=_BOUNDLESS) - 2)
+        self._limit = max(1, min(lengths, default=_UNKNOWN_LIMIT) - 2)
 
     def jobs(self, requests: Sequence[Request]) -> dict[int, Job]:
         """A job for each request, by its place.
@@ -65,156 +84,185 @@ class Asker:
         for key, request in enumerate(requests):
             match request:
                 case Generate():
-                    jobs[key] = partial(self._write, request)
-                case _ if self._found.scores_ids:
+                    jobs[key] = partial(self._generate, request)
+                case _ if self._capabilities.scores_token_ids:
                     exact[key] = request
                 case NextToken():
-                    jobs[key] = partial(self._choose, request)
-                case Loglik() if self._found.turns and not self._echoes(request.context):
-                    jobs[key] = partial(self._score_turns, request)
+                    jobs[key] = partial(self._label_probs_from_top, request)
+                case Loglik() if self._capabilities.chat_prompt_logprobs and not self._can_echo(
+                    request.context
+                ):
+                    jobs[key] = partial(self._score_by_chat, request)
                 case Loglik():
-                    jobs[key] = partial(self._echo, request)
-        return jobs | self._by_ids(exact)
+                    jobs[key] = partial(self._score_by_echo, request)
+        return jobs | self._token_id_jobs(exact)
 
-    def _by_ids(self, requests: Mapping[int, NextToken | Loglik]) -> dict[int, Job]:
+    def _token_id_jobs(self, requests: Mapping[int, NextToken | Loglik]) -> dict[int, Job]:
         if self._tokenizer is None:
-            return {key: partial(self._encode_there, each) for key, each in requests.items()}
+            return {
+                key: partial(self._score_with_server_tokenizer, each)
+                for key, each in requests.items()
+            }
         if requests and not self._spellings:
             self._spellings = spellings(self._tokenizer)
-        asked = ask(self._tokenizer, self._spellings, list(requests.values()), limit=self._limit)
-        picks = self._found.picks
+        asked = encode_requests(
+            self._tokenizer, self._spellings, list(requests.values()), limit=self._limit
+        )
+        picks = self._capabilities.picks_token_ids
         return {
-            key: lambda post, at=at: look_up(asked, at, self._complete(post), picks=picks)
+            key: lambda post, at=at: token_id_logprobs(
+                asked, at, self._completion_call(post), picks_token_ids=picks
+            )
             for at, key in enumerate(requests)
         }
 
-    def _encode_there(self, request: NextToken | Loglik, post: Post) -> Response:
-        tokenizer = ServerTokenizer(self._name, self._endpoint.model, post, self._memory)
+    def _score_with_server_tokenizer(self, request: NextToken | Loglik, post: Post) -> Response:
+        tokenizer = ServerTokenizer(
+            self._name, self._endpoint.model, post, self._tokenization_cache
+        )
         labels = request.labels if isinstance(request, NextToken) else ()
-        asked = ask(tokenizer, tokenizer.spellings(labels), [request], limit=self._limit)
-        return look_up(asked, 0, self._complete(post), picks=self._found.picks)
+        asked = encode_requests(
+            tokenizer, tokenizer.spellings(labels), [request], limit=self._limit
+        )
+        return token_id_logprobs(
+            asked,
+            0,
+            self._completion_call(post),
+            picks_token_ids=self._capabilities.picks_token_ids,
+        )
 
-    def _choose(self, request: NextToken, post: Post) -> Response:
+    def _label_probs_from_top(self, request: NextToken, post: Post) -> Response:
         """Read the labels off a list of the most probable tokens."""
-        text = self._plain(request.context)
+        text = self._as_text(request.context)
         complete = 0
-        if text is not None and self._found.listed:
-            complete = self._found.listed
-            body: Json = {"prompt": before_label(text), "logprobs": complete}
-            answer = self._complete(post)(body)
-        elif self._found.chat_top:
-            body = {"logprobs": True, "top_logprobs": self._found.chat_top}
-            answer = self._converse(post, request.context, 1, body)
+        if text is not None and self._capabilities.completion_top:
+            complete = self._capabilities.completion_top
+            body: Json = {"prompt": strip_before_label(text), "logprobs": complete}
+            answer = self._completion_call(post)(body)
+        elif self._capabilities.chat_top:
+            body = {"logprobs": True, "top_logprobs": self._capabilities.chat_top}
+            answer = self._request_chat(post, request.context, 1, body)
         else:
-            raise Declined(_no_way(request.context))
+            raise RejectedError(_unsupported_reason(request.context))
         (choice,) = choices(answer)
         listed = read_top(choice)
         if not listed:
-            raise unusable(sentence("error.endpoint-token-unscored"))
-        if why := why_unbelievable(listed):
-            raise unusable(why)
+            raise invalid_response(sentence("error.endpoint-token-unscored"))
+        if why := invalid_top_reason(listed):
+            raise invalid_response(why)
         return label_probs(listed, request.labels, complete=complete)
 
-    def _echo(self, request: Loglik, post: Post) -> Response:
+    def _score_by_echo(self, request: Loglik, post: Post) -> Response:
         """Score a continuation by having the whole text sent back with its scores."""
-        context = self._plain(request.context)
+        context = self._as_text(request.context)
         if context is None:
-            raise Declined(_no_way(request.context))
-        left, right = split(context, request.continuation)
-        places = self._sent_back(left + right, post)
-        seam = seam_by_text(places, left, left + right)
+            raise RejectedError(_unsupported_reason(request.context))
+        left, right = split_continuation(context, request.continuation)
+        places = self._echoed_tokens(left + right, post)
+        seam = span_by_text(places, left, left + right)
         if seam is None:
-            seam = self._seam_by_context(places, left, post)
-        scored = score(places, seam)
+            seam = self._span_by_context(places, left, post)
+        scored = score_span(places, seam)
         if scored is None:
-            raise Declined(
+            raise RejectedError(
                 sentence(
                     "error.endpoint-first-token",
                 )
             )
         return scored
 
-    def _seam_by_context(self, places: Sequence[Place], left: str, post: Post) -> Seam:
-        return seam_by_context(places, self._sent_back(left, post) if left else ())
+    def _span_by_context(
+        self, places: Sequence[PromptToken], left: str, post: Post
+    ) -> ContinuationSpan:
+        return span_by_context(places, self._echoed_tokens(left, post) if left else ())
 
-    def _sent_back(self, text: str, post: Post) -> list[Place]:
-        written = self._found.echo_tokens
+    def _echoed_tokens(self, text: str, post: Post) -> list[PromptToken]:
+        written = self._capabilities.echo_tokens
         body: Json = {"prompt": text, "echo": True, "logprobs": 1, "max_tokens": written}
-        answer = self._complete(post)(body)
+        answer = self._completion_call(post)(body)
         (choice,) = choices(answer)
         places = read_echo(choice)
         if not places:
-            raise unusable(sentence("error.endpoint-token-unscored"))
-        read = whole(as_object(answer.get("usage")).get("prompt_tokens"))
+            raise invalid_response(sentence("error.endpoint-token-unscored"))
+        read = token_count(as_object(answer.get("usage")).get("prompt_tokens"))
         return places[:read] if written and read else places
 
-    def _echoes(self, context: Prompt) -> bool:
-        return self._found.echo and self._plain(context) is not None
+    def _can_echo(self, context: Prompt) -> bool:
+        return self._capabilities.echo and self._as_text(context) is not None
 
-    def _score_turns(self, request: Loglik, post: Post) -> Response:
+    def _score_by_chat(self, request: Loglik, post: Post) -> Response:
         """Score the beginning of a reply to a conversation, by chat alone."""
-        turns = _turns(request.context)
+        turns = _as_messages(request.context)
         if not turns:
-            raise Declined(_no_way(request.context))
+            raise RejectedError(_unsupported_reason(request.context))
         # All options of a question ask for it at once.
-        context = self._memory.recall_alone(
-            ("turns", turns), lambda: before(read_turns(self._converse(post, turns, 1, SCORED)))
+        context = self._tokenization_cache.get_once(
+            ("turns", turns),
+            lambda: context_tokens(
+                read_chat_tokens(self._request_chat(post, turns, 1, SCORE_PROMPT_FIELDS))
+            ),
         )
         both = (*turns, Message("assistant", request.continuation))
-        told = read_turns(self._converse(post, both, 1, SCORED | CONTINUED))
-        return score_turns(told, context, request.continuation)
+        told = read_chat_tokens(
+            self._request_chat(post, both, 1, SCORE_PROMPT_FIELDS | CONTINUE_REPLY_FIELDS)
+        )
+        return score_reply(told, context, request.continuation)
 
-    def _write(self, request: Generate, post: Post) -> Response:
+    def _generate(self, request: Generate, post: Post) -> Response:
         body: Json = {"temperature": request.temperature}
-        if self._found.prompt_logprobs or self._found.turns:
-            body |= _NO_HABITS
+        if self._capabilities.prompt_logprobs or self._capabilities.chat_prompt_logprobs:
+            body |= _NEUTRAL_SAMPLING
         if request.stop:
-            body["stop"] = list(request.stop[:_STOPS])
+            body["stop"] = list(request.stop[:_MAX_STOPS])
         if request.temperature > 0:
             body["seed"] = self._seed(request.prompt)
-        text = self._plain(request.prompt)
-        if text is not None and self._found.completions:
+        text = self._as_text(request.prompt)
+        if text is not None and self._capabilities.completions:
             body |= {"prompt": text, "max_tokens": request.max_tokens}
-            return read_text(self._complete(post)(body), request.stop)
-        if not self._found.chat:
-            raise Declined(_no_way(request.prompt))
+            return read_text(self._completion_call(post)(body), request.stop)
+        if not self._capabilities.chat:
+            raise RejectedError(_unsupported_reason(request.prompt))
         return read_text(
-            self._converse(post, request.prompt, request.max_tokens, body), request.stop
+            self._request_chat(post, request.prompt, request.max_tokens, body), request.stop
         )
 
-    def _plain(self, prompt: Prompt) -> str | None:
+    def _as_text(self, prompt: Prompt) -> str | None:
         """The prompt as a text; None for a conversation that only the server can put in words."""
         if isinstance(prompt, str):
             return prompt
-        if self._tokenizer is not None and not self._found.chat:
+        if self._tokenizer is not None and not self._capabilities.chat:
             return self._tokenizer.render(prompt)
         return None
 
-    def _complete(self, post: Post) -> Callable[[Json], Json]:
+    def _completion_call(self, post: Post) -> Callable[[Json], Json]:
         """Ask for a completion; of one token at temperature 0 unless the body says otherwise."""
         usual: Json = {"model": self._endpoint.model, "max_tokens": 1, "temperature": 0.0}
-        return lambda body: self._own(post("completions", usual | body))
+        return lambda body: self._check_model(post("completions", usual | body))
 
-    def _converse(self, post: Post, prompt: Prompt, max_tokens: int, body: Json) -> Json:
+    def _request_chat(self, post: Post, prompt: Prompt, max_tokens: int, body: Json) -> Json:
         """Ask for a reply; a plain prompt is sent as the words of a user."""
         asked: Json = {
             "model": self._endpoint.model,
-            "messages": [{"role": turn.role, "content": turn.content} for turn in _turns(prompt)],
+            "messages": [
+                {"role": turn.role, "content": turn.content} for turn in _as_messages(prompt)
+            ],
             "temperature": 0.0,
-            self._found.limit_field: max_tokens,
+            self._capabilities.limit_field: max_tokens,
         }
         sent = {
             field: value
             for field, value in (asked | body).items()
-            if field not in self._found.refused
+            if field not in self._capabilities.refused_fields
         }
-        return self._own(post("chat/completions", sent))
+        return self._check_model(post("chat/completions", sent))
 
-    def _own(self, answer: Json) -> Json:
+    def _check_model(self, answer: Json) -> Json:
         """The answer, if it is from the model that answered the first time."""
-        name, known = told_model(answer), self._found.told.split("|")
+        name, known = reported_model(answer), self._capabilities.reported_model.split("|")
         if name and any(known) and name not in known:
-            raise unusable(sentence("error.endpoint-other-model", name=name[:LONGEST]))
+            raise invalid_response(
+                sentence("error.endpoint-other-model", name=name[:MAX_MESSAGE_LENGTH])
+            )
         return answer
 
     def _seed(self, prompt: Prompt) -> int:
@@ -222,14 +270,14 @@ class Asker:
         return int.from_bytes(digest[:4], "big") >> 1  # what every server takes
 
 
-def _turns(prompt: Prompt) -> tuple[Message, ...]:
+def _as_messages(prompt: Prompt) -> tuple[Message, ...]:
     """The prompt as a conversation; none begins with nothing."""
     if isinstance(prompt, str):
         return (Message("user", prompt),) if prompt else ()
     return prompt
 
 
-def _no_way(prompt: Prompt) -> Sentence:
+def _unsupported_reason(prompt: Prompt) -> Sentence:
     if isinstance(prompt, str):
         return sentence("error.endpoint-chat-only")
     return sentence("error.endpoint-plain-only")

@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 
 from evalui.messages import sentence
 from evalui.models.endpoint.http.client import Json, Post, as_list
-from evalui.models.endpoint.responses import unusable
+from evalui.models.endpoint.responses import invalid_response
 from evalui.models.tokenization import spellings_among
 from evalui.types import Message
 
 T = TypeVar("T")
 
 # The spellings of a label that real vocabularies have as one token: what stands before and after.
-_AROUND = (
+_LABEL_AFFIXES = (
     *(
         (left, "")
         for left in ("", " ", "\n", "\t", "(", " (", "[", " [", "{", "<", ".", "（", "【")
@@ -23,44 +23,49 @@ _AROUND = (
     *(("", right) for right in (".", ")", "]", "}", ">", "）", "】", " ", "\n")),
     *((" ", "."), (" ", ")"), ("(", ")"), (" (", ")"), ("[", "]"), ("（", "）"), ("【", "】")),
 )
-_FULL_WIDTH = 0xFEE0  # added to "A" it gives "Ａ"
-_UNKNOWN = object()
-_MOST_KEPT = 20_000  # answers; the options of a question share their context, all prompts labels
-_LONGEST_KEPT = 2**23  # tokens and characters of all of them; a server may say more than is true
+_FULL_WIDTH_OFFSET = 0xFEE0  # added to "A" it gives "Ａ"
+_MISSING = object()
+_MAX_ENTRIES = 20_000  # answers; the options of a question share their context, all prompts labels
+_MAX_TOTAL_LENGTH = (
+    2**23
+)  # tokens and characters of all of them; a server may say more than is true
 
 
-class Memory:
+class TokenizationCache:
     """What a server has said of texts and tokens, which never changes."""
 
     def __init__(self) -> None:
-        self._known: dict[object, Any] = {}
-        self._length = 0  # of all that is known; about, since threads add to it at once
-        self._asking: dict[object, threading.Lock] = {}  # each held while its key is asked for
-        self._one = threading.Lock()  # protects these: two threads must not make two of a key
+        self._entries: dict[object, Any] = {}
+        self._total_length = 0  # of all that is known; about, since threads add to it at once
+        self._key_locks: dict[object, threading.Lock] = {}  # each held while its key is asked for
+        self._guard = threading.Lock()  # protects these: two threads must not make two of a key
 
-    def recall(self, key: object, ask: Callable[[], T]) -> T:
+    def get(self, key: object, fetch: Callable[[], T]) -> T:
         """What is known under `key`; asked for if nothing is."""
-        known = self._known.get(key, _UNKNOWN)  # once: another thread may clear them meanwhile
-        if known is _UNKNOWN:
+        known = self._entries.get(key, _MISSING)  # once: another thread may clear them meanwhile
+        if known is _MISSING:
             # Two threads may ask the same at once and are told the same.
-            known = ask()
+            known = fetch()
             length = _length(known)
-            if len(self._known) >= _MOST_KEPT or self._length + length > _LONGEST_KEPT:
-                self._known.clear()
-                self._length = 0
-            self._known[key] = known
-            self._length += length
+            if (
+                len(self._entries) >= _MAX_ENTRIES
+                or self._total_length + length > _MAX_TOTAL_LENGTH
+            ):
+                self._entries.clear()
+                self._total_length = 0
+            self._entries[key] = known
+            self._total_length += length
         return known
 
-    def recall_alone(self, key: object, ask: Callable[[], T]) -> T:
-        """As `recall`; others who want to know the same wait instead of asking too."""
-        with self._one:
-            alone = self._asking.setdefault(key, threading.Lock())
+    def get_once(self, key: object, fetch: Callable[[], T]) -> T:
+        """As `get`; others who want to know the same wait instead of asking too."""
+        with self._guard:
+            alone = self._key_locks.setdefault(key, threading.Lock())
         with alone:
-            found = self.recall(key, ask)
+            found = self.get(key, fetch)
         # Not after an error: those who wait would ask, and so would those who come.
-        with self._one:
-            self._asking.pop(key, None)
+        with self._guard:
+            self._key_locks.pop(key, None)
         return found
 
 
@@ -72,21 +77,21 @@ class ServerTokenizer:
     """vLLM's /tokenize and /detokenize; see `tokens.Tokenizer`.
 
     Its vocabulary cannot be listed (`size` is 0), and which token stands for the empty context
-    is not told (`start` is None unless every text begins with one).
+    is not told (`empty_context_id` is None unless every text begins with one).
     """
 
     size = 0
 
-    def __init__(self, name: str, model: str, post: Post, memory: Memory) -> None:
+    def __init__(self, name: str, model: str, post: Post, memory: TokenizationCache) -> None:
         self.name = name
         self._model = model
         self._post = post
-        self._memory = memory
+        self._cache = memory
         alone, begun = self._ids("a"), self._ids("a", special=True)
         before = len(begun) - len(alone)
         # A server that puts a token behind the text, or has no such setting, is not misread.
-        self.lead = begun[:before] if begun[max(0, before) :] == alone else ()
-        self.start = self.lead[0] if self.lead else None
+        self.bos_ids = begun[:before] if begun[max(0, before) :] == alone else ()
+        self.empty_context_id = self.bos_ids[0] if self.bos_ids else None
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, nothing added."""
@@ -105,7 +110,7 @@ class ServerTokenizer:
         turns = [{"role": each.role, "content": each.content} for each in messages]
         key = tuple(messages)
         return self._text(
-            self._memory.recall(
+            self._cache.get(
                 key, lambda: self._tokenize({"messages": turns, "add_generation_prompt": True})
             )
         )
@@ -113,14 +118,14 @@ class ServerTokenizer:
     def spellings(self, labels: Sequence[str]) -> Mapping[str, tuple[int, ...]]:
         """For each label the ids of the common spellings of it that are one token."""
         found = {
-            label: self._memory.recall_alone(("spelt", label), partial(self._spelt, label))
+            label: self._cache.get_once(("spelt", label), partial(self._single_token_ids, label))
             for label in labels
         }
         return {label: ids for label, ids in found.items() if ids}
 
-    def _spelt(self, label: str) -> tuple[int, ...]:
-        wide = "".join(chr(ord(each) + _FULL_WIDTH) for each in label if "!" <= each <= "~")
-        texts = [left + label + right for left, right in _AROUND]
+    def _single_token_ids(self, label: str) -> tuple[int, ...]:
+        wide = "".join(chr(ord(each) + _FULL_WIDTH_OFFSET) for each in label if "!" <= each <= "~")
+        texts = [left + label + right for left, right in _LABEL_AFFIXES]
         texts += [left + wide for left in ("", " ")] if len(wide) == len(label) else []
         single = sorted({ids[0] for text in texts if len(ids := self._ids(text)) == 1})
         places = spellings_among(self.spell(single)).get(label, ())
@@ -128,21 +133,21 @@ class ServerTokenizer:
 
     def _ids(self, text: str, *, special: bool = False) -> tuple[int, ...]:
         body: Json = {"prompt": text, "add_special_tokens": special}
-        return self._memory.recall((text, special), lambda: self._tokenize(body))
+        return self._cache.get((text, special), lambda: self._tokenize(body))
 
     def _tokenize(self, body: Json) -> tuple[int, ...]:
         answer = self._post("/tokenize", {"model": self._model, **body})
         found = as_list(answer.get("tokens"))
         if any(type(token) is not int for token in found) or len(found) != answer.get("count"):
-            raise unusable(sentence("error.endpoint-no-token-ids"))
+            raise invalid_response(sentence("error.endpoint-no-token-ids"))
         return tuple(found)
 
     def _text(self, ids: tuple[int, ...]) -> str:
-        return self._memory.recall(ids, lambda: self._detokenize(ids))
+        return self._cache.get(ids, lambda: self._detokenize(ids))
 
     def _detokenize(self, ids: tuple[int, ...]) -> str:
         answer = self._post("/detokenize", {"model": self._model, "tokens": list(ids)})
         text = answer.get("prompt")
         if not isinstance(text, str):
-            raise unusable(sentence("error.endpoint-no-detokenize"))
+            raise invalid_response(sentence("error.endpoint-no-detokenize"))
         return text

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any, cast
 from evalui.errors import ModelError
 from evalui.messages import sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry
-from evalui.models.folder_tokenizer import FolderTokenizer
+from evalui.models.folder_tokenizer import HFTokenizer
 from evalui.models.local import lora, weights
-from evalui.models.local.line_tokenizer import by_lines
-from evalui.models.scoring_requests import ask
-from evalui.models.tokenization import Context, Tokenizer, encode_contexts, spellings_among
+from evalui.models.local.line_tokenizer import with_line_splitting
+from evalui.models.scoring_requests import encode_requests
+from evalui.models.tokenization import EncodedContext, Tokenizer, encode_contexts, spellings_among
 from evalui.types import (
     Ability,
     Generate,
+    GeneratedText,
     Prompt,
     Request,
     Response,
-    Text,
     Usage,
 )
 
 if TYPE_CHECKING:
-    from evalui.models.local.generator import Written
-    from evalui.models.local.loading import Causal
+    from evalui.models.local.generator import Generated
+    from evalui.models.local.loading import LoadedModel
 
 VERSION = "transformers.4"  # part of every fingerprint: raise it when an answer may change
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -37,7 +37,7 @@ _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 # All of a repository's top folder that is needed to load a model, and nothing that is pickled.
 _FILES = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 # Some files give a length of 10**30 for "not told".
-_NOT_TOLD = 10**9
+_UNSPECIFIED_LENGTH = 10**9
 
 
 class TransformersBackend:
@@ -57,7 +57,7 @@ class TransformersBackend:
                 dtype=entry.dtype,
                 known=known,
             )
-        if found := _problem_of_library(entry):
+        if found := _library_problem(entry):
             return found
         if not entry.path:
             return sentence("error.no-path")
@@ -81,21 +81,19 @@ class TransformersBackend:
 
         settings = Settings()
         folder = folder_of(entry)
-        if found := (
-            weights.problem(folder) or lora.problem_of(entry) or _problem_of_library(entry)
-        ):
+        if found := (weights.problem(folder) or lora.problem_of(entry) or _library_problem(entry)):
             raise ModelError(found)
-        tokenizer = FolderTokenizer(entry.name, folder)
+        tokenizer = HFTokenizer(entry.name, folder)
         causal = load(
             folder,
             dtype=entry.dtype,
             device=entry.device,
             threads=settings.threads,
-            ends=tokenizer.ends,
+            eos_ids=tokenizer.eos_ids,
             adapter=Path(entry.adapter) if entry.adapter else None,
             merge=entry.options.get("merge"),
         )
-        if causal.has_choice:
+        if causal.can_choose_library:
             causal = replace(causal, library=fp32.library_of(entry, settings))
         return TransformersModel(
             entry, folder, tokenizer, causal, token_budget=settings.token_budget
@@ -109,30 +107,32 @@ class TransformersModel:
         self,
         entry: ModelEntry,
         folder: Path,
-        tokenizer: FolderTokenizer,
-        causal: "Causal",
+        tokenizer: HFTokenizer,
+        causal: "LoadedModel",
         *,
         token_budget: int,
     ) -> None:
         import torch
         import transformers
 
-        from evalui.models.local.generator import Writer
-        from evalui.models.local.scorer import Reader
+        from evalui.models.local.generator import TokenGenerator
+        from evalui.models.local.scorer import Scorer
 
         self.name = entry.name
         self.abilities = _ABILITIES
         self._tokenizer = tokenizer
-        self._reader = Reader(causal, token_budget=token_budget)
+        self._reader = Scorer(causal, token_budget=token_budget)
         self.notes = (self._reader.note,) if self._reader.note else ()
-        self._writer = Writer(causal)
+        self._writer = TokenGenerator(causal)
         self._device = causal.device
         self._token_budget = token_budget
         self._seed = int(entry.options.get("seed", 0))
-        self._lines: Tokenizer = tokenizer
+        self._line_tokenizer: Tokenizer = tokenizer
         self._spellings: dict[str, tuple[int, ...]] = {}
         told = (entry.max_length, causal.max_length, tokenizer.max_length)
-        self._limit = min((length for length in told if 0 < length < _NOT_TOLD), default=2048)
+        self._limit = min(
+            (length for length in told if 0 < length < _UNSPECIFIED_LENGTH), default=2048
+        )
         library = f"fp32:{causal.library}" if causal.library else ""
         fingerprint = weights.fingerprint(
             folder,
@@ -150,29 +150,29 @@ class TransformersModel:
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield responses batch by batch: probabilities first, then texts."""
-        yield from self._read(requests)
-        yield from self._write(requests)
+        yield from self._score(requests)
+        yield from self._generate(requests)
 
     def close(self) -> None:
         """Free the device; once is enough, and twice is no error."""
-        from evalui.models.local.loading import free
+        from evalui.models.local.loading import empty_cache
 
         for each in ("_reader", "_writer"):
             self.__dict__.pop(each, None)
-        free(self._device)
+        empty_cache(self._device)
 
-    def _read(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+    def _score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Answer NextToken and Loglik, which share forward passes."""
         if not self._spellings:
             spelled = self._tokenizer.spell(range(self._tokenizer.size))
             self._spellings = dict(spellings_among(spelled))
-            self._lines = by_lines(self._tokenizer, spelled)
-        asked = ask(self._lines, self._spellings, requests, limit=self._limit)
-        for found in self._reader.read(asked.questions()):
-            key = found.question.key
+            self._line_tokenizer = with_line_splitting(self._tokenizer, spelled)
+        asked = encode_requests(self._line_tokenizer, self._spellings, requests, limit=self._limit)
+        for found in self._reader.score(asked.queries()):
+            key = found.query.key
             yield key, asked.response(key, found.logprobs, found.best)
 
-    def _write(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+    def _generate(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Answer Generate, requests with the same parameters together."""
         kinds: dict[tuple[int, tuple[str, ...], float], list[int]] = {}
         for key, request in enumerate(requests):
@@ -181,11 +181,11 @@ class TransformersModel:
                 kinds.setdefault(kind, []).append(key)
         for keys in kinds.values():
             asked = {key: request for key in keys if isinstance(request := requests[key], Generate)}
-            yield from self._write_alike(asked)
+            yield from self._generate_group(asked)
 
-    def _write_alike(self, asked: dict[int, Generate]) -> Iterator[tuple[int, Response]]:
-        keys = list(asked)
-        like = asked[keys[0]]
+    def _generate_group(self, requests: dict[int, Generate]) -> Iterator[tuple[int, Response]]:
+        keys = list(requests)
+        like = requests[keys[0]]
         room = self._limit - like.max_tokens
         if room < 1:
             raise ModelError(
@@ -196,15 +196,15 @@ class TransformersModel:
             )
         alike: dict[Prompt, list[int]] = {}  # what is written follows from the prompt
         for key in keys:
-            alike.setdefault(asked[key].prompt, []).append(key)
+            alike.setdefault(requests[key].prompt, []).append(key)
         prompts = list(alike)
         contexts = encode_contexts(self._tokenizer, prompts, limit=room)
-        for index, written in self._writer.write(
+        for index, written in self._writer.generate(
             [context.ids for context in contexts],
             max_tokens=like.max_tokens,
             temperature=like.temperature,
             seeds=[self._seed_of(prompt) for prompt in prompts],
-            enough=lambda _, ids: self._has_stop(ids, like.stop),
+            stop_check=lambda _, ids: self._has_stop(ids, like.stop),
             token_budget=self._token_budget,
         ):
             text = self._text(contexts[index], written, like.stop)
@@ -224,18 +224,20 @@ class TransformersModel:
         tail = self._tokenizer.decode(ids[-longest:])
         return any(text in tail for text in stop)
 
-    def _text(self, context: Context, written: "Written", stop: Sequence[str]) -> Text:
+    def _text(
+        self, context: EncodedContext, written: "Generated", stop: Sequence[str]
+    ) -> GeneratedText:
         text = self._tokenizer.decode(written.ids)
         ends = [place for place in map(text.find, stop) if place >= 0]
-        return Text(
+        return GeneratedText(
             text[: min(ends, default=len(text))],
             Usage(len(context.ids), len(written.ids)),
-            finish_reason="stop" if written.ended else "length",
+            finish_reason="stop" if written.is_complete else "length",
             truncated=context.truncated,
         )
 
 
-def _problem_of_library(entry: ModelEntry) -> str:
+def _library_problem(entry: ModelEntry) -> str:
     from evalui.models.local.fp32 import LIBRARIES
 
     pinned = entry.options.get("fp32")

@@ -29,16 +29,18 @@ TITLES: Mapping[Library, str] = {"onednn": "oneDNN", "blas": "torch's own"}
 FILE = "fp32.json"
 # Rows of a batch, and inputs and outputs of linear layers as models have them.
 _SHAPES = ((64, 768, 2048), (256, 2048, 768), (512, 768, 2048), (512, 1024, 1024))
-_TRIES = 7
+_REPETITIONS = 7
 # The ratio of two measurements on one machine varies by some 2 %. Within this, torch's own stays.
-_GAIN = 1.1
-_MACHINES = frozenset({"x86_64", "AMD64"})  # elsewhere nobody has compared what oneDNN computes
+_MIN_SPEEDUP = 1.1
+_MEASURED_ARCHITECTURES = frozenset(
+    {"x86_64", "AMD64"}
+)  # elsewhere nobody has compared what oneDNN computes
 
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class MatmulRate:
     """GFLOP/s of one core, for products of (rows, inner) and (inner, columns) by each library."""
 
     rows: int
@@ -54,21 +56,21 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """The library for the processor and torch version that `on` names, and why.
+class LibraryChoice:
+    """The library for the processor and torch version that `machine_name` names, and why.
 
     Without `rates` there was nothing to choose from.
     """
 
     library: Library
-    on: str
-    rates: tuple[Rate, ...]
+    machine_name: str
+    rates: tuple[MatmulRate, ...]
 
 
-Measure = Callable[[], tuple[Rate, ...]]
+Measure = Callable[[], tuple[MatmulRate, ...]]
 
 
-def measure() -> tuple[Rate, ...]:
+def measure() -> tuple[MatmulRate, ...]:
     """Measure both libraries in turn, in half a second or so; nothing where only one can be used.
 
     Seconds are those of one thread on the processor, the least of several tries, so that other
@@ -76,7 +78,10 @@ def measure() -> tuple[Rate, ...]:
     """
     import torch
 
-    if platform.machine() not in _MACHINES or not torch.backends.mkldnn.is_available():
+    if (
+        platform.machine() not in _MEASURED_ARCHITECTURES
+        or not torch.backends.mkldnn.is_available()
+    ):
         return ()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -87,49 +92,55 @@ def measure() -> tuple[Rate, ...]:
         torch.set_num_threads(threads)
 
 
-def choose(rates: Sequence[Rate]) -> Library:
+def choose(rates: Sequence[MatmulRate]) -> Library:
     """oneDNN if it is clearly faster over all shapes together, else torch's own."""
     onednn = sum(rate.seconds("onednn") for rate in rates)
     blas = sum(rate.seconds("blas") for rate in rates)
-    return "onednn" if blas > _GAIN * onednn else "blas"
+    return "onednn" if blas > _MIN_SPEEDUP * onednn else "blas"
 
 
 def library_of(entry: ModelEntry, settings: "Settings") -> Library:
     """The library for a model: the one its entry names, else the server, else the measured one."""
     if pinned := entry.options.get("fp32"):
         return pinned
-    return chosen(settings.data_dir).library if settings.fp32 == "measured" else settings.fp32
+    return (
+        library_choice(settings.data_dir).library if settings.fp32 == "measured" else settings.fp32
+    )
 
 
-def chosen(folder: Path, *, measured: Measure = measure) -> Choice:
+def library_choice(folder: Path, *, measured: Measure = measure) -> LibraryChoice:
     """The choice kept in the folder for this machine; if there is none, it is made and kept.
 
     Where it cannot be kept it holds for this process, and the log says so once.
     """
     on = machine()
-    if kept := _read(folder / FILE).get(on):
+    if kept := _read_choices(folder / FILE).get(on):
         return kept
-    choice = _made(on, measured)
+    choice = _measured_choice(on, measured)
     try:
-        return _keep(folder / FILE, choice, replacing=False)
+        return _store_choice(folder / FILE, choice, replacing=False)
     except OSError as error:
-        _say_once(
+        _warn_once(
             f"{folder / FILE} cannot be written ({error.strerror}). fp32:{choice.library} was "
             "measured for this process only; set EVALUI_FP32 so that runs repeat exactly."
         )
         return choice
 
 
-def renew(folder: Path, *, measured: Measure = measure) -> tuple[Choice | None, Choice]:
+def remeasure(
+    folder: Path, *, measured: Measure = measure
+) -> tuple[LibraryChoice | None, LibraryChoice]:
     """Measure again and keep the new choice; the one before, None if there was none, and the new.
 
     Raises:
         StoreError: the choice cannot be written.
     """
     path, rates = folder / FILE, measured()
-    before = _read(path).get(machine())
+    before = _read_choices(path).get(machine())
     try:
-        return before, _keep(path, Choice(choose(rates), machine(), rates), replacing=True)
+        return before, _store_choice(
+            path, LibraryChoice(choose(rates), machine(), rates), replacing=True
+        )
     except OSError as error:
         raise StoreError(
             "not-written",
@@ -157,46 +168,46 @@ def processor() -> str:
     return ", ".join(part for part in (platform.machine(), name, *known) if part)
 
 
-def _rate(rows: int, inner: int, columns: int) -> Rate:
+def _rate(rows: int, inner: int, columns: int) -> MatmulRate:
     import torch
 
-    from evalui.models.local.onednn_linear import product
+    from evalui.models.local.onednn_linear import onednn_matmul
 
     # Any numbers will do. Drawn ones would move torch's dice.
     left = torch.linspace(-1, 1, rows * inner).view(rows, inner)
     right = torch.linspace(-1, 1, columns * inner).view(columns, inner)
-    ways = (lambda: product(left, right), lambda: torch.nn.functional.linear(left, right))
+    ways = (lambda: onednn_matmul(left, right), lambda: torch.nn.functional.linear(left, right))
     for way in ways:
         way()
-    tries = [[_seconds(way) for way in ways] for _ in range(_TRIES)]
+    tries = [[_thread_seconds(way) for way in ways] for _ in range(_REPETITIONS)]
     work = 2e-9 * rows * inner * columns
     onednn, blas = (work / min(column) for column in zip(*tries, strict=True))
-    return Rate(rows, inner, columns, round(onednn, 1), round(blas, 1))
+    return MatmulRate(rows, inner, columns, round(onednn, 1), round(blas, 1))
 
 
-def _seconds(way: Callable[[], object]) -> float:
+def _thread_seconds(way: Callable[[], object]) -> float:
     began = time.thread_time()
     way()
     return max(time.thread_time() - began, 1e-6)  # some clocks stand still for that long
 
 
 @cache
-def _made(on: str, measured: Measure) -> Choice:
+def _measured_choice(on: str, measured: Measure) -> LibraryChoice:
     rates = measured()
-    return Choice(choose(rates), on, rates)
+    return LibraryChoice(choose(rates), on, rates)
 
 
 @cache
-def _say_once(sentence: str) -> None:
+def _warn_once(sentence: str) -> None:
     _LOG.warning("%s", sentence)
 
 
-def _keep(path: Path, choice: Choice, *, replacing: bool) -> Choice:
+def _store_choice(path: Path, choice: LibraryChoice, *, replacing: bool) -> LibraryChoice:
     """Write the choice beside those for other machines; what the file then has for this one."""
-    kept = _read(path)
-    if not replacing and choice.on in kept:  # another process was faster
-        return kept[choice.on]
-    kept[choice.on] = choice
+    kept = _read_choices(path)
+    if not replacing and choice.machine_name in kept:  # another process was faster
+        return kept[choice.machine_name]
+    kept[choice.machine_name] = choice
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     whole = path.with_name(f"{path.name}.{os.getpid()}")
     written = {
@@ -211,11 +222,11 @@ def _keep(path: Path, choice: Choice, *, replacing: bool) -> Choice:
     return choice
 
 
-def _read(path: Path) -> dict[str, Choice]:
+def _read_choices(path: Path) -> dict[str, LibraryChoice]:
     """The choices in the file, by machine; none if it is missing or damaged, which is logged."""
     try:
         written: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return {on: _choice(on, told) for on, told in written.items()}
+        return {on: _parse_choice(on, told) for on, told in written.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
@@ -223,9 +234,9 @@ def _read(path: Path) -> dict[str, Choice]:
         return {}
 
 
-def _choice(on: str, written: Mapping[str, Any]) -> Choice:
+def _parse_choice(on: str, written: Mapping[str, Any]) -> LibraryChoice:
     library = written["library"]
     if library not in LIBRARIES:
         raise ValueError(f"{library!r} is not one of {', '.join(LIBRARIES)}")
-    rates = tuple(Rate(**rate) for rate in written["rates"])
-    return Choice(library, on, rates)
+    rates = tuple(MatmulRate(**rate) for rate in written["rates"])
+    return LibraryChoice(library, on, rates)

@@ -15,14 +15,14 @@ from torch.nn.functional import pad
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
-from evalui.models.local.loading import Causal, padded
-from evalui.models.logprob_queries import Tokens
+from evalui.models.local.loading import LoadedModel, pad_right
+from evalui.models.logprob_queries import TokenIds
 
-_KNOWN = (DynamicLayer, DynamicSlidingWindowLayer)
+_SUPPORTED_LAYERS = (DynamicLayer, DynamicSlidingWindowLayer)
 
 
 @dataclass(slots=True)
-class Past:
+class KVCache:
     """The memory of some rows. `mask` (rows, columns) is true where a token stands.
 
     `cache` is transformers' own, a layer of keys and values for each layer of the network.
@@ -36,66 +36,74 @@ class Past:
         """The number of tokens of each row, which is the position of its next one."""
         return self.mask.sum(dim=-1)
 
-    def keep(self, rows: Sequence[int]) -> None:
+    def select_rows(self, rows: Sequence[int]) -> None:
         """Forget all other rows, and the columns in which no row that is left has a token."""
         kept = torch.tensor(rows, device=self.mask.device)
         self.mask = self.mask[kept]
         for layer in self.cache.layers:
             layer.batch_select_indices(kept)
-        self._widen(int(self.lengths.max()))
+        self._pad_to(int(self.lengths.max()))
 
-    def _widen(self, columns: int) -> None:
+    def _pad_to(self, columns: int) -> None:
         """Add or remove padding on the left until there are so many columns."""
-        self.mask = _cut(self.mask, columns, dim=-1)
+        self.mask = _pad_or_trim(self.mask, columns, dim=-1)
         for layer in self.cache.layers:
             size = columns
             if layer.is_sliding:
                 size = min(columns, layer.sliding_window - 1)
                 layer.cumulative_length = columns
-            layer.keys = _cut(layer.keys, size, dim=-2)
-            layer.values = _cut(layer.values, size, dim=-2)
+            layer.keys = _pad_or_trim(layer.keys, size, dim=-2)
+            layer.values = _pad_or_trim(layer.values, size, dim=-2)
 
 
-class Memory:
+class CachedModel:
     """Reads rows of tokens with a network that keeps keys and values, a part at a time."""
 
-    def __init__(self, causal: Causal) -> None:
+    def __init__(self, causal: LoadedModel) -> None:
         self._model = causal.model
         self._device = causal.device
         takes = inspect.signature(self._model.forward).parameters
         # Without this a network computes logits at every token, to be thrown away but for one.
-        self._last: dict[str, int] = {"logits_to_keep": 1} if "logits_to_keep" in takes else {}
-        layers: list[Any] = self._empty().layers if "position_ids" in takes else []
-        standard = not self._model._is_stateful and _plain(self._model.config)
-        self.works = bool(layers) and standard and all(type(each) in _KNOWN for each in layers)
+        self._last_logits_only: dict[str, int] = (
+            {"logits_to_keep": 1} if "logits_to_keep" in takes else {}
+        )
+        layers: list[Any] = self._empty_cache().layers if "position_ids" in takes else []
+        standard = not self._model._is_stateful and _has_standard_attention(self._model.config)
+        self.is_supported = (
+            bool(layers) and standard and all(type(each) in _SUPPORTED_LAYERS for each in layers)
+        )
         # A gap between a shared beginning and the rest of a row would shift a window.
-        self.shares = self.works and not any(each.is_sliding for each in layers)
+        self.supports_shared_prefix = self.is_supported and not any(
+            each.is_sliding for each in layers
+        )
 
-    def begin(self, rows: Sequence[Tokens], after: Past | None = None) -> tuple[Past, torch.Tensor]:
+    def prefill(
+        self, rows: Sequence[TokenIds], after: KVCache | None = None
+    ) -> tuple[KVCache, torch.Tensor]:
         """Read the rows, each after the one row of `after`; the logits that follow each."""
         width = max(len(row) for row in rows)
         # The next token is written on the right, so the padding stands on the left.
-        ids = padded([row[::-1] for row in rows]).flip(1).to(self._device)
+        ids = pad_right([row[::-1] for row in rows]).flip(1).to(self._device)
         gaps = torch.tensor([[width - len(row)] for row in rows], device=self._device)
         mask = torch.arange(width, device=self._device)[None] >= gaps
         if after is None:
-            past = Past(self._empty(), mask[:, :0])
+            past = KVCache(self._empty_cache(), mask[:, :0])
         else:
-            past = Past(_repeated(after.cache, len(rows)), after.mask.expand(len(rows), -1))
-        logits = self._read(past, ids, mask)
+            past = KVCache(_expand_rows(after.cache, len(rows)), after.mask.expand(len(rows), -1))
+        logits = self._forward(past, ids, mask)
         if after is not None and min(map(len, rows)) < width:
-            _close(past, after.mask.shape[1], gaps)
+            _close_gap(past, after.mask.shape[1], gaps)
         return past, logits
 
-    def step(self, past: Past, tokens: Sequence[int]) -> torch.Tensor:
+    def decode(self, past: KVCache, tokens: Sequence[int]) -> torch.Tensor:
         """Read one token more for each row; the logits that follow."""
         ids = torch.tensor(tokens, device=self._device)[:, None]
-        return self._read(past, ids, torch.ones_like(ids, dtype=torch.bool))
+        return self._forward(past, ids, torch.ones_like(ids, dtype=torch.bool))
 
-    def _empty(self) -> Any:
+    def _empty_cache(self) -> Any:
         return DynamicCache(config=self._model.config)
 
-    def _read(self, past: Past, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def _forward(self, past: KVCache, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         places = (past.lengths[:, None] + mask.cumsum(dim=-1) - 1).clamp_min(0)
         past.mask = torch.cat([past.mask, mask], dim=-1)
         out = self._model(
@@ -104,19 +112,19 @@ class Memory:
             position_ids=places,
             past_key_values=past.cache,
             use_cache=True,
-            **self._last,
+            **self._last_logits_only,
         )
         return out.logits[:, -1]
 
 
-def join(pasts: Sequence[Past]) -> Past:
+def concat(pasts: Sequence[KVCache]) -> KVCache:
     """The rows of all, in order. The memories given are used up."""
     first, *others = pasts
     if not others:
         return first
     columns = max(past.mask.shape[1] for past in pasts)
     for past in pasts:
-        past._widen(columns)  # pyright: ignore[reportPrivateUsage] - of this module
+        past._pad_to(columns)  # pyright: ignore[reportPrivateUsage] - of this module
     first.mask = torch.cat([past.mask for past in pasts])
     for place, layer in enumerate(first.cache.layers):
         alike = [past.cache.layers[place] for past in pasts]
@@ -125,14 +133,14 @@ def join(pasts: Sequence[Past]) -> Past:
     return first
 
 
-def _plain(config: Any) -> bool:
+def _has_standard_attention(config: Any) -> bool:
     """Whether all its layers attend to everything before them, or to a window of it."""
     about = config.get_text_config()
     kinds = set(getattr(about, "layer_types", None) or ())
     return not config.is_encoder_decoder and kinds <= {"full_attention", "sliding_attention"}
 
 
-def _repeated(cache: Any, rows: int) -> Any:
+def _expand_rows(cache: Any, rows: int) -> Any:
     """The cache of one row for many; nothing is copied before a layer grows."""
     repeated = copy.copy(cache)
     repeated.layers = [copy.copy(layer) for layer in cache.layers]
@@ -142,7 +150,7 @@ def _repeated(cache: Any, rows: int) -> Any:
     return repeated
 
 
-def _close(past: Past, beginning: int, gaps: torch.Tensor) -> None:
+def _close_gap(past: KVCache, beginning: int, gaps: torch.Tensor) -> None:
     """Move the first columns, `beginning` of them, to the right over the gap behind them.
 
     Positions are in the keys already, so a column may stand anywhere.
@@ -152,16 +160,16 @@ def _close(past: Past, beginning: int, gaps: torch.Tensor) -> None:
     moved = torch.where(place < beginning + gaps, place - gaps, place) % columns
     past.mask = past.mask.gather(1, moved) & (place >= gaps)
     for layer in past.cache.layers:
-        layer.keys = _gathered(layer.keys, moved)
-        layer.values = _gathered(layer.values, moved)
+        layer.keys = _gather_columns(layer.keys, moved)
+        layer.values = _gather_columns(layer.values, moved)
 
 
-def _gathered(states: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+def _gather_columns(states: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     _, heads, _, size = states.shape
     return states.gather(2, columns[:, None, :, None].expand(-1, heads, -1, size))
 
 
-def _cut(states: torch.Tensor, size: int, *, dim: int) -> torch.Tensor:
+def _pad_or_trim(states: torch.Tensor, size: int, *, dim: int) -> torch.Tensor:
     """The last `size` of a dimension, filled up with zeros on the left."""
     more = size - states.shape[dim]
     if more <= 0:

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from evalui.models.logprob_queries import common
+from evalui.models.logprob_queries import common_prefix_length
 from evalui.models.tokenization import Tokenizer
 from evalui.types import Message
 
-_SPARED = 32  # characters; cutting for less costs more than it saves
-_ENDS = ("word", "字", "7", "end.", "完。", "a )", "b  ", ":", "：", "<x>", "\t", "$", "")
-_GAPS = ("\n", "\n\n", " \n", "\r\n", "\n\n\n", "\t\n", "  \n\n", "\n \n", "\x0b\n")
-_LINES = tuple(end + gap for end, gap in product(_ENDS, _GAPS))
-_BEGINNINGS = ("Word here", "word", "字符", "12 x", "A. one", "é", "Ωmega")
+_MIN_SHARED_CHARACTERS = 32  # characters; cutting for less costs more than it saves
+_LINE_ENDS = ("word", "字", "7", "end.", "完。", "a )", "b  ", ":", "：", "<x>", "\t", "$", "")
+_LINE_BREAKS = ("\n", "\n\n", " \n", "\r\n", "\n\n\n", "\t\n", "  \n\n", "\n \n", "\x0b\n")
+_LINES = tuple(end + gap for end, gap in product(_LINE_ENDS, _LINE_BREAKS))
+_LINE_BEGINNINGS = ("Word here", "word", "字符", "12 x", "A. one", "é", "Ωmega")
 
 
 @dataclass(slots=True)
@@ -26,13 +26,13 @@ class LineTokenizer:
 
     inner: Tokenizer
     name: str
-    lead: tuple[int, ...]
-    start: int | None
+    bos_ids: tuple[int, ...]
+    empty_context_id: int | None
     size: int
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, nothing added; common beginnings are encoded once."""
-        found = _encoded(self.inner, set(texts))
+        found = _encode_shared(self.inner, set(texts))
         return [list(found[text]) for text in texts]
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -48,7 +48,7 @@ class LineTokenizer:
         return self.inner.render(messages)
 
 
-def by_lines(tokenizer: Tokenizer, spelled: Iterable[str]) -> Tokenizer:
+def with_line_splitting(tokenizer: Tokenizer, spelled: Iterable[str]) -> Tokenizer:
     """The tokenizer, made faster if it never joins the end of a line with a following word.
 
     `spelled` are the texts of all its tokens. If none goes on after a line break, neither merges
@@ -57,20 +57,26 @@ def by_lines(tokenizer: Tokenizer, spelled: Iterable[str]) -> Tokenizer:
     """
     tokens = set(spelled)
     own = sorted(f"word{token}" for token in tokens if token.endswith("\n"))
-    if any(map(_goes_on, tokens)) or not _parts(tokenizer, _LINES, _BEGINNINGS):
+    if any(map(_continues_after_break, tokens)) or not _splits_at_breaks(
+        tokenizer, _LINES, _LINE_BEGINNINGS
+    ):
         return tokenizer
-    if not _parts(tokenizer, own, _BEGINNINGS[1:3]):
+    if not _splits_at_breaks(tokenizer, own, _LINE_BEGINNINGS[1:3]):
         return tokenizer
-    return LineTokenizer(tokenizer, tokenizer.name, tokenizer.lead, tokenizer.start, tokenizer.size)
+    return LineTokenizer(
+        tokenizer, tokenizer.name, tokenizer.bos_ids, tokenizer.empty_context_id, tokenizer.size
+    )
 
 
-def _goes_on(token: str) -> bool:
+def _continues_after_break(token: str) -> bool:
     # U+FFFD stands for a part of a letter.
     after = token.partition("\n")[2]
     return any(each.isalnum() or each == "\ufffd" for each in after)
 
 
-def _parts(tokenizer: Tokenizer, lines: Sequence[str], beginnings: Sequence[str]) -> bool:
+def _splits_at_breaks(
+    tokenizer: Tokenizer, lines: Sequence[str], beginnings: Sequence[str]
+) -> bool:
     pairs = list(product(lines, beginnings))
     whole = tokenizer.encode([left + right for left, right in pairs])
     left = dict(zip(lines, tokenizer.encode(lines), strict=True))
@@ -80,14 +86,14 @@ def _parts(tokenizer: Tokenizer, lines: Sequence[str], beginnings: Sequence[str]
     )
 
 
-def _encoded(tokenizer: Tokenizer, texts: set[str]) -> dict[str, list[int]]:
+def _encode_shared(tokenizer: Tokenizer, texts: set[str]) -> dict[str, list[int]]:
     """The ids of each text: those of its beginning, which is encoded likewise, and of the rest."""
     ordered = sorted(texts)
-    shared = [0, *map(common, ordered, ordered[1:]), 0]
+    shared = [0, *map(common_prefix_length, ordered, ordered[1:]), 0]
     cuts = [_line_start(text, max(shared[at], shared[at + 1])) for at, text in enumerate(ordered)]
     heads = {text[:cut] for text, cut in zip(ordered, cuts, strict=True) if cut}
     tails = {text[cut:] for text, cut in zip(ordered, cuts, strict=True)}
-    above = _encoded(tokenizer, heads) if heads else {}
+    above = _encode_shared(tokenizer, heads) if heads else {}
     below = dict(zip(tails, tokenizer.encode(list(tails)), strict=True))
     return {
         text: above[text[:cut]] + below[text[cut:]] if cut else below[text]
@@ -98,6 +104,6 @@ def _encoded(tokenizer: Tokenizer, texts: set[str]) -> dict[str, list[int]]:
 def _line_start(text: str, shared: int) -> int:
     """The last place among the first `shared` characters to cut at, 0 if there is none."""
     cut = text.rfind("\n", 0, shared - 1) + 1
-    while cut >= _SPARED and not text[cut].isalnum():
+    while cut >= _MIN_SHARED_CHARACTERS and not text[cut].isalnum():
         cut = text.rfind("\n", 0, cut - 1) + 1
-    return cut if cut >= _SPARED else 0
+    return cut if cut >= _MIN_SHARED_CHARACTERS else 0

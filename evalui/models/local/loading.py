@@ -12,30 +12,33 @@ from transformers.utils.logging import disable_progress_bar
 
 from evalui.errors import ModelError
 from evalui.models.local.fp32 import Library
-from evalui.models.local.lora import Place, attach
-from evalui.models.logprob_queries import ENDLESS
+from evalui.models.local.lora import AdapterPlacement, attach
+from evalui.models.logprob_queries import UNLIMITED
 
-LOGITS = 2**26  # of one forward pass: 256 MiB in float32
-_STRETCHED = ("dynamic", "longrope")  # kinds of rotary positions, also as a part of their names
-_MEMORY = 2**30  # bytes on a CPU for the keys and values of texts that are being written
+MAX_LOGITS = 2**26  # of one forward pass: 256 MiB in float32
+_SCALED_ROPE_TYPES = (
+    "dynamic",
+    "longrope",
+)  # kinds of rotary positions, also as a part of their names
+_CPU_CACHE_BYTES = 2**30  # bytes on a CPU for the keys and values of texts that are being written
 
 
 @dataclass(frozen=True, slots=True)
-class Causal:
+class LoadedModel:
     """A causal language model, ready to compute.
 
-    `ends` are the token ids that end a text. `adapter` says where the weights of an adapter are,
+    `eos_ids` are the token ids that end a text. `adapter` says where the weights of an adapter are,
     "" if there is none. `library` multiplies its matrices, "" where that is not ours to choose.
     """
 
     model: Any  # transformers makes its classes per architecture; they share methods, not a type
     device: torch.device
-    ends: frozenset[int]
-    adapter: Place = ""
+    eos_ids: frozenset[int]
+    adapter: AdapterPlacement = ""
     library: Library | Literal[""] = ""
 
     @property
-    def has_choice(self) -> bool:
+    def can_choose_library(self) -> bool:
         """Whether a library can be chosen: in float32 on a CPU."""
         return self.device.type == "cpu" and self.dtype == "float32"
 
@@ -45,42 +48,42 @@ class Causal:
         return int(getattr(self._config, "max_position_embeddings", 0) or 0)
 
     @property
-    def place_budget(self) -> int:
+    def max_logit_rows(self) -> int:
         """How many distributions of the next token one forward pass may give."""
-        return max(1, LOGITS // int(self._config.vocab_size))
+        return max(1, MAX_LOGITS // int(self._config.vocab_size))
 
     @property
-    def cells(self) -> int:
+    def kv_cache_tokens(self) -> int:
         """How many tokens' keys and values are kept at once: half of a GPU's free memory."""
         about = self._config
         heads = getattr(about, "num_key_value_heads", None) or about.num_attention_heads
         size = getattr(about, "head_dim", None) or about.hidden_size // about.num_attention_heads
         token = 2 * about.num_hidden_layers * heads * size * self.model.dtype.itemsize
-        room = _MEMORY
+        room = _CPU_CACHE_BYTES
         if self.device.type == "cuda":
-            free(self.device)  # what torch keeps for itself would count as used
+            empty_cache(self.device)  # what torch keeps for itself would count as used
             room = torch.cuda.mem_get_info(self.device)[0] // 2
         return max(1, room // token)
 
     @property
-    def steady(self) -> int:
+    def rope_safe_length(self) -> int:
         """How many tokens a text may have so that its positions depend on no other text.
 
         Beyond it, some networks turn all rows of a batch by angles that follow the longest of
-        them, or the longest so far. So a longer text has a batch of its own, after `calm`.
+        them, or the longest so far. So a longer text has a batch of its own, after `reset_rope`.
         """
         most = getattr(self._config, "max_position_embeddings", None)
         limits = [
             limit
-            for rope in _ropes(self._config)
+            for rope in _rope_settings(self._config)
             for limit in (rope.get("original_max_position_embeddings"), most)
-            if limit and any(kind in str(rope.get("rope_type")) for kind in _STRETCHED)
+            if limit and any(kind in str(rope.get("rope_type")) for kind in _SCALED_ROPE_TYPES)
         ]
         # Only a text below the limit brings a network back from a longer one by itself.
-        return min((int(limit) - 1 for limit in limits), default=ENDLESS)
+        return min((int(limit) - 1 for limit in limits), default=UNLIMITED)
 
     @torch.inference_mode()
-    def calm(self) -> None:
+    def reset_rope(self) -> None:
         """Let the network forget how long the last text was, by a text of one token."""
         ids = torch.zeros((1, 1), dtype=torch.long, device=self.device)
         self.model(input_ids=ids, use_cache=False)
@@ -101,14 +104,14 @@ def load(
     dtype: str,
     device: str,
     threads: int,
-    ends: frozenset[int],
+    eos_ids: frozenset[int],
     adapter: Path | None = None,
     merge: bool | None = None,
-) -> Causal:
+) -> LoadedModel:
     """The model in `folder`, whose weights are safetensors, with the LoRA adapter in `adapter`.
 
     `dtype` "auto" is the file's own on a GPU and float32 on a CPU, `device` "auto" the GPU if
-    there is one, `threads` 0 leaves the number to torch. `ends` are tokens that end a text
+    there is one, `threads` 0 leaves the number to torch. `eos_ids` are tokens that end a text
     beside those the model itself names. `merge`: see `adapters.attach`.
 
     Raises:
@@ -118,18 +121,18 @@ def load(
     # the last digits follow their number.
     torch.set_num_threads(threads or torch.get_num_threads())
     place = _device(device)
-    model = _read(folder, _kind(dtype, place))
-    ends |= _ends(model.generation_config)
+    model = _load_model(folder, _torch_dtype(dtype, place))
+    eos_ids |= _eos_ids(model.generation_config)
     # A file may carry habits (a repetition penalty, say), which generate() would take up.
     # Nothing but the request decides how a text is written here.
     model.generation_config = GenerationConfig()
-    where: Place = ""
+    where: AdapterPlacement = ""
     if adapter:
         model, where = attach(model, adapter, base=str(folder), merge=merge)
-    return Causal(model.eval().to(place), place, ends, where)
+    return LoadedModel(model.eval().to(place), place, eos_ids, where)
 
 
-def free(device: torch.device) -> None:
+def empty_cache(device: torch.device) -> None:
     """Give back what models nobody holds any more had on the device."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
@@ -143,31 +146,31 @@ def out_of_memory(tokens: int) -> ModelError:
     )
 
 
-def sound(scores: torch.Tensor) -> torch.Tensor:
+def check_finite(scores: torch.Tensor) -> torch.Tensor:
     """The scores as they are; raises `ModelError` if one is NaN."""
     if bool(torch.isnan(scores).any()):
         raise ModelError("nan")
     return scores
 
 
-def listed(tensor: torch.Tensor) -> list[Any]:
+def to_list(tensor: torch.Tensor) -> list[Any]:
     """The tensor as nested lists."""
     return cast("list[Any]", tensor.tolist())  # torch leaves tolist without a type
 
 
-def padded(rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
+def pad_right(rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
     """Rows of token ids, filled up with zeros on the right."""
     width = max(len(row) for row in rows)
     return torch.tensor([row + (0,) * (width - len(row)) for row in rows])
 
 
-def _ropes(about: Any) -> list[dict[str, Any]]:
+def _rope_settings(about: Any) -> list[dict[str, Any]]:
     """The settings of rotary positions, one for all layers or one for each kind of them."""
     told: dict[str, Any] = getattr(about, "rope_parameters", None) or {}
     return [told, *(each for each in told.values() if isinstance(each, dict))]
 
 
-def _read(folder: Path, kind: Any) -> Any:
+def _load_model(folder: Path, kind: Any) -> Any:
     """The model as its files have it, in the precision `kind`, none of its weights missing."""
     disable_progress_bar()  # a worker has no terminal; a command line shows its own
     try:
@@ -198,7 +201,7 @@ def _read(folder: Path, kind: Any) -> Any:
     return model
 
 
-def _kind(dtype: str, place: torch.device) -> Any:
+def _torch_dtype(dtype: str, place: torch.device) -> Any:
     """The precision as transformers takes it."""
     if dtype == "auto":
         return "auto" if place.type == "cuda" else torch.float32
@@ -217,7 +220,7 @@ def _device(name: str) -> torch.device:
     return device
 
 
-def _ends(config: Any) -> frozenset[int]:
+def _eos_ids(config: Any) -> frozenset[int]:
     ends = config.eos_token_id
     if isinstance(ends, int):
         return frozenset({ends})

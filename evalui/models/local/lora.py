@@ -10,12 +10,14 @@ from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.local import weights
 
-Place = Literal["", "merged", "beside"]  # where an adapter's weights are, if there are any
+AdapterPlacement = Literal[
+    "", "merged", "beside"
+]  # where an adapter's weights are, if there are any
 
 _CONFIG = "adapter_config.json"
 _WEIGHTS = "adapter_model.safetensors"
 # What a base model must have like the one an adapter was made for; names differ with its age.
-_SHAPE = (
+_SHAPE_FIELDS = (
     "model_type",
     "hidden_size",
     "num_hidden_layers",
@@ -28,7 +30,7 @@ _SHAPE = (
     "n_head",
 )
 # peft puts the name into that of each weight it adds, which tells them from the base model's.
-_NAME = "adapter_of_entry"
+_ADAPTER_NAME = "adapter_of_entry"
 
 
 def problem_of(entry: ModelEntry) -> str:
@@ -65,12 +67,14 @@ def problem(folder: Path, *, base: Path | None = None) -> str:
     try:
         weights.parameters(folder)
         about = weights.read_json(folder / _CONFIG)
-        return _wrong_kind(folder, about) or (_other_base(folder, about, base) if base else "")
+        return _type_problem(folder, about) or (_base_mismatch(folder, about, base) if base else "")
     except ModelError as error:
         return error.sentence
 
 
-def attach(model: Any, folder: Path, *, base: str, merge: bool | None = None) -> tuple[Any, Place]:
+def attach(
+    model: Any, folder: Path, *, base: str, merge: bool | None = None
+) -> tuple[Any, AdapterPlacement]:
     """The causal language model with the adapter in `folder`, and where its weights are now.
 
     It is merged unless `merge` is false: a merged adapter costs nothing when the model computes.
@@ -92,20 +96,22 @@ def attach(model: Any, folder: Path, *, base: str, merge: bool | None = None) ->
         config = cast(Any, peft.PeftConfig).from_pretrained(str(folder))  # typed only in part
         config.inference_mode = True
         # Without autocast the adapter computes in the precision of its base, as in vLLM.
-        tuned: Any = peft.PeftModel(model, config, adapter_name=_NAME, autocast_adapter_dtype=False)
+        tuned: Any = peft.PeftModel(
+            model, config, adapter_name=_ADAPTER_NAME, autocast_adapter_dtype=False
+        )
         taken: Any = cast(Any, peft).set_peft_model_state_dict(
-            tuned, load_file(folder / _WEIGHTS), adapter_name=_NAME
+            tuned, load_file(folder / _WEIGHTS), adapter_name=_ADAPTER_NAME
         )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         raise ModelError(
             "adapter-unfit",
             folder=str(folder),
             base=base,
-            reason=_first(error),
+            reason=_first_lines(error),
         ) from error
-    _check_complete(folder, _missing(tuned, taken, config))
-    _check_placed(folder, base, taken)
-    shared = _shares(tuned)
+    _check_complete(folder, _missing_weights(tuned, taken, config))
+    _check_unexpected(folder, base, taken)
+    shared = _has_shared_weights(tuned)
     if merge is False or (shared and merge is None):
         return tuned.get_base_model(), "beside"
     if shared:
@@ -117,7 +123,7 @@ def attach(model: Any, folder: Path, *, base: str, merge: bool | None = None) ->
     return tuned.merge_and_unload(), "merged"
 
 
-def _wrong_kind(folder: Path, about: Mapping[str, Any]) -> str:
+def _type_problem(folder: Path, about: Mapping[str, Any]) -> str:
     kind, task = about.get("peft_type"), about.get("task_type")
     if kind != "LORA":
         return sentence(
@@ -134,7 +140,7 @@ def _wrong_kind(folder: Path, about: Mapping[str, Any]) -> str:
     return ""
 
 
-def _other_base(folder: Path, about: Mapping[str, Any], base: Path) -> str:
+def _base_mismatch(folder: Path, about: Mapping[str, Any], base: Path) -> str:
     """The first thing in which `base` differs from the model the adapter names, if that is here."""
     made_for = Path(str(about.get("base_model_name_or_path") or ""))
     if not made_for.is_absolute():
@@ -144,7 +150,7 @@ def _other_base(folder: Path, about: Mapping[str, Any], base: Path) -> str:
     except OSError:  # a folder of another machine, or of a user who shows it to nobody
         return ""
     ours = weights.read_json(base / "config.json")
-    for name in _SHAPE:
+    for name in _SHAPE_FIELDS:
         if name in theirs and name in ours and theirs[name] != ours[name]:
             return sentence(
                 "error.adapter-other-base",
@@ -158,12 +164,12 @@ def _other_base(folder: Path, about: Mapping[str, Any], base: Path) -> str:
     return ""
 
 
-def _first(error: Exception) -> str:
+def _first_lines(error: Exception) -> str:
     """What the error begins with: torch lists every weight that does not fit, a line each."""
     return " ".join(line.strip() for line in str(error).splitlines()[:2])
 
 
-def _shares(tuned: Any) -> bool:
+def _has_shared_weights(tuned: Any) -> bool:
     """Whether a weight that the adapter changes is that of another layer, too.
 
     Told by the weights themselves: peft knows tied embeddings by the names that some
@@ -172,17 +178,19 @@ def _shares(tuned: Any) -> bool:
     from peft.tuners.lora import LoraLayer
 
     layers = [layer for layer in tuned.modules() if isinstance(layer, LoraLayer)]
-    own = {id(each) for layer in layers for each in _own(cast(Any, layer).get_base_layer())}
-    uses = Counter(id(each) for layer in tuned.modules() for each in _own(layer))
+    own = {
+        id(each) for layer in layers for each in _own_parameters(cast(Any, layer).get_base_layer())
+    }
+    uses = Counter(id(each) for layer in tuned.modules() for each in _own_parameters(layer))
     return any(uses[each] > 1 for each in own)
 
 
-def _own(layer: Any) -> list[Any]:
+def _own_parameters(layer: Any) -> list[Any]:
     """The layer's own parameters, without those of the layers in it."""
     return list(layer.parameters(recurse=False))
 
 
-def _missing(tuned: Any, taken: Any, config: Any) -> list[str]:
+def _missing_weights(tuned: Any, taken: Any, config: Any) -> list[str]:
     """The weights of the adapter that its file does not have: peft begins them in its own way."""
     state = tuned.state_dict(keep_vars=True)
     absent = set(taken.missing_keys)
@@ -191,11 +199,12 @@ def _missing(tuned: Any, taken: Any, config: Any) -> list[str]:
     return sorted(
         name
         for name in absent
-        if (f".{_NAME}" in name or _biased(name, config.bias)) and id(state.get(name)) not in there
+        if (f".{_ADAPTER_NAME}" in name or _is_adapter_bias(name, config.bias))
+        and id(state.get(name)) not in there
     )
 
 
-def _biased(name: str, bias: str) -> bool:
+def _is_adapter_bias(name: str, bias: str) -> bool:
     """Whether a weight is a bias that an adapter with this setting brings along."""
     if bias == "all":
         return name.endswith(".bias")
@@ -208,11 +217,11 @@ def _check_complete(folder: Path, gaps: Sequence[str]) -> None:
             "adapter-gaps",
             folder=str(folder),
             n=len(gaps),
-            name=gaps[0].replace(f".{_NAME}", ""),
+            name=gaps[0].replace(f".{_ADAPTER_NAME}", ""),
         )
 
 
-def _check_placed(folder: Path, base: str, taken: Any) -> None:
+def _check_unexpected(folder: Path, base: str, taken: Any) -> None:
     """peft drops what it cannot place."""
     if spare := sorted(taken.unexpected_keys):
         raise ModelError(
@@ -220,5 +229,5 @@ def _check_placed(folder: Path, base: str, taken: Any) -> None:
             folder=str(folder),
             n=len(spare),
             base=base,
-            name=spare[0].replace(f".{_NAME}", ""),
+            name=spare[0].replace(f".{_ADAPTER_NAME}", ""),
         )

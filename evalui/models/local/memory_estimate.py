@@ -20,14 +20,14 @@ _BYTES: Mapping[str, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 class Footprint:
     """Bytes of a model on its device: its weights, and the keys and values of `tokens` tokens.
 
-    `longest` is the longest input in tokens, of which one may come or none.
+    `max_input_tokens` is the longest input in tokens, of which one may come or none.
     """
 
     dtype: str
     weights: int
     cache: int
     tokens: int
-    longest: int
+    max_input_tokens: int
 
     @property
     def total(self) -> int:
@@ -35,9 +35,9 @@ class Footprint:
         return self.weights + self.cache
 
     @property
-    def most(self) -> int:
+    def peak(self) -> int:
         """All of it while one longest input is read."""
-        return self.weights + self.cache // self.tokens * max(self.tokens, self.longest)
+        return self.weights + self.cache // self.tokens * max(self.tokens, self.max_input_tokens)
 
 
 def footprint(
@@ -69,7 +69,7 @@ def footprint(
     return Footprint(dtype, parameters * size, per_token * tokens * size, tokens, longest)
 
 
-def width(entry: ModelEntry) -> int:
+def hidden_size(entry: ModelEntry) -> int:
     """The hidden size of the network, 0 if the model's folder does not tell it."""
     return 0 if entry.backend in REMOTE else _number(_config(Path(entry.path)), "hidden_size")
 

@@ -12,7 +12,7 @@ import torch
 from evalui.errors import ModelError
 
 
-def quicken(model: torch.nn.Module) -> int:
+def use_onednn(model: torch.nn.Module) -> int:
     """Let plain float32 linear layers on the CPU compute by oneDNN; how many do.
 
     Raises:
@@ -22,27 +22,27 @@ def quicken(model: torch.nn.Module) -> int:
         raise ModelError(
             "no-onednn",
         )
-    layers = [layer for layer in model.modules() if _plain(layer)]
+    layers = [layer for layer in model.modules() if _is_plain_linear(layer)]
     for layer in layers:
         layer.forward = _forward(cast(torch.nn.Linear, layer))
     return len(layers)
 
 
-def fits(tensor: torch.Tensor) -> bool:
+def supports_onednn(tensor: torch.Tensor) -> bool:
     """Whether products with the tensor can be computed by oneDNN."""
     return tensor.device.type == "cpu" and tensor.dtype == torch.float32
 
 
-def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+def onednn_matmul(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """left @ right.T of two matrices that fit."""
     return torch.ops.mkldnn._linear_pointwise(left, right, None, "none", [], "")
 
 
-def _plain(layer: torch.nn.Module) -> bool:
+def _is_plain_linear(layer: torch.nn.Module) -> bool:
     # A subclass may compute something else, so the type must be the very one.
     if type(layer) is not torch.nn.Linear:
         return False
-    return layer.weight.is_contiguous() and fits(layer.weight)
+    return layer.weight.is_contiguous() and supports_onednn(layer.weight)
 
 
 def _forward(plain: torch.nn.Linear) -> Any:

@@ -10,26 +10,26 @@ from typing import Any
 
 import torch
 
-from evalui.models.local.loading import Causal, listed, padded, sound
-from evalui.models.logprob_queries import Batch
+from evalui.models.local.loading import LoadedModel, check_finite, pad_right, to_list
+from evalui.models.logprob_queries import LogprobBatch
 
 
-class Full(Exception):
+class OutOfMemory(Exception):
     """The device has too little memory for a batch; a smaller one may fit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Readout:
-    """For each pair `Batch.asked`: its natural log-probability, and the best token there."""
+class LogprobResult:
+    """For each of `LogprobBatch.lookups`: its natural log-probability, and the best token."""
 
     logprobs: tuple[float, ...]
     best: tuple[int, ...]
 
 
-class Network:
+class PaddedNetwork:
     """Reads with a causal language model."""
 
-    def __init__(self, causal: Causal) -> None:
+    def __init__(self, causal: LoadedModel) -> None:
         self._causal = causal
         self._model = causal.model
         self._device = causal.device
@@ -37,7 +37,7 @@ class Network:
         if getattr(self._model.config.get_text_config(), "attn_logit_softcapping", None):
             self._model.set_attn_implementation("eager")
 
-    def read(self, batch: Batch) -> Readout:
+    def compute_logprobs(self, batch: LogprobBatch) -> LogprobResult:
         """Look up what the batch asks for in one forward pass.
 
         A row longer than the network is steady must be alone.
@@ -46,25 +46,27 @@ class Network:
             Full: the device has too little memory.
             ModelError: the network computes NaN.
         """
-        rows = torch.tensor([row for row, _ in batch.places], device=self._device)
-        columns = torch.tensor([column for _, column in batch.places], device=self._device)
+        rows = torch.tensor([row for row, _ in batch.logit_positions], device=self._device)
+        columns = torch.tensor([column for _, column in batch.logit_positions], device=self._device)
 
         def only_places(states: torch.Tensor) -> torch.Tensor:
             return states[rows, columns][None]
 
         # Padding stands on the right, where a causal network cannot see it.
-        ids = padded(batch.rows).to(self._device)
-        with torch.inference_mode(), noticing_full():
-            if ids.shape[1] > self._causal.steady:
+        ids = pad_right(batch.rows).to(self._device)
+        with torch.inference_mode(), raise_oom():
+            if ids.shape[1] > self._causal.rope_safe_length:
                 assert len(batch.rows) == 1, "positions would follow the neighbours' lengths"
-                self._causal.calm()
-            with narrowed(self._model, only_places):
+                self._causal.reset_rope()
+            with narrow_head_input(self._model, only_places):
                 logits: torch.Tensor = self._model(input_ids=ids, use_cache=False).logits
-            return look_up(logits[0].float(), batch.asked)
+            return gather_logprobs(logits[0].float(), batch.lookups)
 
 
 @contextmanager
-def narrowed(model: Any, narrow: Callable[[torch.Tensor], torch.Tensor]) -> Generator[None]:
+def narrow_head_input(
+    model: Any, narrow: Callable[[torch.Tensor], torch.Tensor]
+) -> Generator[None]:
     """Give the model's output head only what `narrow` leaves of its input.
 
     The head is the dearest layer of a small network with a large vocabulary. Narrowing its input
@@ -82,23 +84,23 @@ def narrowed(model: Any, narrow: Callable[[torch.Tensor], torch.Tensor]) -> Gene
 
 
 @contextmanager
-def noticing_full() -> Generator[None]:
-    """Turn what torch raises for want of memory into `Full`."""
+def raise_oom() -> Generator[None]:
+    """Turn what torch raises for want of memory into `OutOfMemory`."""
     try:
         yield
     except torch.OutOfMemoryError as error:
-        raise Full from error
+        raise OutOfMemory from error
     except RuntimeError as error:
         if "can't allocate memory" not in str(error):  # what the allocator of a CPU says
             raise
-        raise Full from error
+        raise OutOfMemory from error
 
 
-def look_up(logits: torch.Tensor, asked: Sequence[tuple[int, int]]) -> Readout:
-    """What is `asked` for as (place, token); `logits` is (places, vocabulary) in float32."""
-    total = sound(torch.logsumexp(logits, dim=-1))
-    places = torch.tensor([place for place, _ in asked], device=logits.device)
-    tokens = torch.tensor([token for _, token in asked], device=logits.device)
+def gather_logprobs(logits: torch.Tensor, lookups: Sequence[tuple[int, int]]) -> LogprobResult:
+    """What is `lookups` for as (place, token); `logits` is (places, vocabulary) in float32."""
+    total = check_finite(torch.logsumexp(logits, dim=-1))
+    places = torch.tensor([place for place, _ in lookups], device=logits.device)
+    tokens = torch.tensor([token for _, token in lookups], device=logits.device)
     logprobs = logits[places, tokens] - total[places]
     best = logits.argmax(dim=-1)[places]
-    return Readout(tuple(listed(logprobs)), tuple(listed(best)))
+    return LogprobResult(tuple(to_list(logprobs)), tuple(to_list(best)))

@@ -7,33 +7,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evalui.models.logprob_queries import Tokens
+from evalui.models.logprob_queries import TokenIds
 
-_COST = 128  # tokens; about what the forward passes of one family more cost
+_GROUP_COST = 128  # tokens; about what the forward passes of one family more cost
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """Prompts whose first `shared` tokens are the same. `members` are indices, longest first."""
+class PrefixGroup:
+    """Prompts whose first `shared_length` tokens are the same. `members` are indices, longest
+    first.
+    """
 
-    shared: int
+    shared_length: int
     members: tuple[int, ...]
 
 
-def families(prompts: Sequence[Tokens]) -> list[Family]:
+def group_by_prefix(prompts: Sequence[TokenIds]) -> list[PrefixGroup]:
     """Each prompt in one family, so that as little as possible is computed in all.
 
     At least one token of a prompt is its own. Those that save nothing are a family that shares
     nothing. The family with the longest prompt comes first.
     """
     order = sorted(range(len(prompts)), key=lambda index: prompts[index])
-    common = [_common(prompts[left], prompts[right]) for left, right in pairwise(order)]
-    leaves = [_Group(place, place, 0, ((0, place, place),)) for place in range(len(order))]
+    common = [_shared_length(prompts[left], prompts[right]) for left, right in pairwise(order)]
+    leaves = [_SortedSpan(place, place, 0, ((0, place, place),)) for place in range(len(order))]
     from_first, from_last = dict(enumerate(leaves)), dict(enumerate(leaves))
     # The closest first, so that every group is joined along its shortest common beginning.
     for place in sorted(range(len(common)), key=lambda place: -common[place]):
         left, right = from_last.pop(place), from_first.pop(place + 1)
-        joined = _joined(left, right, shared=common[place])
+        joined = _merge(left, right, shared=common[place])
         from_first[joined.first] = from_last[joined.last] = joined
     members: dict[tuple[int, int], list[int]] = {}
     for group in from_first.values():
@@ -41,14 +43,14 @@ def families(prompts: Sequence[Tokens]) -> list[Family]:
             kin = members.setdefault((shared, first if shared else 0), [])
             kin += order[first : last + 1]
     found = [
-        Family(shared, tuple(sorted(kin, key=lambda index: -len(prompts[index]))))
+        PrefixGroup(shared, tuple(sorted(kin, key=lambda index: -len(prompts[index]))))
         for (shared, _), kin in members.items()
     ]
     return sorted(found, key=lambda family: -len(prompts[family.members[0]]))
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _SortedSpan:
     """Neighbours in alphabetical order, from `first` to `last`, parted as saves the most tokens.
 
     Each part is (tokens shared, first, last).
@@ -60,15 +62,15 @@ class _Group:
     parts: tuple[tuple[int, int, int], ...]
 
 
-def _joined(left: _Group, right: _Group, *, shared: int) -> _Group:
-    together = (right.last - left.first) * shared - _COST
+def _merge(left: _SortedSpan, right: _SortedSpan, *, shared: int) -> _SortedSpan:
+    together = (right.last - left.first) * shared - _GROUP_COST
     apart = left.saved + right.saved
     if together >= apart:
-        return _Group(left.first, right.last, together, ((shared, left.first, right.last),))
-    return _Group(left.first, right.last, apart, left.parts + right.parts)
+        return _SortedSpan(left.first, right.last, together, ((shared, left.first, right.last),))
+    return _SortedSpan(left.first, right.last, apart, left.parts + right.parts)
 
 
-def _common(left: Tokens, right: Tokens) -> int:
+def _shared_length(left: TokenIds, right: TokenIds) -> int:
     """The length of the longest common beginning that leaves a token of each."""
     most = min(len(left), len(right)) - 1
     for place in range(most):

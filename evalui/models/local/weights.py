@@ -16,8 +16,8 @@ from evalui.messages import Sentence, sentence
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
 _SETTINGS = ("*.json", "*.jinja", "*.model", "*.txt")
-_LONGEST_HEADER = 100 * 2**20  # bytes; the format's own limit
-_HASHED_WHOLE = 2**30  # bytes of weights; reading more than this takes too long
+_MAX_HEADER_BYTES = 100 * 2**20  # bytes; the format's own limit
+_MAX_HASHED_BYTES = 2**30  # bytes of weights; reading more than this takes too long
 
 
 def problem(folder: Path) -> str:
@@ -25,10 +25,10 @@ def problem(folder: Path) -> str:
     try:
         return _problem(folder)
     except OSError as error:  # nobody may look, or a download moves its files just now
-        return unreadable(folder, error)
+        return unreadable_reason(folder, error)
 
 
-def unreadable(place: Path, error: OSError) -> Sentence:
+def unreadable_reason(place: Path, error: OSError) -> Sentence:
     """That a file cannot be read: the one the error names, else `place`."""
     return sentence(
         "error.model-unreadable",
@@ -126,9 +126,11 @@ def fingerprint(folder: Path, *settings: str, adapter: Path | None = None) -> st
     """
     folders = [folder, adapter] if adapter else [folder]
     weights = [path for each in folders for path in sorted(each.glob("*.safetensors"))]
-    small = sum(path.stat().st_size for path in weights) <= _HASHED_WHOLE
+    small = sum(path.stat().st_size for path in weights) <= _MAX_HASHED_BYTES
     total = hashlib.sha256()
-    for path in [path for each in folders for path in _hashed(each, weights if small else ())]:
+    for path in [
+        path for each in folders for path in _hashed_files(each, weights if small else ())
+    ]:
         with path.open("rb") as file:
             total.update(
                 f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode()
@@ -140,7 +142,7 @@ def fingerprint(folder: Path, *settings: str, adapter: Path | None = None) -> st
     return f"{'sha256' if small else 'stat'}:{total.hexdigest()}"
 
 
-def _hashed(folder: Path, weights: Sequence[Path]) -> list[Path]:
+def _hashed_files(folder: Path, weights: Sequence[Path]) -> list[Path]:
     """The files of the folder whose contents decide what the model answers."""
     told = [path for pattern in _SETTINGS for path in folder.glob(pattern)]
     return sorted([*told, *(path for path in weights if path.parent == folder)])
@@ -161,9 +163,9 @@ def _header(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         try:
-            header = dict(json.loads(file.read(min(length, _LONGEST_HEADER))))
+            header = dict(json.loads(file.read(min(length, _MAX_HEADER_BYTES))))
             header.pop("__metadata__", None)
-            end = max((_end(tensor) for tensor in header.values()), default=0)
+            end = max((_data_end(tensor) for tensor in header.values()), default=0)
         except (ValueError, TypeError, LookupError) as error:
             raise ModelError("weights-header", file=str(path)) from error
     whole = 8 + length + end
@@ -176,7 +178,7 @@ def _header(path: Path) -> dict[str, Any]:
     return header
 
 
-def _end(tensor: Any) -> int:
+def _data_end(tensor: Any) -> int:
     """Where the numbers of a tensor end, by what a header tells of it.
 
     Raises:

@@ -1,8 +1,8 @@
 """The `scripted` backend: models that answer by rule, to show what a figure looks like.
 
 They play the test double and the baselines of the demo. A scripted model may be shown the
-answers (see `Learner`); a real one never is. It finds the question in the prompt, whatever the
-template, and the slots of its options, as a model would. A scripted judge is shown nothing: it
+answers (see `NeedsAnswerKey`); a real one never is. It finds the question in the prompt, whatever
+the template, and the slots of its options, as a model would. A scripted judge is shown nothing: it
 reads its prompt alone (see `judges`).
 """
 
@@ -18,12 +18,13 @@ from typing import Protocol, runtime_checkable
 from evalui.errors import MissingAbility, ModelError
 from evalui.messages import sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry
-from evalui.models.scripted.judges import Preferring, look, verdict
-from evalui.models.scripted.rules import RULES, Asked, Open
-from evalui.models.scripted.shown_questions import Known, slots
+from evalui.models.scripted.judges import PreferenceRule, parse_judge_prompt, write_verdict
+from evalui.models.scripted.rules import RULES, SeenOpenQuestion, SeenQuestion
+from evalui.models.scripted.shown_questions import KnownSamples, read_slots
 from evalui.types import (
     Ability,
     Generate,
+    GeneratedText,
     LabelProbs,
     Loglik,
     Logprob,
@@ -32,7 +33,6 @@ from evalui.types import (
     Request,
     Response,
     Sample,
-    Text,
     Usage,
 )
 
@@ -46,10 +46,10 @@ _ABILITY: Mapping[type[Request], Ability] = {
 
 
 @runtime_checkable
-class Learner(Protocol):
+class NeedsAnswerKey(Protocol):
     """A model that may be shown the answers before it is asked."""
 
-    def learn(self, samples: Sequence[Sample]) -> None:
+    def set_answer_key(self, samples: Sequence[Sample]) -> None:
         """Know the answers to these, and no others, from now on; changes the fingerprint."""
         ...
 
@@ -93,13 +93,13 @@ class ScriptedModel:
         self._log = str(entry.options.get("log", ""))
         self.abilities = self._rule.abilities
         self.fingerprint = ""
-        self.learn(key)
+        self.set_answer_key(key)
 
-    def learn(self, samples: Sequence[Sample]) -> None:
+    def set_answer_key(self, samples: Sequence[Sample]) -> None:
         """Know the answers to these samples, and no others, from now on."""
         known: list[tuple[object, ...]] = []
-        key = () if self._rule.prefers else tuple(samples)
-        self._known = Known(key)
+        key = () if self._rule.preference_rule else tuple(samples)
+        self._known_samples = KnownSamples(key)
         for sample in key:
             known.append((sample.id, sample.question, sample.choices, sample.target))
             if sample.follow_ups:
@@ -121,7 +121,7 @@ class ScriptedModel:
             if self._delay:
                 time.sleep(self._delay)
             if self._log:
-                _append(Path(self._log), request)
+                _log_request(Path(self._log), request)
             yield index, response
 
     def close(self) -> None:
@@ -137,8 +137,8 @@ class ScriptedModel:
                 return self._logprob(request)
 
     def _label_probs(self, request: NextToken) -> LabelProbs:
-        asked = self._find(request.context)
-        scores = _by_slot(asked, self._rule.liking(asked, self._seed))
+        asked = self._find_question(request.context)
+        scores = _by_slot(asked, self._rule.score_options(asked, self._seed))
         logs = [math.log(self._rule.mass) + log for log in _log_softmax(scores)]
         if len(logs) != len(request.labels):
             raise ModelError(
@@ -149,71 +149,71 @@ class ScriptedModel:
                 labels=len(request.labels),
             )
         best = logs.index(max(logs))
-        top_token = _first_token(self._rule.wording(asked, best))
+        top_token = _first_token(self._rule.write_choice(asked, best))
         return LabelProbs(tuple(logs), self._rule.mass, top_token)
 
-    def _text(self, request: Generate) -> Text:
-        prompt = _written(request.prompt)
-        if self._rule.prefers:
-            reply = self._verdict(prompt, self._rule.prefers)
-        elif opened := self._opened(prompt):
-            reply = self._rule.telling(opened, self._seed)
+    def _text(self, request: Generate) -> GeneratedText:
+        prompt = _as_text(request.prompt)
+        if self._rule.preference_rule:
+            reply = self._verdict(prompt, self._rule.preference_rule)
+        elif opened := self._find_open_question(prompt):
+            reply = self._rule.write_answer(opened, self._seed)
         else:
-            asked = self._find(request.prompt)
-            scores = _by_slot(asked, self._rule.liking(asked, self._seed))
-            reply = self._rule.wording(asked, scores.index(max(scores)))
+            asked = self._find_question(request.prompt)
+            scores = _by_slot(asked, self._rule.score_options(asked, self._seed))
+            reply = self._rule.write_choice(asked, scores.index(max(scores)))
         for stop in request.stop:
             reply = reply.partition(stop)[0]
-        return Text(reply, Usage(_tokens(prompt), _tokens(reply)))
+        return GeneratedText(reply, Usage(_count_tokens(prompt), _count_tokens(reply)))
 
-    def _verdict(self, prompt: str, prefers: Preferring) -> str:
-        shown = look(prompt)
+    def _verdict(self, prompt: str, prefers: PreferenceRule) -> str:
+        shown = parse_judge_prompt(prompt)
         if shown is None:
             raise ModelError(
                 "only-judges",
                 model=self.name,
             )
-        return verdict(prefers, shown, self._seed)
+        return write_verdict(prefers, shown, self._seed)
 
-    def _opened(self, prompt: str) -> Open | None:
+    def _find_open_question(self, prompt: str) -> SeenOpenQuestion | None:
         """The open question that comes last in the prompt, None if there is none."""
-        opened = self._known.opened(prompt)
+        opened = self._known_samples.find_open_turn(prompt)
         if opened is None:
             return None
         sample, turn = opened
-        return Open(sample, turn, prompt, self._known.others(sample))
+        return SeenOpenQuestion(sample, turn, prompt, self._known_samples.other_references(sample))
 
     def _logprob(self, request: Loglik) -> Logprob:
         """Score an option's text by how much the rule likes it; any other text by nothing.
 
         Without a question every text has the same probability, so that UN changes nothing.
         """
-        prompt = _written(request.context)
-        sample = self._known.asked(prompt)
+        prompt = _as_text(request.context)
+        sample = self._known_samples.find_choice_sample(prompt)
         text = request.continuation.strip()
-        n_tokens = _tokens(text)
+        n_tokens = _count_tokens(text)
         if sample is None or text not in sample.choices:
             return Logprob(-10.0, n_tokens, greedy=False)
-        logs = _log_softmax(self._rule.liking(Asked(sample, (), prompt), self._seed))
+        logs = _log_softmax(self._rule.score_options(SeenQuestion(sample, (), prompt), self._seed))
         own = max(log for log, choice in zip(logs, sample.choices, strict=True) if choice == text)
         return Logprob(own, n_tokens, greedy=own == max(logs))
 
-    def _find(self, prompt: Prompt) -> Asked:
-        text = _written(prompt)
-        sample = self._known.asked(text)
+    def _find_question(self, prompt: Prompt) -> SeenQuestion:
+        text = _as_text(prompt)
+        sample = self._known_samples.find_choice_sample(text)
         if sample is None:
             raise ModelError(
                 "unknown-question",
                 model=self.name,
             )
-        return Asked(sample, slots(sample, text), text)
+        return SeenQuestion(sample, read_slots(sample, text), text)
 
 
-def _written(prompt: Prompt) -> str:
+def _as_text(prompt: Prompt) -> str:
     return prompt if isinstance(prompt, str) else "\n".join(turn.content for turn in prompt)
 
 
-def _by_slot(asked: Asked, liking: Sequence[float]) -> list[float]:
+def _by_slot(asked: SeenQuestion, liking: Sequence[float]) -> list[float]:
     return [liking[content] for content in asked.slots]
 
 
@@ -223,7 +223,7 @@ def _log_softmax(scores: Sequence[float]) -> list[float]:
     return [score - total for score in scores]
 
 
-def _tokens(text: str) -> int:
+def _count_tokens(text: str) -> int:
     """A rough count: four bytes to a token."""
     return max(1, len(text.encode()) // 4)
 
@@ -234,7 +234,7 @@ def _first_token(text: str) -> str:
     return found[0] if found else ""
 
 
-def _append(log: Path, request: Request) -> None:
+def _log_request(log: Path, request: Request) -> None:
     """One line for each request answered, so that a test can count what was computed."""
     digest = hashlib.sha256(repr(request).encode()).hexdigest()
     with log.open("a", encoding="utf-8") as file:

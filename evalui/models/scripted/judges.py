@@ -14,31 +14,31 @@ from typing import Literal
 
 Preference = Literal["a", "b", "tie", "neither"]
 
-MARGIN = 0.1  # answers whose agreement differs by less are equally good
-CLEAR = 0.5  # and by this much, one is much better
-POOR = 0.35  # below this neither answer is any good
-CLOSE = 0.3  # a duel that a biased judge may decide by position
+TIE_MARGIN = 0.1  # answers whose agreement differs by less are equally good
+CLEAR_MARGIN = 0.5  # and by this much, one is much better
+MIN_AGREEMENT = 0.35  # below this neither answer is any good
+CLOSE_MARGIN = 0.3  # a duel that a biased judge may decide by position
 BIASED_SHARE = 0.6  # of the close duels
-COVERED = 0.8  # the share of the reference's words that a correct answer has
+MIN_RECALL = 0.8  # the share of the reference's words that a correct answer has
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class JudgePrompt:
     """What a judge's prompt shows: the references, each answer's turns in order, what is asked."""
 
     question: str
     references: tuple[str, ...]
     answers: tuple[tuple[str, ...], ...]
-    request: str
+    instructions: str
 
 
 # Which of two answers a judge prefers, or None if it cannot decide.
-Preferring = Callable[[Shown, int], Preference | None]
+PreferenceRule = Callable[[JudgePrompt, int], Preference | None]
 
 
-def look(prompt: str) -> Shown | None:
+def parse_judge_prompt(prompt: str) -> JudgePrompt | None:
     """What the prompt shows; None if it has no answers to judge."""
-    found = list(_FENCED.finditer(prompt))
+    found = list(_TAGGED_TEXT.finditer(prompt))
     answers: dict[str, list[str]] = {}
     texts: dict[str, list[str]] = {"question": [], "reference": []}
     for match in found:
@@ -46,28 +46,28 @@ def look(prompt: str) -> Shown | None:
         place.setdefault(match["name"], []).append(match["text"])
     if not answers:
         return None
-    return Shown(
+    return JudgePrompt(
         question="\n".join(texts["question"]),
         references=tuple(texts["reference"]),
         answers=tuple(tuple(map(str.strip, answers[name])) for name in sorted(answers)),
-        request=prompt[found[-1].end() :],
+        instructions=prompt[found[-1].end() :],
     )
 
 
-def by_reference(shown: Shown, seed: int) -> Preference | None:
+def by_reference(shown: JudgePrompt, seed: int) -> Preference | None:
     """The answer that agrees more with the reference; None without a reference."""
     del seed
     if not shown.references:
         return None
     first, second = _agreements(shown)
-    if max(first, second) < POOR:
+    if max(first, second) < MIN_AGREEMENT:
         return "neither"
-    if abs(first - second) < MARGIN:
+    if abs(first - second) < TIE_MARGIN:
         return "tie"
     return "a" if first > second else "b"
 
 
-def by_reference_or_first(shown: Shown, seed: int) -> Preference | None:
+def by_reference_or_first(shown: JudgePrompt, seed: int) -> Preference | None:
     """As `by_reference`, but the first answer in a seeded share of the close duels.
 
     The dice know the question and the answers but not their order: shown the other way round,
@@ -77,27 +77,27 @@ def by_reference_or_first(shown: Shown, seed: int) -> Preference | None:
     if preferred is None:
         return None
     first, second = _agreements(shown)
-    dice = random.Random(repr((seed, shown.question, sorted(map(_joined, shown.answers)))))
-    if abs(first - second) < CLOSE and dice.random() < BIASED_SHARE:
+    dice = random.Random(repr((seed, shown.question, sorted(map(_join_turns, shown.answers)))))
+    if abs(first - second) < CLOSE_MARGIN and dice.random() < BIASED_SHARE:
         return "a"
     return preferred
 
 
-def by_length(shown: Shown, seed: int) -> Preference | None:
+def by_length(shown: JudgePrompt, seed: int) -> Preference | None:
     """The longer answer; of two of the same length the one that agrees more."""
-    first, second = (len(_joined(turns)) for turns in shown.answers)
+    first, second = (len(_join_turns(turns)) for turns in shown.answers)
     if first == second:
         return by_reference(shown, seed)
     return "a" if first > second else "b"
 
 
-def verdict(prefers: Preferring, shown: Shown, seed: int) -> str:
+def write_verdict(prefers: PreferenceRule, shown: JudgePrompt, seed: int) -> str:
     """The verdict in the words and the form that the prompt asks for."""
-    language = "zh" if _HAN.search(shown.request) else "en"
+    language = "zh" if _HAN.search(shown.instructions) else "en"
     if len(shown.answers) == 1:
-        label = _mark(prefers, shown)
+        label = _rating(prefers, shown)
     else:
-        label = _label(prefers(shown, seed), shown)
+        label = _verdict_label(prefers(shown, seed), shown)
     if not label:
         return UNDECIDED[language]
     if label.startswith("{"):
@@ -105,7 +105,7 @@ def verdict(prefers: Preferring, shown: Shown, seed: int) -> str:
     return f"{_REASON[language]}\n{label}"
 
 
-def agreement(answer: str, references: Sequence[str]) -> float:
+def reference_agreement(answer: str, references: Sequence[str]) -> float:
     """How well the answer agrees with the closest reference, 0 to 1.
 
     The mean of two shares: of the reference's words that the answer holds (recall), and their F1.
@@ -114,13 +114,13 @@ def agreement(answer: str, references: Sequence[str]) -> float:
     return max(_agreement(_words(answer), _words(reference)) for reference in references)
 
 
-def _mark(prefers: Preferring, shown: Shown) -> str:
+def _rating(prefers: PreferenceRule, shown: JudgePrompt) -> str:
     """A mark, or right and wrong; "" without a reference. Who likes length adds to the mark."""
     if not shown.references:
         return ""
-    (held,) = _held(shown)
-    if "[[correct]]" in shown.request:
-        right = all(_covers(text, references) for text, references in held)
+    (held,) = _with_references(shown)
+    if "[[correct]]" in shown.instructions:
+        right = all(_is_correct(text, references) for text, references in held)
         return "[[correct]]" if right else "[[incorrect]]"
     (agreed,) = _agreements(shown)
     mark = 1 + round(9 * agreed)
@@ -130,16 +130,17 @@ def _mark(prefers: Preferring, shown: Shown) -> str:
     return f"[[{mark}]]"
 
 
-def _agreements(shown: Shown) -> list[float]:
+def _agreements(shown: JudgePrompt) -> list[float]:
     """How well each answer agrees with the references: the mean over its turns."""
     from statistics import fmean  # it loads fractions and decimals: not for all importers
 
     return [
-        fmean(agreement(text, references) for text, references in held) for held in _held(shown)
+        fmean(reference_agreement(text, references) for text, references in held)
+        for held in _with_references(shown)
     ]
 
 
-def _held(shown: Shown) -> list[list[tuple[str, Sequence[str]]]]:
+def _with_references(shown: JudgePrompt) -> list[list[tuple[str, Sequence[str]]]]:
     """For each answer, every text with the references that it is held against.
 
     In a conversation with a reference for each turn these are the turns; else the whole answer
@@ -149,36 +150,36 @@ def _held(shown: Shown) -> list[list[tuple[str, Sequence[str]]]]:
     return [
         [(turn, [reference]) for turn, reference in zip(turns, references, strict=True)]
         if len(turns) == len(references)
-        else [(_joined(turns), references)]
+        else [(_join_turns(turns), references)]
         for turns in shown.answers
     ]
 
 
-def _joined(turns: Sequence[str]) -> str:
+def _join_turns(turns: Sequence[str]) -> str:
     return "\n".join(turns).strip()
 
 
-def _covers(answer: str, references: Sequence[str]) -> bool:
+def _is_correct(answer: str, references: Sequence[str]) -> bool:
     words = _words(answer)
-    return any(_recall(words, _words(reference)) >= COVERED for reference in references)
+    return any(_recall(words, _words(reference)) >= MIN_RECALL for reference in references)
 
 
-def _label(preferred: Preference | None, shown: Shown) -> str:
+def _verdict_label(preferred: Preference | None, shown: JudgePrompt) -> str:
     """The preference in the first of the known forms that the prompt names; "" if there is none."""
     if preferred is None:
         return ""
     for mark, form in _FORMS.items():
-        if mark in shown.request:
-            return form.get(_strong(preferred, shown)) or form[preferred]
+        if mark in shown.instructions:
+            return form.get(_with_strength(preferred, shown)) or form[preferred]
     return ""
 
 
-def _strong(preferred: Preference, shown: Shown) -> str:
+def _with_strength(preferred: Preference, shown: JudgePrompt) -> str:
     """The preference, doubled ("aa") for an answer that agrees much more."""
     if preferred in ("tie", "neither") or not shown.references:
         return preferred
     first, second = _agreements(shown)
-    return preferred * 2 if abs(first - second) >= CLEAR else preferred
+    return preferred * 2 if abs(first - second) >= CLEAR_MARGIN else preferred
 
 
 def _words(text: str) -> Counter[str]:
@@ -201,7 +202,7 @@ def _recall(ours: Counter[str], theirs: Counter[str]) -> float:
 
 
 _TAG = r"(?P<name>history|question|reference|guidance|answer(?:_[ab])?)(?:_\d+)?_[0-9a-f]{16}"
-_FENCED = re.compile(rf"<(?P<tag>{_TAG})>\n(?P<text>.*?)\n</(?P=tag)>", re.DOTALL)
+_TAGGED_TEXT = re.compile(rf"<(?P<tag>{_TAG})>\n(?P<text>.*?)\n</(?P=tag)>", re.DOTALL)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _WORD = re.compile(r"[^\W_\u3400-\u9fff]+")

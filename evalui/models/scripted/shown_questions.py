@@ -6,48 +6,50 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evalui.errors import ModelError
-from evalui.models.scripted.text_search import Finder
+from evalui.models.scripted.text_search import SubstringFinder
 from evalui.types import LETTERS, Sample
 
-_MARKS = 4  # at most, between a letter and the option behind it
+_MAX_SEPARATORS = 4  # at most, between a letter and the option behind it
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
-    """The `texts` without those at the places `left_out`, which go up; nothing is copied."""
+class OtherReferences:
+    """The `texts` without those at the places `excluded`, which go up; nothing is copied."""
 
     texts: Sequence[str]
-    left_out: tuple[range, ...]
+    excluded: tuple[range, ...]
 
     def __len__(self) -> int:
         """How many are left."""
-        return len(self.texts) - sum(map(len, self.left_out))
+        return len(self.texts) - sum(map(len, self.excluded))
 
     def __getitem__(self, index: int) -> str:
         """The text at the place `index` of those that are left."""
-        for own in self.left_out:
+        for own in self.excluded:
             index += len(own) if index >= own.start else 0
         return self.texts[index]
 
 
-class Known:
+class KnownSamples:
     """All that a scripted model was shown."""
 
     def __init__(self, samples: Sequence[Sample] = ()) -> None:
         choosing: dict[str, list[Sample]] = {}
-        self._turns: dict[str, tuple[Sample, int]] = {}
+        self._open_turns: dict[str, tuple[Sample, int]] = {}
         for sample in samples:
             if sample.choices:
                 choosing.setdefault(sample.question, []).append(sample)
                 continue
             for turn, question in enumerate((sample.question, *sample.follow_ups)):
-                self._turns.setdefault(question, (sample, turn))
-        self._twins = {question: _Twins(alike) for question, alike in choosing.items()}
-        self._choosing = Finder(self._twins)
-        self._open = Finder(self._turns)
+                self._open_turns.setdefault(question, (sample, turn))
+        self._by_question = {
+            question: _SameQuestionSamples(alike) for question, alike in choosing.items()
+        }
+        self._choice_finder = SubstringFinder(self._by_question)
+        self._open_finder = SubstringFinder(self._open_turns)
         self._references = _References(samples)
 
-    def asked(self, prompt: str) -> Sample | None:
+    def find_choice_sample(self, prompt: str) -> Sample | None:
         """The sample with options whose question comes last in the prompt; None if it has none.
 
         A question whose options are shown behind it goes before all others: its text may also stand
@@ -55,24 +57,24 @@ class Known:
         longest, of equal questions the first.
         """
         last: Sample | None = None
-        for end, question in self._choosing.occurrences(prompt):
-            twins = self._twins[question]
-            if shown := twins.shown(prompt[end:]):
+        for end, question in self._choice_finder.occurrences(prompt):
+            twins = self._by_question[question]
+            if shown := twins.match_options(prompt[end:]):
                 return shown
             last = last or twins.first
         return last
 
-    def opened(self, prompt: str) -> tuple[Sample, int] | None:
+    def find_open_turn(self, prompt: str) -> tuple[Sample, int] | None:
         """The open question that comes last in the prompt, and which turn of its sample it is."""
-        _, question = next(self._open.last(prompt), (0, None))
-        return None if question is None else self._turns[question]
+        _, question = next(self._open_finder.last_occurrences(prompt), (0, None))
+        return None if question is None else self._open_turns[question]
 
-    def others(self, sample: Sample) -> Others:
+    def other_references(self, sample: Sample) -> OtherReferences:
         """The references of all samples but this one, in their order."""
         return self._references.without(sample)
 
 
-class _Twins:
+class _SameQuestionSamples:
     """Samples with one question and different options."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
@@ -82,13 +84,15 @@ class _Twins:
         self.first = samples[0]
         self._samples = tuple(alike.values())
 
-    def shown(self, rest: str) -> Sample | None:
+    def match_options(self, rest: str) -> Sample | None:
         """The first sample all of whose options stand in the rest of a prompt."""
         if len(self._samples) == 1:
-            return self.first if _all_in(rest, self.first) else None
+            return self.first if _has_all_options(rest, self.first) else None
         by_option = self._by_rarest
-        places = [at for _, text in self._rarest.last(rest) for at in by_option[text]]
-        fitting = (at for at in places if _all_in(rest, self._samples[at]))
+        places = [
+            at for _, text in self._rarest_finder.last_occurrences(rest) for at in by_option[text]
+        ]
+        fitting = (at for at in places if _has_all_options(rest, self._samples[at]))
         place = min(fitting, default=None)
         return None if place is None else self._samples[place]
 
@@ -103,8 +107,8 @@ class _Twins:
         return places
 
     @cached_property
-    def _rarest(self) -> Finder:
-        return Finder(self._by_rarest)
+    def _rarest_finder(self) -> SubstringFinder:
+        return SubstringFinder(self._by_rarest)
 
 
 class _References:
@@ -112,19 +116,19 @@ class _References:
 
     def __init__(self, samples: Sequence[Sample]) -> None:
         self._texts: list[str] = []
-        self._owned: dict[str, list[tuple[Sample, range]]] = {}
+        self._ranges: dict[str, list[tuple[Sample, range]]] = {}
         for sample in samples:
             begin = len(self._texts)
             self._texts += sample.references
             own = range(begin, len(self._texts))
-            self._owned.setdefault(sample.id, []).append((sample, own))
+            self._ranges.setdefault(sample.id, []).append((sample, own))
 
-    def without(self, sample: Sample) -> "Others":
-        owned = self._owned.get(sample.id, ())
-        return Others(self._texts, tuple(own for other, own in owned if other == sample))
+    def without(self, sample: Sample) -> "OtherReferences":
+        owned = self._ranges.get(sample.id, ())
+        return OtherReferences(self._texts, tuple(own for other, own in owned if other == sample))
 
 
-def slots(sample: Sample, prompt: str) -> tuple[int, ...]:
+def read_slots(sample: Sample, prompt: str) -> tuple[int, ...]:
     """The option shown in each slot, read off the prompt behind the last question that has them.
 
     Raises:
@@ -133,7 +137,7 @@ def slots(sample: Sample, prompt: str) -> tuple[int, ...]:
     most: list[int] = []
     begin = prompt.rfind(sample.question)
     while begin >= 0:
-        found = _slots(sample, prompt, begin + len(sample.question))
+        found = _read_slots_from(sample, prompt, begin + len(sample.question))
         if len(found) == len(sample.choices):
             return tuple(found)
         most = most or found
@@ -145,13 +149,13 @@ def slots(sample: Sample, prompt: str) -> tuple[int, ...]:
     )
 
 
-def _slots(sample: Sample, prompt: str, place: int) -> list[int]:
+def _read_slots_from(sample: Sample, prompt: str, place: int) -> list[int]:
     """The options shown from a place on, as far as each stands behind its letter."""
     # The longest option first, so that "1" is not found in "10".
     texts = sorted(sample.choices, key=len, reverse=True)
     found: list[int] = []
     for letter, _ in zip(LETTERS, texts, strict=False):
-        shown = _shown(prompt, place, letter, texts)
+        shown = _find_option(prompt, place, letter, texts)
         if shown is None:
             break
         place, text = shown
@@ -161,30 +165,32 @@ def _slots(sample: Sample, prompt: str, place: int) -> list[int]:
     return found
 
 
-def _shown(prompt: str, begin: int, letter: str, texts: Sequence[str]) -> tuple[int, str] | None:
+def _find_option(
+    prompt: str, begin: int, letter: str, texts: Sequence[str]
+) -> tuple[int, str] | None:
     """The first option that stands behind the letter, and where it ends."""
     at = prompt.find(letter, begin)
     while at >= 0:
         if not _is_letter(prompt[at - 1 : at]):
-            for place in _starts(prompt, at + 1):
+            for place in _option_starts(prompt, at + 1):
                 for text in texts:
-                    if _stands(prompt, place, text):
+                    if _is_option_at(prompt, place, text):
                         return place + len(text), text
         at = prompt.find(letter, at + 1)
     return None
 
 
-def _starts(prompt: str, place: int) -> Iterator[int]:
+def _option_starts(prompt: str, place: int) -> Iterator[int]:
     """Where the option of a letter may begin: behind few marks, so that "A. -5" is not "5"."""
     yield place
-    for _ in range(_MARKS):
+    for _ in range(_MAX_SEPARATORS):
         if place >= len(prompt) or prompt[place].isalnum() or prompt[place] == "_":
             return
         place += 1
         yield place
 
 
-def _stands(prompt: str, place: int, text: str) -> bool:
+def _is_option_at(prompt: str, place: int, text: str) -> bool:
     """Whether the text is there, and a space or nothing behind it."""
     end = place + len(text)
     return prompt.startswith(text, place) and (end >= len(prompt) or prompt[end].isspace())
@@ -194,5 +200,5 @@ def _is_letter(mark: str) -> bool:
     return mark.isascii() and mark.isalpha()
 
 
-def _all_in(rest: str, sample: Sample) -> bool:
+def _has_all_options(rest: str, sample: Sample) -> bool:
     return all(text in rest for text in sample.choices)

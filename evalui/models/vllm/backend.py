@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evalui.errors import ModelError, Refused
+from evalui.errors import ModelError, RequestRejected
 from evalui.models.base import BACKENDS, Model, ModelEntry
-from evalui.models.folder_tokenizer import FolderTokenizer
+from evalui.models.folder_tokenizer import HFTokenizer
 from evalui.models.local import backend, weights
-from evalui.models.scoring_requests import ask
-from evalui.models.tokenization import Context, encode_contexts, spellings
+from evalui.models.scoring_requests import encode_requests
+from evalui.models.tokenization import EncodedContext, encode_contexts, spellings
 from evalui.models.vllm.child import Child, script
 from evalui.models.vllm.options import (
     engine,
@@ -28,7 +28,7 @@ from evalui.models.vllm.options import (
     visible_gpu,
 )
 from evalui.models.vllm.requests import Board, check
-from evalui.types import Ability, Generate, Request, Response, Text, Usage
+from evalui.types import Ability, Generate, GeneratedText, Request, Response, Usage
 
 VERSION = "vllm.2"  # part of every fingerprint: raise it when an answer may change
 _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
@@ -65,12 +65,12 @@ class VllmBackend:
         folder = backend.folder_of(entry)
         if found := weights.problem(folder):
             raise ModelError(found)
-        tokenizer = FolderTokenizer(entry.name, folder)
+        tokenizer = HFTokenizer(entry.name, folder)
         command = [str(interpreter(options)), str(script())]
         child = Child(entry.name, command, environment(entry, os.environ, Settings().threads))
         try:
             about = child.open({"engine": engine(entry, options, folder), "adapter": entry.adapter})
-            opened = Opened(**about)
+            opened = OpenedEngine(**about)
             opened.check(entry)
         except BaseException:
             child.close()
@@ -79,7 +79,7 @@ class VllmBackend:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedEngine:
     """What vLLM opened: its version, where it computes, in what, and how many tokens it takes."""
 
     version: str
@@ -113,10 +113,10 @@ class VllmModel:
         self,
         entry: ModelEntry,
         folder: Path,
-        tokenizer: FolderTokenizer,
+        tokenizer: HFTokenizer,
         child: Child,
         *,
-        opened: Opened,
+        opened: OpenedEngine,
         seed: int,
     ) -> None:
         self.name = entry.name
@@ -152,7 +152,7 @@ class VllmModel:
         yield from self._read(requests, refused)
         yield from self._write(requests, refused)
         if refused:
-            raise Refused(
+            raise RequestRejected(
                 "vllm-refused",
                 n=len(refused),
                 model=self.name,
@@ -169,7 +169,9 @@ class VllmModel:
         """Answer NextToken and Loglik."""
         if not self._spellings:
             self._spellings = dict(spellings(self._tokenizer))
-        board = Board(ask(self._tokenizer, self._spellings, requests, limit=self._limit))
+        board = Board(
+            encode_requests(self._tokenizer, self._spellings, requests, limit=self._limit)
+        )
         asks = board.asks()
         for answer in self._child.ask(asks):
             place = int(answer["place"])
@@ -199,9 +201,9 @@ class VllmModel:
             check([answer["logprob"]])
             yield keys[place], self._text(wanted[keys[place]], contexts[place], answer)
 
-    def _contexts(self, requests: Sequence[Generate]) -> list[Context]:
+    def _contexts(self, requests: Sequence[Generate]) -> list[EncodedContext]:
         """The prompts as token ids, each cut so that its reply has room."""
-        contexts: dict[int, Context] = {}
+        contexts: dict[int, EncodedContext] = {}
         for length in {request.max_tokens for request in requests}:
             room = self._limit - length
             if room < 1:
@@ -217,7 +219,7 @@ class VllmModel:
             contexts |= zip(like, cut, strict=True)
         return [contexts[key] for key in range(len(requests))]
 
-    def _ask(self, request: Generate, context: Context) -> dict[str, Any]:
+    def _ask(self, request: Generate, context: EncodedContext) -> dict[str, Any]:
         digest = hashlib.sha256(f"{self._seed}|{request.prompt!r}".encode()).digest()
         return {
             "kind": "write",
@@ -225,14 +227,16 @@ class VllmModel:
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "stop": request.stop,
-            "ends": sorted(self._tokenizer.ends),
+            "ends": sorted(self._tokenizer.eos_ids),
             "seed": int.from_bytes(digest[:8], "big") >> 1,  # vLLM takes 63 bits
         }
 
-    def _text(self, request: Generate, context: Context, answer: Mapping[str, Any]) -> Text:
+    def _text(
+        self, request: Generate, context: EncodedContext, answer: Mapping[str, Any]
+    ) -> GeneratedText:
         text = self._tokenizer.decode(answer["ids"])
         ends = [place for place in map(text.find, request.stop) if place >= 0]
-        return Text(
+        return GeneratedText(
             text[: min(ends, default=len(text))],
             Usage(len(context.ids), len(answer["ids"])),
             finish_reason="stop" if answer["ended"] else "length",

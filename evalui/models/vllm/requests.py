@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalui.errors import ModelError
-from evalui.models.scoring_requests import Asked
+from evalui.models.scoring_requests import ScoringBatch
 from evalui.types import Response
 
 _IDS = 128  # the most token ids that vLLM looks up at once
@@ -35,21 +35,21 @@ class Board:
     Questions after the same context become one look; so does a continuation of one token.
     """
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: ScoringBatch) -> None:
         self._asked = asked
         self._looks: dict[Tokens, _Look] = {}
         # By context, then by context and continuation together: who asks for it.
         self._scores: dict[Tokens, dict[Tokens, list[int]]] = {}
         self._wanted: dict[int, Tokens] = {}
         self._keys: list[list[int]] = []  # who hangs on each ask
-        for question in asked.questions():
-            if len(question.wanted) == 1:
-                ((_, ids),) = question.wanted
+        for question in asked.queries():
+            if len(question.targets) == 1:
+                ((_, ids),) = question.targets
                 self._look(question.tokens, ids).keys.append(question.key)
                 self._wanted[question.key] = ids
                 continue
-            start = question.wanted[0][0]
-            context, whole = question.tokens[:start], question.tokens + question.wanted[-1][1]
+            start = question.targets[0][0]
+            context, whole = question.tokens[:start], question.tokens + question.targets[-1][1]
             self._scores.setdefault(context, {}).setdefault(whole, []).append(question.key)
             if start >= _SHARED:
                 # Else the first continuation would have the output layer, which is dear and

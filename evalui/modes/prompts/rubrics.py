@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Any, get_args
 
 from evalui.errors import SpecError
-from evalui.modes.prompts.templates import is_chinese
+from evalui.modes.prompts.templates import contains_chinese
 from evalui.registry import Registry
-from evalui.scoring.parsing.verdict import FORMATS
+from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS
 from evalui.types import Language, Sample
 
-SINGLE_FORMS = ("rating", "correctness")
-FORMS = (*FORMATS, *SINGLE_FORMS)
+SINGLE_ANSWER_FORMATS = ("rating", "correctness")
+VERDICT_FORMATS = (*PAIRWISE_FORMATS, *SINGLE_ANSWER_FORMATS)
 
 _FOLDER = Path(__file__).parent
 # The field that each block of a rubric must hold; the other parts have none.
-_NEEDED = ("name", "language", "form", "instruction", "closing")
-_FIELDS: Mapping[str, tuple[str, ...]] = {
+_REQUIRED_FIELDS = ("name", "language", "form", "instruction", "closing")
+_BLOCK_FIELDS: Mapping[str, tuple[str, ...]] = {
     "history": ("history",),
     "question": ("question",),
     "reference": ("reference",),
@@ -38,9 +38,9 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 class Rubric:
     """How a judge is asked, and how its verdict is to be written.
 
-    `form` is one of `FORMATS` for two answers side by side ({answer_a} and {answer_b} in
-    `answers`), or one of `SINGLE_FORMS` for one answer ({answer}). The parts are sent in the
-    order they have here; `history`, `reference` and `guidance` only where the sample has them.
+    `form` is one of `PAIRWISE_FORMATS` for two answers side by side ({answer_a} and {answer_b} in
+    `answers`), or one of `SINGLE_ANSWER_FORMATS` for one answer ({answer}). The parts are sent in
+    the order they have here; `history`, `reference` and `guidance` only where the sample has them.
     `reminder` is sent when a verdict cannot be read. What is left out is the language's own.
     """
 
@@ -59,11 +59,11 @@ class Rubric:
     @property
     def single(self) -> bool:
         """Whether it judges one answer alone."""
-        return self.form in SINGLE_FORMS
+        return self.form in SINGLE_ANSWER_FORMATS
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
+class _PromptFrame:
     """What the rubrics of one language share. Changing it renames every rubric of it."""
 
     notice: str
@@ -74,7 +74,7 @@ class _Frame:
 RUBRICS: Registry[Rubric] = Registry("rubric")
 
 
-def rubric_from(values: dict[str, Any]) -> Rubric:
+def parse_rubric(values: dict[str, Any]) -> Rubric:
     """A user's own rubric; raises `SpecError` if a field is unknown, missing or misspelt."""
     known = [field.name for field in fields(Rubric)]
     if unknown := sorted(set(values) - set(known)):
@@ -83,7 +83,7 @@ def rubric_from(values: dict[str, Any]) -> Rubric:
             field=unknown[0],
             known=", ".join(known),
         )
-    if missing := [name for name in _NEEDED if not values.get(name)]:
+    if missing := [name for name in _REQUIRED_FIELDS if not values.get(name)]:
         raise SpecError("rubric-lacks", fields=", ".join(missing))
     for field, value in values.items():
         if not isinstance(value, str):
@@ -92,7 +92,7 @@ def rubric_from(values: dict[str, Any]) -> Rubric:
                 name=str(values["name"]),
                 field=field,
             )
-    for field, allowed in (("language", get_args(Language)), ("form", FORMS)):
+    for field, allowed in (("language", get_args(Language)), ("form", VERDICT_FORMATS)):
         if values[field] not in allowed:
             raise SpecError(
                 "rubric-value",
@@ -101,7 +101,7 @@ def rubric_from(values: dict[str, Any]) -> Rubric:
                 found=values[field],
                 known=", ".join(allowed),
             )
-    return _checked(_framed(values))
+    return _validated(_with_language_defaults(values))
 
 
 def choose_rubric(sample: Sample, *, single: bool = False) -> Rubric:
@@ -121,10 +121,10 @@ def language_of(sample: Sample) -> Language:
     for language in get_args(Language):
         if given == language:
             return language
-    return "zh" if is_chinese(sample.question) else "en"
+    return "zh" if contains_chinese(sample.question) else "en"
 
 
-def ask_judge(
+def render_judge_prompt(
     rubric: Rubric, sample: Sample, answers: Sequence[Sequence[str]], *, seed: int
 ) -> str:
     """What the judge is sent: the rubric with the sample and the answers, as they are shown.
@@ -132,18 +132,20 @@ def ask_judge(
     Each answer is the turns of one contestant; there are two of them, or one where the rubric
     is `single`.
     """
-    nonce = nonce_of(sample, answers, seed=seed)
-    frame = _frames()[rubric.language]
+    nonce = prompt_nonce(sample, answers, seed=seed)
+    frame = _load_frames()[rubric.language]
     told = [f"{turn.role}: {turn.content}" for turn in sample.history]
     guidance = sample.metadata.get("guidance", "")
     shown = {
-        "history": _fenced("history", ["\n\n".join(told)], nonce),
-        "question": _fenced("question", (sample.question, *sample.follow_ups), nonce),
-        "reference": _fenced("reference", sample.references, nonce),
-        "guidance": _fenced("guidance", [guidance], nonce),
+        "history": _enclose_in_tags("history", ["\n\n".join(told)], nonce),
+        "question": _enclose_in_tags("question", (sample.question, *sample.follow_ups), nonce),
+        "reference": _enclose_in_tags("reference", sample.references, nonce),
+        "guidance": _enclose_in_tags("guidance", [guidance], nonce),
     }
     tags = ("answer",) if rubric.single else ("answer_a", "answer_b")
-    shown |= {tag: _fenced(tag, turns, nonce) for tag, turns in zip(tags, answers, strict=True)}
+    shown |= {
+        tag: _enclose_in_tags(tag, turns, nonce) for tag, turns in zip(tags, answers, strict=True)
+    }
     parts = (
         rubric.instruction,
         frame.notice.replace("{nonce}", nonce),
@@ -156,10 +158,10 @@ def ask_judge(
         rubric.closing,
     )
     # Instruction and closing may hold braces of their own (JSON): only known fields are filled.
-    return "\n\n".join(_filled(part.strip("\n"), shown) for part in parts if part)
+    return "\n\n".join(_fill_fields(part.strip("\n"), shown) for part in parts if part)
 
 
-def nonce_of(sample: Sample, answers: Sequence[Sequence[str]], *, seed: int) -> str:
+def prompt_nonce(sample: Sample, answers: Sequence[Sequence[str]], *, seed: int) -> str:
     """Sixteen hexadecimal digits that no text of this call contains.
 
     Who wrote an answer cannot close its fence: the digits are a digest keyed by the run's seed
@@ -183,7 +185,7 @@ def nonce_of(sample: Sample, answers: Sequence[Sequence[str]], *, seed: int) -> 
     raise AssertionError("no text holds so many digests of itself")
 
 
-def _fenced(tag: str, texts: Sequence[str], nonce: str) -> str:
+def _enclose_in_tags(tag: str, texts: Sequence[str], nonce: str) -> str:
     """Each text between tags of its own, numbered if there are several."""
     names = [tag] if len(texts) == 1 else [f"{tag}_{turn}" for turn in range(1, len(texts) + 1)]
     return "\n".join(
@@ -192,19 +194,19 @@ def _fenced(tag: str, texts: Sequence[str], nonce: str) -> str:
     )
 
 
-def _filled(form: str, shown: Mapping[str, str]) -> str:
+def _fill_fields(form: str, shown: Mapping[str, str]) -> str:
     """The form with its fields; one pass, because texts may hold braces of their own."""
     return re.sub(r"\{(\w+)\}", lambda found: shown.get(found[1], found[0]), form)
 
 
-def _checked(rubric: Rubric) -> Rubric:
+def _validated(rubric: Rubric) -> Rubric:
     if rubric.name in RUBRICS and RUBRICS[rubric.name] != rubric:
         raise SpecError(
             "rubric-shipped",
             name=rubric.name,
         )
     answers = ("answer",) if rubric.single else ("answer_a", "answer_b")
-    for block, needs in {**_FIELDS, "answers": answers}.items():
+    for block, needs in {**_BLOCK_FIELDS, "answers": answers}.items():
         used = re.findall(r"\{(\w*)\}", getattr(rubric, block))
         if sorted(used) != sorted(needs):
             raise SpecError(
@@ -216,25 +218,25 @@ def _checked(rubric: Rubric) -> Rubric:
     return rubric
 
 
-def _framed(values: Mapping[str, str]) -> Rubric:
+def _with_language_defaults(values: Mapping[str, str]) -> Rubric:
     """The rubric with its language's own parts where it has none."""
-    parts = _frames()[_language(values["language"])].parts
-    answers = parts["answer" if values["form"] in SINGLE_FORMS else "answers"]
+    parts = _load_frames()[_parse_language(values["language"])].parts
+    answers = parts["answer" if values["form"] in SINGLE_ANSWER_FORMATS else "answers"]
     shared = {**parts, "answers": answers, "reminder": values["closing"]}
     shared.pop("answer")
     given = {name: value for name, value in values.items() if value}
     return Rubric(**{**shared, **given})  # type: ignore[arg-type]  # checked: language and form
 
 
-def _language(name: str) -> Language:
+def _parse_language(name: str) -> Language:
     return "zh" if name == "zh" else "en"
 
 
 @cache
-def _frames() -> Mapping[Language, _Frame]:
+def _load_frames() -> Mapping[Language, _PromptFrame]:
     tables = tomllib.loads((_FOLDER / "frames.toml").read_text(encoding="utf-8"))
     return {
-        _language(name): _Frame(
+        _parse_language(name): _PromptFrame(
             notice=parts.pop("notice").strip("\n"), tail=parts.pop("tail").strip("\n"), parts=parts
         )
         for name, parts in tables.items()
@@ -242,10 +244,10 @@ def _frames() -> Mapping[Language, _Frame]:
 
 
 @cache
-def _load() -> None:
+def _register_shipped() -> None:
     shipped = tomllib.loads((_FOLDER / "rubrics.toml").read_text(encoding="utf-8"))
     for name, values in shipped.items():
-        RUBRICS.register(name)(_checked(_framed({"name": name, **values})))
+        RUBRICS.register(name)(_validated(_with_language_defaults({"name": name, **values})))
 
 
-_load()
+_register_shipped()

@@ -15,7 +15,7 @@ from evalui.types import LETTERS, Language, Message, Prompt, Sample, Variant
 _FOLDER = Path(__file__).parent
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 # The fields that each part of a template needs, and those that it may have.
-_FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+_BLOCK_FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "question": (("question", "options"), ("subject",)),
     "chat_question": (("question", "options"), ("subject",)),
     "cloze": (("question",), ("subject",)),
@@ -58,7 +58,7 @@ class Template:
 TEMPLATES: Registry[Template] = Registry("template")
 
 
-def template_from(values: dict[str, Any]) -> Template:
+def parse_template(values: dict[str, Any]) -> Template:
     """A user's own template; raises `SpecError` if a field is unknown, missing or misspelt."""
     known = {f.name for f in fields(Template)}
     if unknown := sorted(set(values) - known):
@@ -85,7 +85,7 @@ def template_from(values: dict[str, Any]) -> Template:
             "template-shipped",
             name=template.name,
         )
-    for block, (needs, may) in _FIELDS.items():
+    for block, (needs, may) in _BLOCK_FIELDS.items():
         text: str = getattr(template, block)
         used = set(re.findall(r"\{(\w*)\}", text))
         if text and (not used.issuperset(needs) or used - {*needs, *may}):
@@ -98,22 +98,22 @@ def template_from(values: dict[str, Any]) -> Template:
     return template
 
 
-def choose(sample: Sample) -> Template:
+def choose_template(sample: Sample) -> Template:
     """The template of a sample when the run names none.
 
     C-Eval's own for its 52 subjects, else by the script of the question.
     """
     if sample.metadata.get("ceval_subject"):
         return TEMPLATES["ceval-zh.1"]
-    return TEMPLATES["plain-zh.1" if is_chinese(sample.question) else "plain-en.1"]
+    return TEMPLATES["plain-zh.1" if contains_chinese(sample.question) else "plain-en.1"]
 
 
-def is_chinese(text: str) -> bool:
+def contains_chinese(text: str) -> bool:
     """Whether the text has a Chinese character."""
     return bool(_CJK.search(text))
 
 
-def ask_choices(
+def render_choices(
     template: Template,
     sample: Sample,
     variant: Variant,
@@ -125,29 +125,39 @@ def ask_choices(
     if chat:
         form = template.chat_question or template.question
         turns = [
-            (_block(template, form, shot, _identity(shot)), LETTERS[_gold(shot)]) for shot in shots
+            (
+                _render_block(template, form, shot, _identity_variant(shot)),
+                LETTERS[_target_of(shot)],
+            )
+            for shot in shots
         ]
-        return _conversation(turns, _block(template, form, sample, variant))
+        return _conversation(turns, _render_block(template, form, sample, variant))
     blocks = [
-        _block(template, template.question, shot, _identity(shot))
-        + template.answer.replace("{answer}", LETTERS[_gold(shot)])
+        _render_block(template, template.question, shot, _identity_variant(shot))
+        + template.answer.replace("{answer}", LETTERS[_target_of(shot)])
         for shot in shots
     ]
-    return _join(template, blocks, _block(template, template.question, sample, variant))
+    return _join_blocks(
+        template, blocks, _render_block(template, template.question, sample, variant)
+    )
 
 
-def ask_cloze(template: Template, sample: Sample, shots: Sequence[Sample], *, chat: bool) -> Prompt:
+def render_cloze(
+    template: Template, sample: Sample, shots: Sequence[Sample], *, chat: bool
+) -> Prompt:
     """The cloze prompt: the question without its options."""
     if chat:
         form = template.chat_cloze or template.cloze
-        turns = [(_block(template, form, shot), shot.choices[_gold(shot)]) for shot in shots]
-        return _conversation(turns, _block(template, form, sample))
+        turns = [
+            (_render_block(template, form, shot), shot.choices[_target_of(shot)]) for shot in shots
+        ]
+        return _conversation(turns, _render_block(template, form, sample))
     blocks = [
-        _block(template, template.cloze, shot)
-        + continuation(template, shot.choices[_gold(shot)], chat=False)
+        _render_block(template, template.cloze, shot)
+        + continuation(template, shot.choices[_target_of(shot)], chat=False)
         for shot in shots
     ]
-    return _join(template, blocks, _block(template, template.cloze, sample))
+    return _join_blocks(template, blocks, _render_block(template, template.cloze, sample))
 
 
 def continuation(template: Template, text: str, *, chat: bool) -> str:
@@ -155,42 +165,44 @@ def continuation(template: Template, text: str, *, chat: bool) -> str:
     return text if chat else (template.cloze_answer or template.answer).replace("{answer}", text)
 
 
-def letter_lead(template: Template) -> str:
+def text_before_letter(template: Template) -> str:
     """What stands between a plain prompt and the letter: a space, a line break or nothing."""
     return template.answer.partition("{answer}")[0]
 
 
-def _block(template: Template, form: str, sample: Sample, variant: Variant | None = None) -> str:
+def _render_block(
+    template: Template, form: str, sample: Sample, variant: Variant | None = None
+) -> str:
     subject = sample.metadata.get("subject_zh") or sample.subject
     if not subject and template.subjectless:
         form = template.subjectless + "\n" + form.partition("\n")[2]
     options = "\n".join(
-        sample.choices[content].join(_around(template.option, LETTERS[slot]))
+        sample.choices[content].join(_option_affixes(template.option, LETTERS[slot]))
         for slot, content in enumerate(variant.permutation if variant else ())
     )
-    return _filled(form, subject=subject, options=options, question=sample.question)
+    return _fill_fields(form, subject=subject, options=options, question=sample.question)
 
 
-def _filled(form: str, **values: str) -> str:
+def _fill_fields(form: str, **values: str) -> str:
     """The form with its fields; one pass, because texts may hold braces of their own."""
-    parts = list(_parts(form))
+    parts = list(_split_fields(form))
     parts[1::2] = [values.get(field, f"{{{field}}}") for field in parts[1::2]]
     return "".join(parts)
 
 
 @lru_cache(256)
-def _around(form: str, letter: str) -> tuple[str, ...]:
+def _option_affixes(form: str, letter: str) -> tuple[str, ...]:
     """What stands around the text of an option with this letter."""
     return tuple(form.replace("{letter}", letter).split("{text}"))
 
 
 @lru_cache(256)
-def _parts(form: str) -> tuple[str, ...]:
+def _split_fields(form: str) -> tuple[str, ...]:
     """Text, field, text, and so on: a run fills the same few forms a hundred thousand times."""
     return tuple(re.split(r"\{(\w+)\}", form))
 
 
-def _join(template: Template, examples: Sequence[str], question: str) -> str:
+def _join_blocks(template: Template, examples: Sequence[str], question: str) -> str:
     if not examples:
         return template.opening + question
     lead = template.separator if template.lead is None else template.lead
@@ -206,20 +218,20 @@ def _conversation(turns: Sequence[tuple[str, str]], question: str) -> tuple[Mess
     return (*said, Message("user", question))
 
 
-def _identity(sample: Sample) -> Variant:
+def _identity_variant(sample: Sample) -> Variant:
     return Variant(tuple(range(len(sample.choices))))
 
 
-def _gold(sample: Sample) -> int:
+def _target_of(sample: Sample) -> int:
     assert isinstance(sample.target, int), "worked examples are multiple choice"
     return sample.target
 
 
 @cache
-def _load() -> None:
+def _register_shipped() -> None:
     shipped = tomllib.loads((_FOLDER / "templates.toml").read_text(encoding="utf-8"))
     for name, values in shipped.items():
         TEMPLATES.register(name)(Template(name=name, **values))
 
 
-_load()
+_register_shipped()

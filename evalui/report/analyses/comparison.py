@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.statistics.pairs import Measure, Pair, Refusal
+from evalui.report.analyses.statistics.pairs import CellComparison, IncomparablePair, Measure
 from evalui.scoring.statistics.paired_tests import holm
 
 MEASURES: tuple[Measure, ...] = ("robust", "accuracy", "mean_over_orders")
 
 
-def corrected(made: Sequence[Pair | Refusal]) -> tuple[Pair | Refusal, ...]:
+def holm_corrected(
+    results: Sequence[CellComparison | IncomparablePair],
+) -> tuple[CellComparison | IncomparablePair, ...]:
     """The same with p-values adjusted for the number of pairs."""
-    adjusted = iter(holm([each.adjusted for each in made if isinstance(each, Pair)]))
+    adjusted = iter(holm([each.adjusted for each in results if isinstance(each, CellComparison)]))
     return tuple(
-        replace(each, adjusted=next(adjusted)) if isinstance(each, Pair) else each for each in made
+        replace(each, adjusted=next(adjusted)) if isinstance(each, CellComparison) else each
+        for each in results
     )
 
 

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from evalui.messages import localized
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table
+from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
 from evalui.report.numbers import count, dollars
 from evalui.types import Language
 
 
-class Expense(Protocol):
+class UsageReport(Protocol):
     """What one model was asked in a run, and what it took.
 
     `prices` are the US dollars for a million tokens read and written, `dollars` what all cost at
@@ -63,10 +63,10 @@ class Expense(Protocol):
         ...
 
 
-def expense_blocks(expenses: Sequence[Expense], language: Language) -> Iterator[Block]:
+def usage_blocks(expenses: Sequence[UsageReport], language: Language) -> Iterator[Block]:
     """The table of what was counted, and who is waited for; nothing if there is neither."""
     counted = [each for each in expenses if _is_counted(each)]
-    waits = tuple(_wait(each, language) for each in expenses if each.why)
+    waits = tuple(_wait_text(each, language) for each in expenses if each.why)
     if not counted and not waits:
         return
     yield Heading(2, localized("expenses", language))
@@ -77,7 +77,7 @@ def expense_blocks(expenses: Sequence[Expense], language: Language) -> Iterator[
         yield Bullets(waits)
 
 
-def expense_objects(expenses: Sequence[Expense]) -> list[dict[str, Any]]:
+def usage_objects(expenses: Sequence[UsageReport]) -> list[dict[str, Any]]:
     """The same for report.json; what nobody knows is null."""
     return [
         {
@@ -94,19 +94,19 @@ def expense_objects(expenses: Sequence[Expense]) -> list[dict[str, Any]]:
     ]
 
 
-def expense_rows(expenses: Sequence[Expense]) -> Iterator[dict[str, Any]]:
+def usage_rows(expenses: Sequence[UsageReport]) -> Iterator[dict[str, Any]]:
     """The same as the rows of a table, each with how its dollars were made."""
-    for told in expense_objects([each for each in expenses if _is_counted(each)]):
+    for told in usage_objects([each for each in expenses if _is_counted(each)]):
         prices = f"prices:{told['input_price']}/{told['output_price']}|per:1000000"
         priced = prices if told["dollars"] is not None else "prices:none"
         yield told | {"signature": f"{priced}|model:{told['model']}"}
 
 
-def _is_counted(expense: Expense) -> bool:
+def _is_counted(expense: UsageReport) -> bool:
     return bool(expense.read or expense.written)
 
 
-def _table(counted: Sequence[Expense], language: Language) -> Table:
+def _table(counted: Sequence[UsageReport], language: Language) -> ReportTable:
     keys = ("model", "requests", "read", "written", "prices", "dollars")
     rows: list[tuple[str, ...]] = [
         (
@@ -120,11 +120,11 @@ def _table(counted: Sequence[Expense], language: Language) -> Table:
         for each in counted
     ]
     if len(rows) > 1:
-        rows.append(_together(counted, language))
-    return Table(tuple(localized(f"expense-{key}", language) for key in keys), tuple(rows))
+        rows.append(_total_row(counted, language))
+    return ReportTable(tuple(localized(f"expense-{key}", language) for key in keys), tuple(rows))
 
 
-def _together(counted: Sequence[Expense], language: Language) -> tuple[str, ...]:
+def _total_row(counted: Sequence[UsageReport], language: Language) -> tuple[str, ...]:
     known = [each.dollars for each in counted if each.dollars is not None]
     return (
         localized("expense-together", language),
@@ -136,7 +136,7 @@ def _together(counted: Sequence[Expense], language: Language) -> tuple[str, ...]
     )
 
 
-def _prices(expense: Expense, language: Language) -> str:
+def _prices(expense: UsageReport, language: Language) -> str:
     if expense.prices is None:
         return localized("no-price", language)
     read, written = expense.prices
@@ -147,6 +147,6 @@ def _dollars(amount: float | None) -> str:
     return NONE if amount is None else f"US$ {dollars(amount)}"
 
 
-def _wait(expense: Expense, language: Language) -> str:
+def _wait_text(expense: UsageReport, language: Language) -> str:
     since = f"{datetime.fromtimestamp(expense.since).astimezone():%Y-%m-%d %H:%M}"
     return localized("expense-wait", language, model=expense.model, since=since, why=expense.why)

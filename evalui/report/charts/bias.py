@@ -13,22 +13,22 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.groups import Group, GroupKind
+from evalui.report.analyses.overview.groups import GroupKind, SubjectGroup
 from evalui.report.analyses.overview.narrative import group_name, names
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.charts.common import (
     COLOURS,
-    FEW,
+    MIN_QUESTIONS,
     NEUTRAL,
     annotate,
     layout,
     share_axis,
-    shortened,
+    shorten_name,
 )
-from evalui.report.numbers import count, figure, fixed, percent, span
+from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.position_bias.consistency import Consistency
-from evalui.scoring.position_bias.pride import Prior
-from evalui.scoring.statistics.intervals import wilson
+from evalui.scoring.position_bias.pride import PrideEstimate
+from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.scoring.statistics.paired_tests import benjamini_hochberg
 from evalui.types import LETTERS, Interval, Language
 
@@ -43,7 +43,7 @@ DIVERGING = (
     (1.0, "rgba(213,94,0,.66)"),
 )
 _LEVEL = 0.05  # of false findings among the stars
-_AWAY = 0.25  # from the fair share, or of the questions: what gets the full colour
+_FULL_COLOUR_RANGE = 0.25  # from the fair share, or of the questions: what gets the full colour
 _ROW, _SMALL_ROW = 46, 30  # pixels
 _PRINTED = 6  # orders, or columns, up to which a cell has room for its number
 
@@ -69,13 +69,14 @@ class PriorRow:
 class GapRow:
     """A subject or category: the share of questions right only as written, for each column.
 
-    `marked` says which of them differ from the rest of that model's questions after correction.
+    `significant` says which of them differ from the rest of that model's questions after
+    correction.
     """
 
     name: str
     key: str
     gaps: tuple[Interval | None, ...]
-    marked: tuple[bool, ...]
+    significant: tuple[bool, ...]
 
 
 def prior_rows(summaries: Sequence[Summary], n_options: int, language: Language) -> list[PriorRow]:
@@ -90,7 +91,7 @@ def prior_rows(summaries: Sequence[Summary], n_options: int, language: Language)
     rows: list[PriorRow] = []
     for place, summary in enumerate(summaries):
         found = summary.bias_of(n_options)
-        if found is None or found.light == "mass":
+        if found is None or found.level == "mass":
             continue
         priors, picks = summary.priors.get(n_options), found.position.shares
         shares = priors or tuple(share for share in picks if share)
@@ -115,13 +116,13 @@ def gap_rows(
         for group in summary.groups
         if group.kind == kind and group.gap
     }
-    starred = _starred(found)
+    starred = _significant_cells(found)
     rows = [
         GapRow(
             name=next(group_name(g, language) for (key, _), g in found.items() if key == name),
             key=name,
             gaps=tuple(g.gap if (g := found.get((name, at))) else None for at in range(len(shown))),
-            marked=tuple((name, at) in starred for at in range(len(shown))),
+            significant=tuple((name, at) in starred for at in range(len(shown))),
         )
         for name in dict.fromkeys(name for name, _ in found)
     ]
@@ -129,12 +130,12 @@ def gap_rows(
     return columns, sorted(rows, key=lambda row: -_mean_gap(row))
 
 
-def _starred(found: Mapping[tuple[str, int], Group]) -> set[tuple[str, int]]:
+def _significant_cells(found: Mapping[tuple[str, int], SubjectGroup]) -> set[tuple[str, int]]:
     """The cells of enough questions that are unlike the rest, corrected for all of them."""
     tested = [
         (key, group.gap_p)
         for key, group in found.items()
-        if group.gap_p is not None and group.gap and group.gap.n >= FEW
+        if group.gap_p is not None and group.gap and group.gap.n >= MIN_QUESTIONS
     ]
     adjusted = benjamini_hochberg([p for _, p in tested])
     return {key for (key, _), p in zip(tested, adjusted, strict=True) if p < _LEVEL}
@@ -144,28 +145,29 @@ def _mean_gap(row: GapRow) -> float:
     return fmean(gap.value for gap in row.gaps if gap)
 
 
-def agreement_map(found: Consistency, language: Language) -> go.Figure:
+def agreement_map(consistency: Consistency, language: Language) -> go.Figure:
     """How often the same option by how often the same slot: bottom right goes by content.
 
     `customdata` of a cell is [times the same slot, times the same option].
     """
-    size = found.n_orders
+    size = consistency.n_orders
     numbers = list(range(1, size + 1))
     printed = size <= _PRINTED
     chart = go.Figure()
     chart.add_heatmap(
         x=numbers,
         y=numbers,
-        z=[[number / found.n for number in row] for row in found.grid],
+        z=[[number / consistency.n for number in row] for row in consistency.grid],
         zmin=0,
-        zmax=max(_AWAY, max(map(max, found.grid)) / found.n),
-        text=[[count(number) if number else "·" for number in row] for row in found.grid],
+        zmax=max(_FULL_COLOUR_RANGE, max(map(max, consistency.grid)) / consistency.n),
+        text=[[count(number) if number else "·" for number in row] for row in consistency.grid],
         texttemplate="<b>%{text}</b>" if printed else None,
         hovertext=[
-            [_agreed(found, slots, options, language) for options in numbers] for slots in numbers
+            [_agreement_hover(consistency, slots, options, language) for options in numbers]
+            for slots in numbers
         ],
         customdata=[[[slots, options] for options in numbers] for slots in numbers],
-        **_heat(BLUES if found.n >= FEW else GREYS),
+        **_heat_map_style(BLUES if consistency.n >= MIN_QUESTIONS else GREYS),
     )
     layout(chart, height=max(240, 96 + (_ROW if printed else 12) * size))
     chart.update_xaxes(
@@ -194,19 +196,22 @@ def prior_map(rows: Sequence[PriorRow], language: Language) -> go.Figure:
     fair = 1 / size if size else 0.0
     letters = LETTERS[:size]
     chart = go.Figure()
-    for grey, chosen in _split([min(share.n for share in row.shares) for row in rows]):
+    for grey, chosen in _split_by_size([min(share.n for share in row.shares) for row in rows]):
         chart.add_heatmap(
-            z=_only(chosen, [[share.value for share in row.shares] for row in rows]),
-            zmin=fair - _AWAY,
-            zmax=fair + _AWAY,
-            text=_only(chosen, [[_valued(share) for share in row.shares] for row in rows]),
+            z=_select_rows(chosen, [[share.value for share in row.shares] for row in rows]),
+            zmin=fair - _FULL_COLOUR_RANGE,
+            zmax=fair + _FULL_COLOUR_RANGE,
+            text=_select_rows(
+                chosen, [[_percent_label(share) for share in row.shares] for row in rows]
+            ),
             texttemplate="%{text}",
             hovertext=[
-                [_preferred(row, slot, fair, language) for slot in range(size)] for row in rows
+                [_preference_hover(row, slot, fair, language) for slot in range(size)]
+                for row in rows
             ],
             customdata=[[[row.key, slot] for slot in range(size)] for row in rows],
             hoverongaps=False,
-            **_heat(GREYS if grey else DIVERGING),
+            **_heat_map_style(GREYS if grey else DIVERGING),
         )
     layout(chart, height=96 + _ROW * max(1, len(rows)))
     _grid_axes(chart, letters, [row.name for row in rows])
@@ -226,34 +231,34 @@ def gap_map(columns: Sequence[str], rows: Sequence[GapRow], language: Language) 
     chart = go.Figure()
     for grey in (False, True):
         chart.add_heatmap(
-            z=[[_shade(gap, grey=grey) for gap in row.gaps] for row in rows],
+            z=[[_gap_value(gap, grey=grey) for gap in row.gaps] for row in rows],
             zmin=0,
-            zmax=2 * _AWAY,
+            zmax=2 * _FULL_COLOUR_RANGE,
             text=[
-                [_lost(gap, star) for gap, star in zip(row.gaps, row.marked, strict=True)]
+                [_gap_label(gap, star) for gap, star in zip(row.gaps, row.significant, strict=True)]
                 for row in rows
             ],
             texttemplate="%{text}" if printed else None,
             hovertext=[
-                [_told_gap(row, place, name, language) for place, name in enumerate(columns)]
+                [_gap_hover(row, place, name, language) for place, name in enumerate(columns)]
                 for row in rows
             ],
             customdata=[[[row.key, place] for place in range(len(columns))] for row in rows],
             hoverongaps=False,
-            **_heat(GREYS if grey else _ORANGES),
+            **_heat_map_style(GREYS if grey else _ORANGES),
         )
     layout(chart, height=64 + (_ROW if len(rows) <= _PRINTED else _SMALL_ROW) * max(1, len(rows)))
     _grid_axes(chart, columns, [row.name for row in rows])
     return chart
 
 
-def soft_recall(found: Prior, language: Language, *, colour: str = COLOURS[0]) -> go.Figure:
+def soft_recall(prior: PrideEstimate, language: Language, *, colour: str = COLOURS[0]) -> go.Figure:
     """The mean probability of the right option by where it stands: recall that few questions give.
 
     The hover tells the mean probability of the slot whatever stands there.
     """
-    size = len(found.prior)
-    known = [(slot, value) for slot, value in enumerate(found.soft_recalls) if value is not None]
+    size = len(prior.prior)
+    known = [(slot, value) for slot, value in enumerate(prior.soft_recalls) if value is not None]
     chart = go.Figure()
     chart.add_bar(
         x=[slot for slot, _ in known],
@@ -268,8 +273,8 @@ def soft_recall(found: Prior, language: Language, *, colour: str = COLOURS[0]) -
                 language,
                 letter=LETTERS[slot],
                 value=percent(value),
-                mass=percent(found.mass[slot]),
-                n=count(found.plain.n),
+                mass=percent(prior.mean_probabilities[slot]),
+                n=count(prior.plain_accuracy.n),
             )
             for slot, value in known
         ],
@@ -298,7 +303,7 @@ def soft_recall(found: Prior, language: Language, *, colour: str = COLOURS[0]) -
 _ORANGES = ((0.0, "rgba(213,94,0,.04)"), (1.0, "rgba(213,94,0,.66)"))
 
 
-def _heat(scale: Sequence[tuple[float, str]]) -> dict[str, Any]:  # Plotly's own keywords
+def _heat_map_style(scale: Sequence[tuple[float, str]]) -> dict[str, Any]:  # Plotly's own keywords
     return {
         "colorscale": scale,
         "showscale": False,
@@ -309,21 +314,21 @@ def _heat(scale: Sequence[tuple[float, str]]) -> dict[str, Any]:  # Plotly's own
     }
 
 
-def _split(sizes: Sequence[int]) -> list[tuple[bool, set[int]]]:
+def _split_by_size(sizes: Sequence[int]) -> list[tuple[bool, set[int]]]:
     """The rows with enough questions and those with few, told by whether they are grey."""
-    few = {place for place, n in enumerate(sizes) if n < FEW}
+    few = {place for place, n in enumerate(sizes) if n < MIN_QUESTIONS}
     enough = set(range(len(sizes))) - few
     return [(grey, rows) for grey, rows in ((False, enough), (True, few)) if rows]
 
 
-def _only(rows: set[int], values: Sequence[Sequence[Any]]) -> list[list[Any]]:
+def _select_rows(rows: set[int], values: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """The values of some rows; the others are empty."""
     return [list(row) if place in rows else [None] * len(row) for place, row in enumerate(values)]
 
 
-def _agreed(found: Consistency, slots: int, options: int, language: Language) -> str:
+def _agreement_hover(found: Consistency, slots: int, options: int, language: Language) -> str:
     number = found.grid[slots - 1][options - 1]
-    share = wilson(number, found.n)
+    share = wilson_interval(number, found.n)
     return localized(
         "agree-told",
         language,
@@ -332,52 +337,52 @@ def _agreed(found: Consistency, slots: int, options: int, language: Language) ->
         orders=found.n_orders,
         k=count(number),
         n=count(found.n),
-        value=figure(share),
-        span=span(share),
+        value=format_value(share),
+        span=format_range(share),
     )
 
 
-def _valued(share: Interval) -> str:
-    return f"{figure(share)} %"
+def _percent_label(share: Interval) -> str:
+    return f"{format_value(share)} %"
 
 
-def _preferred(row: PriorRow, slot: int, fair: float, language: Language) -> str:
+def _preference_hover(row: PriorRow, slot: int, fair: float, language: Language) -> str:
     share = row.shares[slot]
     told = localized(
         f"{row.origin}-told",
         language,
         letter=LETTERS[slot],
-        value=figure(share),
-        span=span(share),
+        value=format_value(share),
+        span=format_range(share),
         fair=percent(fair),
         n=count(share.n),
     )
     return f"{escape(row.name)}: {told}"
 
 
-def _shade(gap: Interval | None, *, grey: bool) -> float | None:
-    return gap.value if gap and (gap.n < FEW) == grey else None
+def _gap_value(gap: Interval | None, *, grey: bool) -> float | None:
+    return gap.value if gap and (gap.n < MIN_QUESTIONS) == grey else None
 
 
-def _lost(gap: Interval | None, star: bool) -> str:
-    if gap is None or gap.n < FEW:
+def _gap_label(gap: Interval | None, star: bool) -> str:
+    if gap is None or gap.n < MIN_QUESTIONS:
         return ""
     return fixed(100 * gap.value, 0) + ("*" if star else "")
 
 
-def _told_gap(row: GapRow, place: int, column: str, language: Language) -> str:
+def _gap_hover(row: GapRow, place: int, column: str, language: Language) -> str:
     gap = row.gaps[place]
     if gap is None:
         return ""
     told = localized(
         "gap-told",
         language,
-        value=figure(gap),
-        span=span(gap),
+        value=format_value(gap),
+        span=format_range(gap),
         k=count(round(gap.value * gap.n)),
         n=count(gap.n),
     )
-    star = " " + localized("gap-star", language) if row.marked[place] else ""
+    star = " " + localized("gap-star", language) if row.significant[place] else ""
     return f"{escape(row.name)} · {escape(column)}: {told}{star}"
 
 
@@ -385,14 +390,14 @@ def _grid_axes(chart: go.Figure, columns: Sequence[str], rows: Sequence[str]) ->
     chart.update_xaxes(
         range=[-0.5, len(columns) - 0.5],
         tickvals=list(range(len(columns))),
-        ticktext=[f"<b>{escape(shortened(name))}</b>" for name in columns],
+        ticktext=[f"<b>{escape(shorten_name(name))}</b>" for name in columns],
         side="top",
         showgrid=False,
     )
     chart.update_yaxes(
         range=[max(1, len(rows)) - 0.5, -0.5],
         tickvals=list(range(len(rows))),
-        ticktext=[f"<b>{escape(shortened(name))}</b>" for name in rows],
+        ticktext=[f"<b>{escape(shorten_name(name))}</b>" for name in rows],
         ticklabelstandoff=8,
         showgrid=False,
     )

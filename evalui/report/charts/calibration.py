@@ -10,29 +10,39 @@ from math import ceil, sqrt
 import plotly.graph_objects as go
 
 from evalui.messages import localized
-from evalui.report.analyses.statistics.narrative import points, points_span
-from evalui.report.analyses.statistics.pairs import Pair
-from evalui.report.charts.common import COLOURS, FEW, GRID, NEUTRAL, annotate, layout, share_axis
-from evalui.report.numbers import count, figure, fixed, percent, span
-from evalui.scoring.calibration import Bin, Calibration
-from evalui.scoring.statistics.paired_tests import detectable
+from evalui.report.analyses.statistics.narrative import format_points, format_points_range
+from evalui.report.analyses.statistics.pairs import CellComparison
+from evalui.report.charts.common import (
+    COLOURS,
+    GRID,
+    MIN_QUESTIONS,
+    NEUTRAL,
+    annotate,
+    layout,
+    share_axis,
+)
+from evalui.report.numbers import count, fixed, format_range, format_value, percent
+from evalui.scoring.calibration import Calibration, CalibrationBin
+from evalui.scoring.statistics.paired_tests import minimum_detectable_difference
 from evalui.types import Language
 
-DIFFERING = (0.1, 0.2, 0.3)  # shares of questions on which two models differ
+DISAGREEMENT_RATES = (0.1, 0.2, 0.3)  # shares of questions on which two models differ
 _SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10000)
-_NAMED_AT = 50  # questions at which the lines are far enough apart for their names
+_LABELLED_SIZE = 50  # questions at which the lines are far enough apart for their names
 _DASHES = ("solid", "dash", "dot")
-_COUNTS = 0.2  # of the height, for the bars of counts
+_COUNTS_AXIS_SHARE = 0.2  # of the height, for the bars of counts
 _ROW = 56  # pixels of a difference
 _STEPS = (5, 10, 20, 50)  # points between two ticks, of which there are at most 9
 
 
-def reliability(found: Calibration, language: Language, *, colour: str = COLOURS[0]) -> go.Figure:
+def reliability(
+    calibration: Calibration, language: Language, *, colour: str = COLOURS[0]
+) -> go.Figure:
     """How often the model is right by how sure it is, with ranges, and how many questions below.
 
     Bins of few questions are grey. `customdata` of a point is [low, high] of its bin.
     """
-    known = [each for each in found.bins if each.accuracy and each.confidence is not None]
+    known = [each for each in calibration.bins if each.accuracy and each.confidence is not None]
     chart = go.Figure()
     chart.add_scatter(
         x=[0, 100],
@@ -47,7 +57,7 @@ def reliability(found: Calibration, language: Language, *, colour: str = COLOURS
         mode="markers",
         marker={
             "size": 10,
-            "color": [colour if _enough(each) else NEUTRAL for each in known],
+            "color": [colour if _has_enough_questions(each) else NEUTRAL for each in known],
             "line": {"width": 0},
         },
         error_y={
@@ -58,7 +68,7 @@ def reliability(found: Calibration, language: Language, *, colour: str = COLOURS
             "thickness": 2,
             "width": 5,
         },
-        hovertext=[_told(each, language) for each in known],
+        hovertext=[_hover_text(each, language) for each in known],
         customdata=[[each.low, each.high] for each in known],
         hoverinfo="text",
         cliponaxis=False,
@@ -71,11 +81,11 @@ def reliability(found: Calibration, language: Language, *, colour: str = COLOURS
     chart.update_layout(
         xaxis={"anchor": "y2"},
         yaxis={
-            "domain": [_COUNTS + 0.06, 1],
+            "domain": [_COUNTS_AXIS_SHARE + 0.06, 1],
             "title": {"text": localized("reliable-right", language)},
         },
         yaxis2={
-            "domain": [0, _COUNTS],
+            "domain": [0, _COUNTS_AXIS_SHARE],
             "range": [0, 1.35 * most],
             "visible": False,
             "fixedrange": True,
@@ -86,33 +96,33 @@ def reliability(found: Calibration, language: Language, *, colour: str = COLOURS
     return chart
 
 
-def reliability_title(found: Calibration, model: str, language: Language) -> str:
+def reliability_title(calibration: Calibration, model: str, language: Language) -> str:
     """Whether the model is surer than it is right, in one sentence."""
-    if found.n < FEW:
-        return localized("reliable-few", language, n=count(found.n))
-    known = [(e.accuracy, e.confidence) for e in found.bins if e.accuracy and e.confidence]
-    apart = sum(a.n * (sure - a.value) for a, sure in known) / found.n
+    if calibration.n < MIN_QUESTIONS:
+        return localized("reliable-few", language, n=count(calibration.n))
+    known = [(e.accuracy, e.confidence) for e in calibration.bins if e.accuracy and e.confidence]
+    apart = sum(a.n * (sure - a.value) for a, sure in known) / calibration.n
     # Within two standard errors of a share, sureness and rightness agree as far as one can see.
-    right = sum(a.n * a.value for a, _ in known) / found.n
-    if abs(apart) <= 2 * sqrt(max(right * (1 - right), 0.0) / found.n):
+    right = sum(a.n * a.value for a, _ in known) / calibration.n
+    if abs(apart) <= 2 * sqrt(max(right * (1 - right), 0.0) / calibration.n):
         return localized("reliable-even", language, model=model)
     key = "reliable-over" if apart > 0 else "reliable-under"
     return localized(key, language, model=model, gap=fixed(100 * abs(apart), 0))
 
 
-def reliability_subtitle(found: Calibration, mass: float | None, language: Language) -> str:
+def reliability_subtitle(calibration: Calibration, mass: float | None, language: Language) -> str:
     """ECE, Brier and label mass; lower is better for the first two."""
     return localized(
         "reliable-about",
         language,
-        ece=fixed(100 * found.ece, 1),
-        brier=fixed(found.brier, 2),
+        ece=fixed(100 * calibration.ece, 1),
+        brier=fixed(calibration.brier, 2),
         mass="–" if mass is None else percent(mass),
-        n=count(found.n),
+        n=count(calibration.n),
     )
 
 
-def needed_chart(n: int, language: Language, *, omega: float | None = None) -> go.Figure:
+def sample_size_chart(n: int, language: Language, *, omega: float | None = None) -> go.Figure:
     """The smallest visible difference by number of questions, if models differ on 10 to 30 %.
 
     `n` marks the questions of this run; `omega`, the standard deviation of the differences of a
@@ -120,11 +130,11 @@ def needed_chart(n: int, language: Language, *, omega: float | None = None) -> g
     """
     chart = go.Figure()
     sizes = sorted({*_SIZES, max(2, n)})
-    lines = [(f"{percent(share)} %", sqrt(share), NEUTRAL) for share in DIFFERING]
+    lines = [(f"{percent(share)} %", sqrt(share), NEUTRAL) for share in DISAGREEMENT_RATES]
     for (name, spread, colour), dash in zip(lines, _DASHES, strict=True):
-        _needed(chart, sizes, spread, (name, colour, dash), language)
+        _sample_size_curve(chart, sizes, spread, (name, colour, dash), language)
     if omega:
-        _needed(chart, sizes, omega, ("", COLOURS[0], "solid"), language)
+        _sample_size_curve(chart, sizes, omega, ("", COLOURS[0], "solid"), language)
     chart.add_vline(x=n, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
     layout(chart, height=320)
     ticks = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
@@ -148,7 +158,7 @@ def needed_chart(n: int, language: Language, *, omega: float | None = None) -> g
 
 
 def difference_chart(
-    pairs: Sequence[Pair],
+    pairs: Sequence[CellComparison],
     names: Sequence[str],
     language: Language,
     *,
@@ -160,11 +170,11 @@ def difference_chart(
     of a mark is [first model, second model, measure].
     """
     chart = go.Figure()
-    limit = _limit(pairs)
+    limit = _axis_limit(pairs)
     for y, pair in enumerate(pairs):
-        if pair.missed:
-            _missed(chart, y, 100 * pair.missed)
-        _difference(chart, y, pair, colours[min(y, len(colours) - 1)], language)
+        if pair.undetected_difference:
+            _undetectable_band(chart, y, 100 * pair.undetected_difference)
+        _difference_row(chart, y, pair, colours[min(y, len(colours) - 1)], language)
     chart.add_vline(x=0, line={"color": NEUTRAL, "width": 1})
     layout(chart, height=72 + _ROW * max(1, len(pairs)))
     step = next((s for s in _STEPS if 2 * limit / s < 9), _STEPS[-1])
@@ -186,10 +196,14 @@ def difference_chart(
     return chart
 
 
-def difference_subtitle(pairs: Sequence[Pair], language: Language) -> str:
+def difference_subtitle(pairs: Sequence[CellComparison], language: Language) -> str:
     """How to read the differences; the grey is explained where there is any."""
-    told = [localized("missed-band", language)] if any(pair.missed for pair in pairs) else []
-    if any(not pair.found.identical for pair in pairs):
+    told = (
+        [localized("missed-band", language)]
+        if any(pair.undetected_difference for pair in pairs)
+        else []
+    )
+    if any(not pair.paired.all_equal for pair in pairs):
         told.append(localized("paired-lines", language))
     return ("" if language == "zh" else " ").join(told)
 
@@ -197,20 +211,20 @@ def difference_subtitle(pairs: Sequence[Pair], language: Language) -> str:
 # ---------------------------------------------------------------- parts
 
 
-def _enough(found: Bin) -> bool:
-    return found.accuracy is not None and found.accuracy.n >= FEW
+def _has_enough_questions(found: CalibrationBin) -> bool:
+    return found.accuracy is not None and found.accuracy.n >= MIN_QUESTIONS
 
 
-def _told(found: Bin, language: Language) -> str:
+def _hover_text(found: CalibrationBin, language: Language) -> str:
     right = found.accuracy
     if right is None:
         return ""
     sure = percent(found.confidence or 0.0)
-    told = {"value": figure(right), "span": span(right), "n": count(right.n)}
+    told = {"value": format_value(right), "span": format_range(right), "n": count(right.n)}
     return localized("reliable-told", language, sure=sure, **told)
 
 
-def _counts(chart: go.Figure, known: Sequence[Bin], language: Language) -> None:
+def _counts(chart: go.Figure, known: Sequence[CalibrationBin], language: Language) -> None:
     sizes = [each.accuracy.n for each in known if each.accuracy]
     chart.add_bar(
         x=[50 * (each.low + each.high) for each in known],
@@ -226,7 +240,7 @@ def _counts(chart: go.Figure, known: Sequence[Bin], language: Language) -> None:
     )
 
 
-def _needed(
+def _sample_size_curve(
     chart: go.Figure,
     sizes: Sequence[int],
     spread: float,
@@ -234,13 +248,13 @@ def _needed(
     language: Language,
 ) -> None:
     name, colour, dash = look
-    smallest = [100 * detectable(spread, size) for size in sizes]
+    smallest = [100 * minimum_detectable_difference(spread, size) for size in sizes]
     chart.add_scatter(
         x=sizes,
         y=smallest,
         mode="lines+text",
         line={"color": colour, "width": 2, "dash": dash},
-        text=[name if size == _NAMED_AT else "" for size in sizes],
+        text=[name if size == _LABELLED_SIZE else "" for size in sizes],
         textposition="top right",
         hovertext=[
             localized("needed-told", language, n=count(size), least=fixed(value, 1))
@@ -251,14 +265,14 @@ def _needed(
     )
 
 
-def _limit(pairs: Sequence[Pair]) -> int:
+def _axis_limit(pairs: Sequence[CellComparison]) -> int:
     """The end of the axis on both sides: at least 10 points, and all ranges."""
-    ends = [100 * abs(end) for pair in pairs for end in (pair.found.low, pair.found.high)]
-    ends += [100 * pair.missed for pair in pairs if pair.missed]
+    ends = [100 * abs(end) for pair in pairs for end in (pair.paired.low, pair.paired.high)]
+    ends += [100 * pair.undetected_difference for pair in pairs if pair.undetected_difference]
     return max(10, 5 * ceil((max(ends, default=0.0) + 1) / 5))
 
 
-def _missed(chart: go.Figure, y: int, half: float) -> None:
+def _undetectable_band(chart: go.Figure, y: int, half: float) -> None:
     chart.add_shape(
         type="rect",
         x0=-half,
@@ -271,29 +285,34 @@ def _missed(chart: go.Figure, y: int, half: float) -> None:
     )
 
 
-def _difference(chart: go.Figure, y: int, pair: Pair, colour: str, language: Language) -> None:
-    found = pair.found
+def _difference_row(
+    chart: go.Figure, y: int, pair: CellComparison, colour: str, language: Language
+) -> None:
+    found = pair.paired
     chart.add_scatter(
         x=[100 * found.difference],
         y=[y],
         mode="markers+text",
-        marker={"size": 12, "color": colour if pair.won else NEUTRAL, "line": {"width": 0}},
+        marker={"size": 12, "color": colour if pair.has_winner else NEUTRAL, "line": {"width": 0}},
         error_x={
             "type": "data",
             "array": [100 * (found.high - found.difference)],
             "arrayminus": [100 * (found.difference - found.low)],
-            "color": colour if pair.won else NEUTRAL,
+            "color": colour if pair.has_winner else NEUTRAL,
             "thickness": 2,
             "width": 0,
         },
-        text=[f"<b>{'+' if found.difference > 0 else ''}{points(found)}</b> {points_span(found)}"],
+        text=[
+            f"<b>{'+' if found.difference > 0 else ''}{format_points(found)}</b> "
+            f"{format_points_range(found)}"
+        ],
         textposition="top center",
         hovertext=[
             localized(
                 "points-told",
                 language,
-                gap=points(found),
-                span=points_span(found),
+                gap=format_points(found),
+                span=format_points_range(found),
                 n=count(pair.n),
             )
         ],

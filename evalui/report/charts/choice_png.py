@@ -15,9 +15,25 @@ from evalui.report.analyses.overview.narrative import (
     picks_title,
 )
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.charts.common import COLOURS, FEW, NEUTRAL, Mark, marks, share_limit, shortened
-from evalui.report.charts.paper import LIGHT, Paper, Theme, installed, lacks_chinese, width, wrapped
-from evalui.report.numbers import figure, percent
+from evalui.report.charts.common import (
+    COLOURS,
+    MIN_QUESTIONS,
+    NEUTRAL,
+    SeriesStyle,
+    series_styles,
+    share_limit,
+    shorten_name,
+)
+from evalui.report.charts.paper import (
+    LIGHT,
+    Canvas,
+    Theme,
+    lacks_cjk_glyphs,
+    matplotlib_installed,
+    text_width,
+    wrap_text,
+)
+from evalui.report.numbers import format_value, percent
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Interval, Language
 
@@ -25,21 +41,21 @@ _EDGE = 24  # pixels around everything
 _TITLE, _SUBTITLE = 24, 18  # pixels of a line
 _WIDE = 760
 _ROW, _CELL = 56, (72.0, 44.0)
-_BAND, _PALE = 10, 0.18  # pixels and opacity of a range
-_DEEPEST, _PALEST = 0.66, 0.04  # opacity of a full and of an empty cell
-_DARKEST = 0.75  # the share that gets the full colour, as in the chart
+_BAND, _BAND_OPACITY = 10, 0.18  # pixels and opacity of a range
+_MAX_OPACITY, _MIN_OPACITY = 0.66, 0.04  # opacity of a full and of an empty cell
+_FULL_COLOUR_SHARE = 0.75  # the share that gets the full colour, as in the chart
 _BARS = 56  # pixels of the bars below a heat map
-_CLOSE = 40  # pixels, under which two figures would print over each other
+_MIN_LABEL_DISTANCE = 40  # pixels, under which two figures would print over each other
 
 
 def picture_problem(summaries: Sequence[Summary], language: Language) -> str:
     """The key of the sentence that says why no picture can be drawn, "" if all can."""
-    if not installed():
+    if not matplotlib_installed():
         return "pictures-need-matplotlib"
     texts = [localized("every-order", language)]
     for summary in summaries:
         texts += [summary.cell.model, summary.cell.dataset]
-    return "pictures-need-font" if lacks_chinese(texts) else ""
+    return "pictures-need-font" if lacks_cjk_glyphs(texts) else ""
 
 
 def before_after_png(
@@ -51,14 +67,16 @@ def before_after_png(
 ) -> bytes:
     """Accuracy as written (hollow) and in every order (solid) with ranges, a row per cell."""
     rows = [summary for summary in summaries if summary.accuracy]
-    drawn = marks([summary.cell.model for summary in summaries], baselines)
+    drawn = series_styles([summary.cell.model for summary in summaries], baselines)
     title = overview_title(summaries, language, baselines=baselines)
     about = overview_subtitle(summaries, language)
     height = 40.0 + _ROW * max(1, len(rows)) + 24
-    paper, top = _headed((title, about), _WIDE, height, theme)
+    paper, top = _titled_canvas((title, about), _WIDE, height, theme)
     called = names(summaries, language)
-    labels = [(shortened(a), shortened(b)) for a, b in (called[row.cell] for row in rows)]
-    left = _EDGE + 16 + max((1.1 * width(text) for both in labels for text in both), default=0.0)
+    labels = [(shorten_name(a), shorten_name(b)) for a, b in (called[row.cell] for row in rows)]
+    left = (
+        _EDGE + 16 + max((1.1 * text_width(text) for both in labels for text in both), default=0.0)
+    )
     limit = share_limit([i.high for row in rows for i in (row.accuracy, row.robust) if i])
 
     def across(share: float) -> float:
@@ -82,7 +100,7 @@ def before_after_png(
     return paper.png()
 
 
-def heat_png(
+def heat_map_png(
     table: PositionTable,
     language: Language,
     *,
@@ -97,10 +115,10 @@ def heat_png(
     if any(table.tied):
         others["tied-column"] = table.tied
     wide, high = _CELL
-    left = _EDGE + 1.1 * width(localized("gold", language), size=12) + 40
+    left = _EDGE + 1.1 * text_width(localized("gold", language), size=12) + 40
     room = max(560.0, left + wide * size + 112 * len(others) + 132)
     height = 56 + high * size + _BARS + 24
-    paper, top = _headed((title, picks_subtitle(table, language)), room, height, theme)
+    paper, top = _titled_canvas((title, picks_subtitle(table, language)), room, height, theme)
     middle = left + wide * size / 2
     paper.text(middle, top + 10, localized("picked", language), size=12, faint=True, align="center")
     gold = localized("gold", language)
@@ -124,14 +142,14 @@ def heat_png(
 # ---------------------------------------------------------------- parts
 
 
-def _headed(
+def _titled_canvas(
     words: tuple[str, str], room: float, height: float, theme: Theme
-) -> tuple[Paper, float]:
+) -> tuple[Canvas, float]:
     """A sheet with its title and subtitle, and where the drawing begins; `height` is its own."""
-    titles = wrapped(words[0], room - 2 * _EDGE, size=16)
-    lines = wrapped(words[1], room - 2 * _EDGE, size=12)
+    titles = wrap_text(words[0], room - 2 * _EDGE, size=16)
+    lines = wrap_text(words[1], room - 2 * _EDGE, size=12)
     top = _EDGE + _TITLE * len(titles) + _SUBTITLE * len(lines) + 12
-    paper = Paper(room, top + height + _EDGE, theme)
+    paper = Canvas(room, top + height + _EDGE, theme)
     for place, line in enumerate(titles):
         paper.text(_EDGE, _EDGE + 8 + _TITLE * place, line, size=16, bold=True)
     below = _EDGE + 6 + _TITLE * len(titles)
@@ -141,35 +159,40 @@ def _headed(
 
 
 def _dumbbell(
-    paper: Paper, summary: Summary, spot: tuple[Mark, float], across: Callable[[float], float]
+    paper: Canvas,
+    summary: Summary,
+    spot: tuple[SeriesStyle, float],
+    across: Callable[[float], float],
 ) -> None:
     mark, y = spot
     accuracy, robust = summary.accuracy, summary.robust
     assert accuracy is not None, "only cells with answers are drawn"
     for interval in filter(None, (accuracy, robust)):
         low, high = across(interval.low), across(interval.high)
-        paper.box(low, y - _BAND / 2, (high - low, _BAND), mark.colour, opacity=_PALE)
+        paper.rectangle(low, y - _BAND / 2, (high - low, _BAND), mark.colour, opacity=_BAND_OPACITY)
     if robust is not None:
         paper.line((across(robust.value), y), (across(accuracy.value), y), mark.colour, thickness=2)
-    paper.mark(across(accuracy.value), y, mark.symbol, mark.colour)
-    paper.mark(across(accuracy.value), y, mark.symbol, paper.theme.surface, size=8)
-    near = robust is not None and across(accuracy.value) - across(robust.value) < _CLOSE
-    _printed(paper, accuracy, (across(accuracy.value), y), "left" if near else "center")
+    paper.marker(across(accuracy.value), y, mark.symbol, mark.colour)
+    paper.marker(across(accuracy.value), y, mark.symbol, paper.theme.surface, size=8)
+    near = (
+        robust is not None and across(accuracy.value) - across(robust.value) < _MIN_LABEL_DISTANCE
+    )
+    _value_label(paper, accuracy, (across(accuracy.value), y), "left" if near else "center")
     if robust is not None:
-        paper.mark(across(robust.value), y, mark.symbol, mark.colour)
+        paper.marker(across(robust.value), y, mark.symbol, mark.colour)
         side = "right" if near else "center"
-        _printed(paper, robust, (across(robust.value), y), side, bold=True)
+        _value_label(paper, robust, (across(robust.value), y), side, bold=True)
 
 
-def _printed(
-    paper: Paper, share: Interval, spot: tuple[float, float], side: str, *, bold: bool = False
+def _value_label(
+    paper: Canvas, share: Interval, spot: tuple[float, float], side: str, *, bold: bool = False
 ) -> None:
     x, y = spot
-    paper.text(x, y - 18, figure(share), bold=bold, align=side)
+    paper.text(x, y - 18, format_value(share), bold=bold, align=side)
 
 
 def _chance(
-    paper: Paper,
+    paper: Canvas,
     rows: Sequence[Summary],
     across: Callable[[float], float],
     spot: tuple[float, Language],
@@ -185,20 +208,20 @@ def _chance(
         paper.text(across(min(levels)), y, text, size=12, faint=True, align="center")
 
 
-def _heat_row(paper: Paper, table: PositionTable, row: int, corner: tuple[float, float]) -> None:
+def _heat_row(paper: Canvas, table: PositionTable, row: int, corner: tuple[float, float]) -> None:
     (left, top), (wide, high) = corner, _CELL
     asked = answers_at(table, row)
-    colour = COLOURS[0] if min(asked, table.n_questions) >= FEW else None
+    colour = COLOURS[0] if min(asked, table.n_questions) >= MIN_QUESTIONS else None
     for slot, number in enumerate(table.counts[row]):
         spot = (left + slot * wide, top + row * high)
         if slot == row:
-            paper.box(spot[0] - 2, spot[1] - 2, (wide + 1, high + 1), NEUTRAL)
-            paper.box(*spot, (wide - 3, high - 3), paper.theme.surface)
+            paper.rectangle(spot[0] - 2, spot[1] - 2, (wide + 1, high + 1), NEUTRAL)
+            paper.rectangle(*spot, (wide - 3, high - 3), paper.theme.surface)
         _cell(paper, (number, asked), spot, _CELL, colour)
 
 
 def _cell(
-    paper: Paper,
+    paper: Canvas,
     part: tuple[int, int],
     spot: tuple[float, float],
     size: tuple[float, float],
@@ -208,16 +231,16 @@ def _cell(
     (number, asked), (wide, high) = part, size
     share = number / asked if asked else 0.0
     if colour is None:
-        paper.box(*spot, (wide - 3, high - 3), paper.theme.band)
+        paper.rectangle(*spot, (wide - 3, high - 3), paper.theme.band)
     else:
-        deep = max(_PALEST, _DEEPEST * min(1.0, share / _DARKEST))
-        paper.box(*spot, (wide - 3, high - 3), colour, opacity=deep)
+        deep = max(_MIN_OPACITY, _MAX_OPACITY * min(1.0, share / _FULL_COLOUR_SHARE))
+        paper.rectangle(*spot, (wide - 3, high - 3), colour, opacity=deep)
     x, y = spot[0] + wide / 2 - 1, spot[1] + high / 2 - 1
     paper.text(x, y, f"{100 * share:.0f} %", align="center")
 
 
 def _picks(
-    paper: Paper, table: PositionTable, corner: tuple[float, float], look: tuple[str, Language]
+    paper: Canvas, table: PositionTable, corner: tuple[float, float], look: tuple[str, Language]
 ) -> None:
     """How often each slot is picked, as bars with a mark at chance."""
     (left, top), (colour, language) = corner, look
@@ -229,9 +252,9 @@ def _picks(
             continue
         x, height = left + slot * wide, tall * share.value / most
         above = colour if share.value > table.chance else NEUTRAL
-        paper.box(x + 12, top + tall - height, (wide - 27, height), above)
+        paper.rectangle(x + 12, top + tall - height, (wide - 27, height), above)
         paper.line((x + 4, level), (x + wide - 7, level), paper.theme.ink, dotted=True)
-        text = f"{figure(share)} %"
+        text = f"{format_value(share)} %"
         paper.text(x + wide / 2 - 1, top + tall + 14, text, bold=True, size=12, align="center")
     x = left + table.n_options * wide + 16
     paper.text(x, top + 8, localized("all-picks", language), size=12, faint=True)

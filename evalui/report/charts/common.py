@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.numbers import figure, percent, span
+from evalui.report.numbers import format_range, format_value, percent
 from evalui.types import Interval, Language
 
 # Okabe and Ito's palette, which the colour-blind can tell apart, in the order of the run.
@@ -24,31 +24,31 @@ _SYMBOLS = ("circle", "square", "triangle-up", "pentagon", "star", "hexagon")
 # Reaches 3:1 on the light and on the dark surface.
 NEUTRAL = "#80868B"
 GRID = "rgba(128,134,139,.25)"
-FEW = 30  # questions, under which a cell is grey and its value belongs into the hover
+MIN_QUESTIONS = 30  # questions, under which a cell is grey and its value belongs into the hover
 CONFIG: Mapping[str, bool] = {"displayModeBar": False, "responsive": True}
 _ROW = 58  # pixels between two models, as between two lines of a table
-_LONGEST = 24  # characters of a name beside a chart
-_RADIUS = 0.012  # of a mark, as a part of the axis
-_CLOSE = 5  # points: nearer marks would print their numbers over each other
+_MAX_NAME_LENGTH = 24  # characters of a name beside a chart
+_MARKER_RADIUS = 0.012  # of a mark, as a part of the axis
+_MIN_LABEL_DISTANCE = 5  # points: nearer marks would print their numbers over each other
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SeriesStyle:
     """How a model is drawn in every chart of a run: `symbol` is Plotly's name of the shape."""
 
     colour: str
     symbol: str
 
 
-def marks(models: Sequence[str], baselines: Collection[str] = ()) -> dict[str, Mark]:
+def series_styles(models: Sequence[str], baselines: Collection[str] = ()) -> dict[str, SeriesStyle]:
     """A colour and a shape per model, in the order of the run; scripted ones are grey diamonds."""
-    drawn: dict[str, Mark] = {}
+    drawn: dict[str, SeriesStyle] = {}
     real = [model for model in dict.fromkeys(models) if model not in baselines]
     for place, model in enumerate(real):
         # After six the shapes move on by one against the colours: the pair stays unique.
         shape = (place + place // len(COLOURS)) % len(_SYMBOLS)
-        drawn[model] = Mark(COLOURS[place % len(COLOURS)], _SYMBOLS[shape])
-    return drawn | dict.fromkeys(baselines, Mark(NEUTRAL, "diamond"))
+        drawn[model] = SeriesStyle(COLOURS[place % len(COLOURS)], _SYMBOLS[shape])
+    return drawn | dict.fromkeys(baselines, SeriesStyle(NEUTRAL, "diamond"))
 
 
 def before_after(
@@ -56,9 +56,9 @@ def before_after(
 ) -> go.Figure:
     """A dumbbell per cell: hollow as written, solid in every order, pale bands as ranges."""
     rows = [summary for summary in summaries if summary.accuracy]
-    drawn = marks([summary.cell.model for summary in summaries], baselines)
+    drawn = series_styles([summary.cell.model for summary in summaries], baselines)
     chart = go.Figure()
-    limit = share_limit([_highest(summary) for summary in rows])
+    limit = share_limit([_highest_bound(summary) for summary in rows])
     for y, summary in enumerate(rows):
         _dumbbell(chart, y, summary, drawn[summary.cell.model], limit, language)
     _chance(chart, rows, language)
@@ -117,7 +117,7 @@ def layout(chart: go.Figure, *, height: int) -> None:
 
 
 def _dumbbell(
-    chart: go.Figure, y: int, summary: Summary, mark: Mark, limit: int, language: Language
+    chart: go.Figure, y: int, summary: Summary, mark: SeriesStyle, limit: int, language: Language
 ) -> None:
     accuracy, robust = summary.accuracy, summary.robust
     assert accuracy is not None, "only cells with answers are drawn"
@@ -127,9 +127,9 @@ def _dumbbell(
         _dot(chart, y, accuracy, mark, ("as-written", "-open", "top center"), language)
         return
     # The line ends before the hollow mark, whose inside is the page's own surface.
-    end = max(robust.value, accuracy.value - _RADIUS * limit / 100)
+    end = max(robust.value, accuracy.value - _MARKER_RADIUS * limit / 100)
     _line(chart, y, robust.value, end, mark.colour, width=2, opacity=1.0)
-    near = 100 * (accuracy.value - robust.value) < _CLOSE
+    near = 100 * (accuracy.value - robust.value) < _MIN_LABEL_DISTANCE
     left, right = ("top left", "top right") if near else ("top center", "top center")
     _dot(chart, y, accuracy, mark, ("as-written", "-open", right), language)
     _dot(chart, y, robust, mark, ("every-order", "", left), language)
@@ -153,12 +153,12 @@ def _dot(
     chart: go.Figure,
     y: int,
     interval: Interval,
-    mark: Mark,
+    mark: SeriesStyle,
     kind: tuple[str, str, str],  # sentence, suffix of the symbol, place of the number
     language: Language,
 ) -> None:
     key, suffix, place = kind
-    printed = figure(interval)
+    printed = format_value(interval)
     chart.add_scatter(
         x=[100 * interval.value],
         y=[y],
@@ -172,7 +172,7 @@ def _dot(
         text=[printed if suffix else f"<b>{printed}</b>"],
         textposition=place,
         hovertemplate=(
-            f"{localized(key, language)} {printed} % ({span(interval)}), "
+            f"{localized(key, language)} {printed} % ({format_range(interval)}), "
             f"n = {interval.n}<extra></extra>"
         ),
         cliponaxis=False,
@@ -182,7 +182,7 @@ def _dot(
 def _chance(chart: go.Figure, rows: Sequence[Summary], language: Language) -> None:
     for y, summary in enumerate(rows):
         chart.add_scatter(
-            x=[100 * _guessed(summary)] * 2,
+            x=[100 * _chance_level(summary)] * 2,
             y=[y - 0.5, y + 0.5],
             mode="lines",
             line={"color": NEUTRAL, "width": 1, "dash": "dot"},
@@ -190,11 +190,13 @@ def _chance(chart: go.Figure, rows: Sequence[Summary], language: Language) -> No
         )
     if not rows:
         return
-    levels = {(percent(_guessed(s)), s.chance_robust and percent(s.chance_robust)) for s in rows}
-    text, x = localized("chance-lines", language), 100 * _guessed(rows[0])
+    levels = {
+        (percent(_chance_level(s)), s.chance_robust and percent(s.chance_robust)) for s in rows
+    }
+    text, x = localized("chance-lines", language), 100 * _chance_level(rows[0])
     if len({level for level, _ in levels}) == 1:
         robust = {level for _, level in levels if level}
-        value = percent(_guessed(rows[0]))
+        value = percent(_chance_level(rows[0]))
         text = localized("chance-line", language, value=value)
         if len(robust) == 1:
             text = localized("chance-line-robust", language, value=value, robust=robust.pop())
@@ -206,20 +208,20 @@ def annotate(chart: go.Figure, text: str, **place: Any) -> None:  # Plotly's own
     chart.add_annotation(text=text, showarrow=False, **({"yanchor": "middle"} | place))
 
 
-def _guessed(summary: Summary) -> float:
+def _chance_level(summary: Summary) -> float:
     assert summary.chance is not None, "what has an accuracy has a chance level"
     return summary.chance
 
 
-def _highest(summary: Summary) -> float:
+def _highest_bound(summary: Summary) -> float:
     return max(i.high for i in (summary.accuracy, summary.robust) if i)
 
 
 def _row_name(parts: tuple[str, str]) -> str:
-    model, rest = (escape(shortened(part)) for part in parts)
+    model, rest = (escape(shorten_name(part)) for part in parts)
     return f"<b>{model}</b>" + (f"<br>{rest}" if rest else "")
 
 
-def shortened(name: str) -> str:
+def shorten_name(name: str) -> str:
     """A name that leaves room for the chart."""
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    return name if len(name) <= _MAX_NAME_LENGTH else name[: _MAX_NAME_LENGTH - 1] + "…"

@@ -59,8 +59,8 @@ LIGHT = Theme("#FFFFFF", "#1A1D1F", "#666C71", "#E2E2DC", "#EDEDE8")
 DARK = Theme("#1A1D20", "#ECEDEE", "#949BA1", "#30353A", "#24282C")
 
 
-class Paper:
-    """A sheet of `width` times `height` pixels; (0, 0) is its upper left corner."""
+class Canvas:
+    """A sheet of `text_width` times `height` pixels; (0, 0) is its upper left corner."""
 
     def __init__(self, width: float, height: float, theme: Theme) -> None:
         from matplotlib.figure import Figure
@@ -85,13 +85,13 @@ class Paper:
         align: str = "left",
     ) -> None:
         """A line of text whose middle is at height `y`; what no font has becomes "?"."""
-        shown = drawable(text)
+        shown = printable_text(text)
         self._figure.text(
             x,
             y,
             shown,
             fontsize=size * _POINT,
-            family=_face(shown),
+            family=_fonts_for(shown),
             weight="bold" if bold else "normal",
             color=self.theme.faint if faint else self.theme.ink,
             horizontalalignment=align,
@@ -100,7 +100,7 @@ class Paper:
             transform=self._place,
         )
 
-    def box(
+    def rectangle(
         self, x: float, y: float, size: tuple[float, float], colour: str, *, opacity: float = 1.0
     ) -> None:
         """A filled rectangle of `size` (width, height) from its upper left corner."""
@@ -133,7 +133,7 @@ class Paper:
         )
         self._figure.add_artist(stroke)
 
-    def mark(self, x: float, y: float, symbol: str, colour: str, *, size: float = 12) -> None:
+    def marker(self, x: float, y: float, symbol: str, colour: str, *, size: float = 12) -> None:
         """A model's mark; `symbol` is Plotly's name of the shape."""
         from matplotlib.lines import Line2D
 
@@ -157,13 +157,13 @@ class Paper:
         return stream.getvalue()
 
 
-def installed() -> bool:
+def matplotlib_installed() -> bool:
     """Whether pictures can be drawn at all; matplotlib comes with the extra "figures"."""
     return find_spec("matplotlib") is not None
 
 
 @cache
-def faces() -> tuple[str, ...]:
+def font_families() -> tuple[str, ...]:
     """The fonts to draw with: one with Chinese letters if there is one, then matplotlib's own."""
     from matplotlib.font_manager import fontManager
 
@@ -171,56 +171,58 @@ def faces() -> tuple[str, ...]:
     return (*[name for name in _CHINESE if name in known][:1], _LATIN)
 
 
-def lacks_chinese(texts: Iterable[str]) -> bool:
+def lacks_cjk_glyphs(texts: Iterable[str]) -> bool:
     """Whether a text has Chinese (or Japanese, or Korean) letters that no font here can draw."""
     wide = {letter for text in texts for letter in _WIDE.findall(text)}
-    return any(not _has(letter) for letter in wide)
+    return any(not _has_glyph(letter) for letter in wide)
 
 
-def drawable(text: str) -> str:
+def printable_text(text: str) -> str:
     """The text on one line, with "?" for letters that no font here can draw."""
     flat = re.sub(r"\s+", " ", text).strip()
-    return "".join(letter if _has(letter) else "?" for letter in flat)
+    return "".join(letter if _has_glyph(letter) else "?" for letter in flat)
 
 
-def width(text: str, *, size: float = 13) -> float:
+def text_width(text: str, *, size: float = 13) -> float:
     """About how many pixels wide a text is."""
-    latin = 0.64 if faces() == (_LATIN,) else 0.56
+    latin = 0.64 if font_families() == (_LATIN,) else 0.56
     return size * sum(1.0 if _WIDE.match(letter) else latin for letter in text)
 
 
-def wrapped(text: str, room: float, *, size: float = 13) -> list[str]:
-    """The text in lines of at most `room` pixels, broken at spaces and between Chinese letters."""
+def wrap_text(text: str, max_width: float, *, size: float = 13) -> list[str]:
+    """The text in lines of at most `max_width` pixels, broken at spaces and between Chinese
+    letters.
+    """
     lines = [""]
     for piece in re.findall(
         rf"{_WIDE.pattern}[，。；：、）”]?|\s+|[^\s\u2e80-\u9fff\uff00-\uff60]+", text
     ):
-        if lines[-1] and width(lines[-1] + piece.rstrip(), size=size) > room:
+        if lines[-1] and text_width(lines[-1] + piece.rstrip(), size=size) > max_width:
             lines.append("")
         lines[-1] += piece if lines[-1] else piece.lstrip()
     return [line.rstrip() for line in lines]
 
 
 @lru_cache(maxsize=10_000)
-def _face(text: str) -> list[str]:
+def _fonts_for(text: str) -> list[str]:
     """The one font that has all letters, which is quickest, else all fonts."""
-    for face, letters in zip(faces(), _letters(), strict=True):
+    for face, letters in zip(font_families(), _font_charmaps(), strict=True):
         if letters.issuperset(map(ord, text)):
             return [face]
-    return list(faces())
+    return list(font_families())
 
 
 @lru_cache(maxsize=10_000)
-def _has(letter: str) -> bool:
-    return any(ord(letter) in letters for letters in _letters())
+def _has_glyph(letter: str) -> bool:
+    return any(ord(letter) in letters for letters in _font_charmaps())
 
 
 @cache
-def _letters() -> tuple[frozenset[int], ...]:
+def _font_charmaps() -> tuple[frozenset[int], ...]:
     from matplotlib import font_manager
 
     fonts: Any = font_manager  # its stubs are incomplete
     return tuple(
         frozenset(fonts.get_font(fonts.findfont(fonts.FontProperties(family=[face]))).get_charmap())
-        for face in faces()
+        for face in font_families()
     )

@@ -10,25 +10,25 @@ from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import answers_at
 from evalui.report.charts.common import (
     COLOURS,
-    FEW,
+    MIN_QUESTIONS,
     NEUTRAL,
     annotate,
     layout,
     share_axis,
     share_limit,
 )
-from evalui.report.numbers import count, figure, percent, span
+from evalui.report.numbers import count, format_range, format_value, percent
 from evalui.scoring.position_bias.counts import PositionTable
-from evalui.scoring.statistics.intervals import wilson
+from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import LETTERS, Language
 
-_DARKEST = 0.75  # this share gets the full colour in every chart, so that charts compare
+_FULL_COLOUR_SHARE = 0.75  # this share gets the full colour in every chart, so that charts compare
 # One hue over the page's own surface. At four fifths of the full blue the page's ink keeps 4.5:1
 # in the light and in the dark theme.
 _BLUES = [[0, "rgba(0,114,178,.06)"], [1, "rgba(0,114,178,.8)"]]
 _GREYS = [[0, "rgba(128,134,139,.15)"], [1, "rgba(128,134,139,.15)"]]
-_APART = 0.25  # columns between the letters and what is no letter
-_APART_LEVELS = 0.06  # between two lines whose words would touch
+_OUTCOME_GAP = 0.25  # columns between the letters and what is no letter
+_OUTCOME_LEVELS_GAP = 0.06  # between two lines whose words would touch
 _CELL, _BARS = 48, 72  # pixels of a row, and of the bars below
 
 
@@ -44,19 +44,19 @@ def confusion(table: PositionTable, language: Language, *, colour: str = COLOURS
         others["tied-column"] = table.tied
     columns = [localized(key, language) for key in others]
     chart = go.Figure()
-    letters = _Block(list(LETTERS[:size]), tuple(range(size)), 0.0, table.counts)
-    few = {gold for gold in range(size) if _questions(table, gold) < FEW}
+    letters = _ColumnBlock(list(LETTERS[:size]), tuple(range(size)), 0.0, table.counts)
+    few = {gold for gold in range(size) if _questions(table, gold) < MIN_QUESTIONS}
     for scale, rows in ((_BLUES, set(range(size)) - few), (_GREYS, few)):
         if rows:
             _cells(chart, table, letters, (scale, rows), language)
     rest = tuple(zip(*others.values(), strict=True))
-    beside = _Block(columns, tuple(map(_outcome, others)), size + _APART, rest)
+    beside = _ColumnBlock(columns, tuple(map(_outcome, others)), size + _OUTCOME_GAP, rest)
     _cells(chart, table, beside, (_GREYS, set(range(size))), language)
     for slot in range(size):
         _outline(chart, slot)
     _picks(chart, table, colour, language)
     layout(chart, height=104 + _CELL * size + _BARS)
-    _label_confusion(chart, size, columns, language)
+    _label_axes(chart, size, columns, language)
     heat = _CELL * size / (_CELL * size + _BARS)
     picks = max([table.chance, *(share.value for share in table.shares if share)])
     chart.update_layout(
@@ -91,14 +91,15 @@ def recall(table: PositionTable, language: Language, *, colour: str = COLOURS[0]
             "width": 6,
         },
         hovertemplate=[
-            f"{LETTERS[slot]}: {figure(share)} % ({span(share)}), n = {share.n}<extra></extra>"
+            f"{LETTERS[slot]}: {format_value(share)} % ({format_range(share)}), "
+            f"n = {share.n}<extra></extra>"
             for slot, share in found
         ],
     )
     for slot, share in found:
         annotate(
             chart,
-            f"<b>{figure(share)}</b>",
+            f"<b>{format_value(share)}</b>",
             x=slot,
             y=100 * share.high,
             yanchor="bottom",
@@ -106,9 +107,11 @@ def recall(table: PositionTable, language: Language, *, colour: str = COLOURS[0]
         )
     if found:
         mean = fmean(share.value for _, share in found)
-        if abs(mean - table.chance) > _APART_LEVELS:
-            _level(chart, 100 * mean, localized("mean", language, value=percent(round(mean, 2))))
-    _level(
+        if abs(mean - table.chance) > _OUTCOME_LEVELS_GAP:
+            _reference_line(
+                chart, 100 * mean, localized("mean", language, value=percent(round(mean, 2)))
+            )
+    _reference_line(
         chart, 100 * table.chance, localized("chance-line", language, value=percent(table.chance))
     )
     layout(chart, height=320)
@@ -123,13 +126,11 @@ def recall(table: PositionTable, language: Language, *, colour: str = COLOURS[0]
     return chart
 
 
-def _label_confusion(
-    chart: go.Figure, size: int, others: Sequence[str], language: Language
-) -> None:
+def _label_axes(chart: go.Figure, size: int, others: Sequence[str], language: Language) -> None:
     letters = [f"<b>{letter}</b>" for letter in LETTERS[:size]]
     chart.update_xaxes(
-        range=[-0.5, size + _APART + len(others) - 0.5],
-        tickvals=[*range(size), *(size + _APART + place for place in range(len(others)))],
+        range=[-0.5, size + _OUTCOME_GAP + len(others) - 0.5],
+        tickvals=[*range(size), *(size + _OUTCOME_GAP + place for place in range(len(others)))],
         ticktext=[*letters, *others],
         title={"text": localized("picked", language)},
         side="top",
@@ -147,7 +148,7 @@ def _label_confusion(
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _ColumnBlock:
     """Columns side by side: what heads them, what they hold, where they begin, their counts."""
 
     heads: Sequence[str]
@@ -168,7 +169,7 @@ def _questions(table: PositionTable, gold: int) -> int:
 def _cells(
     chart: go.Figure,
     table: PositionTable,
-    block: _Block,
+    block: _ColumnBlock,
     look: tuple[Sequence[Sequence[object]], set[int]],
     language: Language,
 ) -> None:
@@ -185,7 +186,7 @@ def _cells(
         y=[place - 0.5 for place in range(table.n_options + 1)],
         z=shares,
         zmin=0,
-        zmax=_DARKEST,
+        zmax=_FULL_COLOUR_SHARE,
         colorscale=scale,
         showscale=False,
         xgap=3,
@@ -194,7 +195,7 @@ def _cells(
         texttemplate="%{text}",
         hovertext=[
             [
-                _told(table, gold, name, value, language)
+                _hover_text(table, gold, name, value, language)
                 for name, value in zip(block.heads, row, strict=True)
             ]
             for gold, row in enumerate(block.counts)
@@ -205,13 +206,13 @@ def _cells(
     )
 
 
-def _told(table: PositionTable, gold: int, picked: str, k: int, language: Language) -> str:
+def _hover_text(table: PositionTable, gold: int, picked: str, k: int, language: Language) -> str:
     """A cell in words; its range takes the orders of a question for one."""
     n = answers_at(table, gold)
     if not n:
         return ""
     questions = _questions(table, gold)
-    share = wilson(k / n * questions, questions)
+    share = wilson_interval(k / n * questions, questions)
     return localized(
         "cell-told",
         language,
@@ -219,8 +220,8 @@ def _told(table: PositionTable, gold: int, picked: str, k: int, language: Langua
         picked=picked,
         k=count(k),
         n=count(n),
-        value=figure(share),
-        span=span(share),
+        value=format_value(share),
+        span=format_range(share),
     )
 
 
@@ -246,12 +247,12 @@ def _picks(chart: go.Figure, table: PositionTable, colour: str, language: Langua
             "color": [colour if share.value > table.chance else NEUTRAL for _, share in shares]
         },
         hovertemplate=[
-            f"{LETTERS[slot]}: {figure(share)} % ({span(share)})<extra></extra>"
+            f"{LETTERS[slot]}: {format_value(share)} % ({format_range(share)})<extra></extra>"
             for slot, share in shares
         ],
     )
     for slot, share in shares:
-        printed = f"<b>{figure(share)} %</b>"
+        printed = f"<b>{format_value(share)} %</b>"
         annotate(chart, printed, x=slot, y=0, yref="y2", yanchor="top")
     for slot in range(table.n_options):
         chart.add_shape(
@@ -268,7 +269,7 @@ def _picks(chart: go.Figure, table: PositionTable, colour: str, language: Langua
         localized("all-picks", language)
         + "<br>"
         + localized("chance-line", language, value=percent(table.chance)),
-        x=table.n_options + _APART - 0.5,
+        x=table.n_options + _OUTCOME_GAP - 0.5,
         y=table.chance,
         yref="y2",
         xanchor="left",
@@ -276,6 +277,6 @@ def _picks(chart: go.Figure, table: PositionTable, colour: str, language: Langua
     )
 
 
-def _level(chart: go.Figure, height: float, text: str) -> None:
+def _reference_line(chart: go.Figure, height: float, text: str) -> None:
     chart.add_hline(y=height, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
     annotate(chart, text, x=1, xref="paper", xanchor="left", y=height, xshift=6)

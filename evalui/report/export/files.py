@@ -15,12 +15,12 @@ from evalui import __version__
 from evalui.errors import StoreError
 from evalui.registry import Registry
 from evalui.report.analyses.arena.figures import Arena
-from evalui.report.analyses.cost import expense_objects, expense_rows
+from evalui.report.analyses.cost import usage_objects, usage_rows
 from evalui.report.analyses.open_answers.figures import (
     ANSWERS,
     JUDGE,
     AnswerPair,
-    paired,
+    compare_answers,
     rating_cells,
 )
 from evalui.report.analyses.people.figures import human_arenas, vote_lines
@@ -43,12 +43,12 @@ from evalui.report.export.people_tables import people_tables
 from evalui.report.export.spreadsheets import csv_bytes, xlsx_bytes
 from evalui.report.export.tables import frame, tables
 from evalui.report.render.html import html, html_and_pictures
-from evalui.scoring.arena.verdicts import PANEL
+from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Language
 
 # A fixed date: the same report gives the same archive, byte for byte.
 _DATE = (1980, 1, 1, 0, 0, 0)
-_WRITERS: Registry[Callable[[Report, Language], bytes]] = Registry("export format")
+_EXPORTERS: Registry[Callable[[Report, Language], bytes]] = Registry("export format")
 # The text figures in which models are compared two by two.
 _COMPARED = ("rouge-1-f", "rouge-l-f", "rouge-l-r", "bleu-4", "exact_match", "token_f1")
 
@@ -66,7 +66,7 @@ FORMATS: Mapping[str, str] = {
 
 def write(report: Report, extension: str, language: Language) -> bytes:
     """The report as a file; raises `UnknownName` if `extension` is none of `FORMATS`."""
-    return _WRITERS[extension](report, language)
+    return _EXPORTERS[extension](report, language)
 
 
 def write_csv(report: Report, language: Language) -> bytes:
@@ -102,7 +102,7 @@ def write_json(report: Report, language: Language) -> bytes:
     if report.left_out:
         whole["left_out"] = [asdict(each) for each in report.left_out]
     if report.expenses:
-        whole["expenses"] = expense_objects(report.expenses)
+        whole["expenses"] = usage_objects(report.expenses)
     return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
 
 
@@ -191,11 +191,11 @@ def _lines(objects: Iterable[JsonObject]) -> Iterator[str]:
 
 def _judges(report: Report) -> list[Arena]:
     # The panel's verdicts are made of its judges'.
-    return [arena for arena in report.arenas if arena.by != PANEL]
+    return [arena for arena in report.arenas if arena.by != PANEL_NAME]
 
 
 def _pairs(report: Report) -> list[AnswerPair]:
-    return [pair for figure in _COMPARED for pair in paired(report.results, figure)]
+    return [pair for figure in _COMPARED for pair in compare_answers(report.results, figure)]
 
 
 def _tables(report: Report) -> dict[str, pd.DataFrame]:
@@ -208,7 +208,7 @@ def _tables(report: Report) -> dict[str, pd.DataFrame]:
         people=human_arenas(report.people),
     )
     frames |= people_tables(report.people)
-    frames["expenses"] = frame(expense_rows(report.expenses))
+    frames["expenses"] = frame(usage_rows(report.expenses))
     return {name: found for name, found in frames.items() if len(found)}
 
 
@@ -222,7 +222,7 @@ def _portable(spec: str) -> dict[str, Any]:
     files = {Path(path) for source in (*datasets, *answers) for path in _paths(source)}
     keys: dict[str, str] = {}
     for source in (*datasets, *answers):
-        short = [_bare(Path(path), files) for path in _paths(source)]
+        short = [_shortest_unique_name(Path(path), files) for path in _paths(source)]
         # Answers name a dataset without a name by its files.
         keys[", ".join(_paths(source))] = ", ".join(short)
         if short:
@@ -238,7 +238,7 @@ def _paths(source: Mapping[str, Any]) -> list[str]:
     return [paths] if isinstance(paths, str) else paths
 
 
-def _bare(path: Path, files: Collection[Path]) -> str:
+def _shortest_unique_name(path: Path, files: Collection[Path]) -> str:
     """The name of a file, after as many of its folders as no other of the files has before it."""
     others = [other.parts for other in files if other != path]
     parts = path.relative_to(path.anchor).parts
@@ -264,9 +264,9 @@ _LINES: Mapping[str, Callable[[Report], Iterator[str]]] = {
     "votes": people_lines,
 }
 
-_WRITERS.register("csv")(write_csv)
-_WRITERS.register("xlsx")(write_xlsx)
-_WRITERS.register("json")(write_json)
-_WRITERS.register("md")(write_markdown)
-_WRITERS.register("html")(html)
-_WRITERS.register("zip")(write_zip)
+_EXPORTERS.register("csv")(write_csv)
+_EXPORTERS.register("xlsx")(write_xlsx)
+_EXPORTERS.register("json")(write_json)
+_EXPORTERS.register("md")(write_markdown)
+_EXPORTERS.register("html")(html)
+_EXPORTERS.register("zip")(write_zip)

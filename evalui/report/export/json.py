@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from evalui.report.analyses.overview.groups import Group
+from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.export.bias_json import (
     JsonObject,
@@ -12,24 +12,24 @@ from evalui.report.export.bias_json import (
     percent,
     percent_range,
 )
-from evalui.scoring.choice.answer_format import FormatFigures, ReadingFigures
-from evalui.scoring.choice.circular import label
+from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
+from evalui.scoring.choice.circular import variant_label
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, CellResult, Trial
 
 __all__ = [
     "JsonObject",
-    "all_figures",
+    "all_metrics_object",
+    "cell_identity",
     "cell_object",
-    "described",
-    "figures",
+    "metrics_object",
     "percent",
     "percent_range",
     "trial_objects",
 ]
 
 
-def figures(summary: Summary) -> JsonObject:
+def metrics_object(summary: Summary) -> JsonObject:
     """All figures of a cell: OpenCompass's under its names first, then ours."""
     ranges = {
         "acc_origin": summary.accuracy,
@@ -61,9 +61,9 @@ def figures(summary: Summary) -> JsonObject:
     }
 
 
-def all_figures(summary: Summary) -> JsonObject:
-    """`figures`, then everything known of option bias, clusters and calibration."""
-    return figures(summary) | {
+def all_metrics_object(summary: Summary) -> JsonObject:
+    """`metrics_object`, then everything known of option bias, clusters and calibration."""
+    return metrics_object(summary) | {
         "clusters": clusters_object(summary.clustered) if summary.clustered else None,
         "label_mass": mass_object(mass) if (mass := summary.bias and summary.bias.mass) else None,
         "bias": [
@@ -75,16 +75,16 @@ def all_figures(summary: Summary) -> JsonObject:
 
 def cell_object(summary: Summary) -> JsonObject:
     """A cell with everything known of it."""
-    return described(summary.cell) | {
+    return cell_identity(summary.cell) | {
         "orders": summary.cell.pattern,
         "signature": summary.cell.signature,
         "state": summary.state,
         "error": summary.error,
-        "figures": all_figures(summary),
+        "figures": all_metrics_object(summary),
     }
 
 
-def described(cell: Cell) -> JsonObject:
+def cell_identity(cell: Cell) -> JsonObject:
     """Which cell it is."""
     return {"dataset": cell.dataset, "model": cell.model, "mode": cell.label}
 
@@ -94,14 +94,14 @@ def trial_objects(result: CellResult) -> Iterator[JsonObject]:
     for trial in result.trials:
         sample = result.samples[trial.sample_id]
         yield {
-            **described(result.cell),
+            **cell_identity(result.cell),
             "id": trial.sample_id,
             "subject": sample.subject,
             "question": sample.question,
             "options": list(sample.choices),
             "answer": LETTERS[sample.target] if isinstance(sample.target, int) else sample.target,
             "permutation": list(trial.variant.permutation),
-            "order": label(trial.variant),
+            "order": variant_label(trial.variant),
             **_answer(trial),
             "headline": trial.headline,
             "readings": {
@@ -122,7 +122,7 @@ def _answer(trial: Trial) -> JsonObject:
     """What the model gave: a reply, or probabilities by slot, or a score per option."""
     if trial.scores:
         scores = {name: list(values) for name, values in trial.scores.items()}
-        return {"scores": scores, "merged_seams": trial.merged_seams}
+        return {"scores": scores, "merged_seams": trial.merged_boundaries}
     if trial.mass is None:
         return {"reply": trial.reply}
     # An empty tuple stands for no probability on any label.
@@ -130,7 +130,7 @@ def _answer(trial: Trial) -> JsonObject:
     return {"probabilities": list(shares), "label_mass": trial.mass, "top_token": trial.reply}
 
 
-def _reading(found: ReadingFigures) -> JsonObject:
+def _reading(found: ReadingMetrics) -> JsonObject:
     return {
         "accuracy": 100 * found.accuracy.value,
         "range": percent_range(found.accuracy),
@@ -140,13 +140,13 @@ def _reading(found: ReadingFigures) -> JsonObject:
     }
 
 
-def _format(form: FormatFigures) -> JsonObject:
+def _format(form: FormatMetrics) -> JsonObject:
     return {
-        "gap": percent(form.gap),
+        "gap": percent(form.format_gap),
         "label_mass": form.mass,
         "answered_by_number": form.index_hits,
         "letter_and_text_conflict": form.label_text_conflicts,
-        "merged_seams": form.merged_seams,
+        "merged_seams": form.merged_boundaries,
         "truncated": form.truncated,
         "near_ties": form.near_ties,
     }
@@ -168,7 +168,7 @@ def _positions(table: PositionTable) -> JsonObject:
     }
 
 
-def _group(group: Group) -> JsonObject:
+def _group(group: SubjectGroup) -> JsonObject:
     means: Mapping[str, JsonObject] = (
         {"figures": dict(group.micro)}
         if group.kind == "subject"

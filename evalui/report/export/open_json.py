@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalui.report.analyses.arena.figures import Arena, Standing
-from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary, Rated
-from evalui.report.export.json import JsonObject, described, percent, percent_range
-from evalui.scoring.arena.agreement import Agreement
-from evalui.scoring.arena.battles import Tally, WinMatrix
-from evalui.scoring.arena.bradley_terry import Connection, Rating
-from evalui.scoring.arena.categories import Comparisons, Dimension
-from evalui.scoring.arena.verdicts import Reliability
+from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary, JudgeRating
+from evalui.report.export.json import JsonObject, cell_identity, percent, percent_range
+from evalui.scoring.arena.agreement import RaterAgreement
+from evalui.scoring.arena.battles import BattleTally, WinMatrix
+from evalui.scoring.arena.bradley_terry import Connectivity, Rating
+from evalui.scoring.arena.categories import CategoryTable, JudgementCounts
+from evalui.scoring.arena.verdicts import JudgeReliability
 from evalui.types import CellResult, Interval, Outcome, Trial, Verdict
 
 # A winner as battles name it, see `report.battles`.
@@ -24,7 +24,7 @@ WINNERS: Mapping[Outcome, str] = {
 def answers_object(summary: AnswerSummary) -> JsonObject:
     """A cell of answers with all its figures; a judge's marks stay on its own scale."""
     corpus = summary.corpus
-    return described(summary.cell) | {
+    return cell_identity(summary.cell) | {
         "signature": summary.cell.signature,
         "state": summary.state,
         "error": summary.error,
@@ -33,7 +33,7 @@ def answers_object(summary: AnswerSummary) -> JsonObject:
             "n": summary.n,
             "compared": summary.compared,
             "empty": summary.empty,
-            "cut": summary.cut,
+            "cut": summary.truncated,
             "median_length": summary.length,
             "means": {name: percent(mean) for name, mean in summary.means.items()},
             "ranges": {name: percent_range(mean) for name, mean in summary.means.items()},
@@ -45,7 +45,7 @@ def answers_object(summary: AnswerSummary) -> JsonObject:
             }
             if corpus
             else None,
-            "rated": [_rated(one) for one in summary.rated],
+            "rated": [_rating_object(one) for one in summary.ratings],
         },
     }
 
@@ -96,7 +96,7 @@ def arena_object(arena: Arena) -> JsonObject:
     }
 
 
-def agreement_object(agreement: Agreement) -> JsonObject:
+def agreement_object(agreement: RaterAgreement) -> JsonObject:
     """How far raters agree; kappa is no share and stays as it is."""
     kappa = agreement.kappa
     return {
@@ -113,7 +113,7 @@ def answer_objects(result: CellResult) -> Iterator[JsonObject]:
     for trial in result.trials:
         sample = result.samples[trial.sample_id]
         yield {
-            **described(result.cell),
+            **cell_identity(result.cell),
             "id": trial.sample_id,
             "question": sample.question,
             "references": list(sample.references),
@@ -134,7 +134,7 @@ def rating_objects(result: CellResult) -> Iterator[JsonObject]:
             "judge": result.cell.model,
             "model": result.contestants[trial.variant.permutation[0]].name,
             "question": trial.sample_id,
-            **mark(trial),
+            **rating_value(trial),
             "rule": trial.reading.rule,
             "reply": trial.reply,
             "injected": any(trial.scores.get("injected", ())),
@@ -142,7 +142,7 @@ def rating_objects(result: CellResult) -> Iterator[JsonObject]:
         }
 
 
-def mark(trial: Trial) -> JsonObject:
+def rating_value(trial: Trial) -> JsonObject:
     """The mark on its own scale: "rating" from 1 to 10, "correct" 0 or 1."""
     return {name: trial.scores.get(name, (None,))[0] for name in ("rating", "correct")}
 
@@ -181,10 +181,10 @@ def _duel(arena: Arena, verdict: Verdict) -> JsonObject:
     }
 
 
-def _rated(rated: Rated) -> JsonObject:
+def _rating_object(rated: JudgeRating) -> JsonObject:
     mean = rated.mean
     return {
-        "by": rated.by,
+        "by": rated.judge,
         "scale": rated.scale,
         "mean": mean.value if mean else None,
         "range": [mean.low, mean.high] if mean else None,
@@ -209,9 +209,14 @@ def _standing(standing: Standing) -> JsonObject:
     }
 
 
-def tally_object(tally: Tally) -> JsonObject:
+def tally_object(tally: BattleTally) -> JsonObject:
     """Counts of battles, then shares of them."""
-    counts = {"win": tally.win, "both": tally.both, "neither": tally.neither, "lose": tally.lose}
+    counts = {
+        "win": tally.win,
+        "both": tally.both_good,
+        "neither": tally.both_bad,
+        "lose": tally.lose,
+    }
     return {
         "n": tally.n,
         **counts,
@@ -247,11 +252,11 @@ def matrix_object(matrix: WinMatrix) -> JsonObject:
     }
 
 
-def _connection(connection: Connection) -> JsonObject:
+def _connection(connection: Connectivity) -> JsonObject:
     return {
-        "finite": connection.finite,
+        "finite": connection.has_finite_ratings,
         "components": _lists(connection.components),
-        "islands": _lists(connection.islands),
+        "islands": _lists(connection.disconnected_groups),
         "unbeaten": list(connection.unbeaten),
         "winless": list(connection.winless),
     }
@@ -261,7 +266,7 @@ def _lists(groups: Sequence[Sequence[str]]) -> list[list[str]]:
     return [list(group) for group in groups]
 
 
-def _dimension(dimension: Dimension) -> JsonObject:
+def _dimension(dimension: CategoryTable) -> JsonObject:
     return {
         "kind": dimension.kind,
         "name": dimension.name,
@@ -272,7 +277,7 @@ def _dimension(dimension: Dimension) -> JsonObject:
     }
 
 
-def _comparisons(head: Comparisons) -> JsonObject:
+def _comparisons(head: JudgementCounts) -> JsonObject:
     return {
         "total": head.total,
         "extracted": head.extracted,
@@ -286,13 +291,13 @@ def _share(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _reliability(found: Reliability) -> JsonObject:
+def _reliability(found: JudgeReliability) -> JsonObject:
     shares: Mapping[str, Interval | None] = {
         "unreadable": found.unreadable,
-        "changed_with_order": found.flips,
-        "first": found.first,
-        "longer": found.longer,
-        "lists": found.lists,
+        "changed_with_order": found.flip_rate,
+        "first": found.first_wins,
+        "longer": found.longer_wins,
+        "lists": found.more_items_wins,
     }
     return {
         "n": found.n,

@@ -14,15 +14,15 @@ from evalui.report.analyses.open_answers.figures import (
     AnswerSummary,
     rating_cells,
 )
-from evalui.report.analyses.people.disagreements import Item, items, seen_from
-from evalui.report.export.open_json import WINNERS, mark
+from evalui.report.analyses.people.disagreements import JudgedDuel, judged_duels, outcome_for
+from evalui.report.export.open_json import WINNERS, rating_value
 from evalui.report.export.tables import TableRow, cell_columns, frame, interval_columns
-from evalui.scoring.arena.battles import Tally
+from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
-from evalui.scoring.arena.verdicts import PANEL
+from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import CellResult, Duel, Trial, Verdict
 
-_BETWEEN = "\n\n"  # between the turns of one answer, and between references
+_SEPARATOR = "\n\n"  # between the turns of one answer, and between references
 
 
 def open_tables(
@@ -79,7 +79,10 @@ def answer_pairs(pairs: Sequence[AnswerPair]) -> pd.DataFrame:
 def standings(arenas: Sequence[Arena]) -> pd.DataFrame:
     """A row per model of each arena, the best first: counts, Elo, ratings, ranks."""
     return frame(
-        _arena_columns(arena) | {"place": place} | _standing_row(standing) | _signed(arena)
+        _arena_columns(arena)
+        | {"place": place}
+        | _standing_row(standing)
+        | _signature_column(arena)
         for arena in arenas
         for place, standing in enumerate(arena.standings, start=1)
     )
@@ -91,7 +94,7 @@ def dimensions(arenas: Sequence[Arena]) -> pd.DataFrame:
         _arena_columns(arena)
         | {"kind": dimension.kind, "dimension": dimension.name, "model": model}
         | _tally_columns(tally)
-        | _signed(arena)
+        | _signature_column(arena)
         for arena in arenas
         for dimension in arena.dimensions
         for model, tally in dimension.tallies.items()
@@ -128,9 +131,9 @@ def verdicts(arenas: Sequence[Arena]) -> pd.DataFrame:
             "injected": verdict.injected,
             "reply": verdict.reply,
         }
-        | _signed(arena)
+        | _signature_column(arena)
         for arena in arenas
-        if arena.by != PANEL
+        if arena.by != PANEL_NAME
         for verdict in arena.verdicts
     )
 
@@ -144,7 +147,7 @@ def ratings(results: Sequence[CellResult]) -> pd.DataFrame:
             "model": result.contestants[trial.variant.permutation[0]].name,
             "id": trial.sample_id,
             "question": result.samples[trial.sample_id].question,
-            **mark(trial),
+            **rating_value(trial),
             "rule": trial.reading.rule,
             "reply": trial.reply,
             "signature": result.cell.signature,
@@ -171,9 +174,9 @@ def _reply_row(result: CellResult, trial: Trial) -> TableRow:
         | {"id": sample.id, "subject": sample.subject}
         | {name: sample.metadata.get(name, "") for name in ("language", "capability")}
         | {"file": sample.metadata.get("file", ""), "line": sample.metadata.get("line", "")}
-        | {"question": _BETWEEN.join((sample.question, *sample.follow_ups))}
-        | {"references": _BETWEEN.join(sample.references)}
-        | {"reply": _BETWEEN.join(trial.turns) or trial.reply, "rule": trial.reading.rule}
+        | {"question": _SEPARATOR.join((sample.question, *sample.follow_ups))}
+        | {"references": _SEPARATOR.join(sample.references)}
+        | {"reply": _SEPARATOR.join(trial.turns) or trial.reply, "rule": trial.reading.rule}
         | {name: 100 * values[0] for name, values in trial.scores.items()}
         | {"truncated": trial.truncated, "signature": result.cell.signature}
     )
@@ -186,7 +189,7 @@ def _answers_row(summary: AnswerSummary) -> TableRow:
         "n": summary.n,
         "compared": summary.compared,
         "empty": summary.empty,
-        "cut": summary.cut,
+        "cut": summary.truncated,
         "median_length": summary.length,
     }
     for name, mean in summary.means.items():
@@ -194,9 +197,9 @@ def _answers_row(summary: AnswerSummary) -> TableRow:
     if corpus := summary.corpus:
         row |= {"corpus_bleu": corpus.bleu, "corpus_bleu_signature": corpus.bleu_signature}
         row |= {"corpus_chrf": corpus.chrf, "corpus_chrf_signature": corpus.chrf_signature}
-    for rated in summary.rated:
+    for rated in summary.ratings:
         mean = rated.mean
-        name = f"{rated.scale}_by_{rated.by}"
+        name = f"{rated.scale}_by_{rated.judge}"
         row |= {name: mean and mean.value, f"{name}_n": rated.n}
         row |= {f"{name}_low": mean and mean.low, f"{name}_high": mean and mean.high}
         row |= {f"{name}_unscored": rated.unscored}
@@ -208,7 +211,7 @@ def _arena_columns(arena: Arena) -> TableRow:
     return {"dataset": arena.dataset, "judge": arena.by}
 
 
-def _signed(arena: Arena) -> TableRow:
+def _signature_column(arena: Arena) -> TableRow:
     return {"signature": arena.signature}
 
 
@@ -239,12 +242,12 @@ def _rating_columns(name: str, rating: Rating | None) -> TableRow:
     }
 
 
-def _tally_columns(tally: Tally) -> TableRow:
+def _tally_columns(tally: BattleTally) -> TableRow:
     return {
         "n": tally.n,
         "win": tally.win,
-        "both": tally.both,
-        "neither": tally.neither,
+        "both": tally.both_good,
+        "neither": tally.both_bad,
         "lose": tally.lose,
         "win_percent": 100 * tally.win / tally.n,
         "tie_percent": 100 * tally.tie / tally.n,
@@ -267,7 +270,7 @@ def _matrix_rows(arena: Arena) -> Iterator[TableRow]:
             | {"battles": matrix.battles[row][column], "wins": matrix.wins[row][column]}
             | {"ties": matrix.ties[row][column]}
             | interval_columns("share_of_points", share)
-            | _signed(arena)
+            | _signature_column(arena)
         )
 
 
@@ -275,10 +278,10 @@ def _reliability_row(arena: Arena) -> TableRow:
     found, head, agreement = arena.reliability, arena.comparisons, arena.agreement
     shares = {
         "unreadable": found.unreadable,
-        "changed_with_order": found.flips,
-        "first": found.first,
-        "longer": found.longer,
-        "lists": found.lists,
+        "changed_with_order": found.flip_rate,
+        "first": found.first_wins,
+        "longer": found.longer_wins,
+        "lists": found.more_items_wins,
     }
     row = _arena_columns(arena) | {
         "judges": ", ".join(arena.judges),
@@ -308,19 +311,22 @@ def _reliability_row(arena: Arena) -> TableRow:
 
 def _duel_rows(arena: Arena) -> Iterator[TableRow]:
     answers = {one.name: one.answers for one in arena.contestants}
-    for item in items(arena):
+    for item in judged_duels(arena):
         sample, first, second = arena.samples[item.duel.sample_id], *_sides(item.duel)
         yield (
             _arena_columns(arena)
             | {"id": sample.id, "question": sample.question}
             | {name: sample.metadata.get(name, "") for name in ("language", "capability")}
-            | {"references": _BETWEEN.join(sample.references)}
+            | {"references": _SEPARATOR.join(sample.references)}
             | {"model_a": first, "model_b": second}
-            | {"a_first": _winner(item, item.there), "b_first": _winner(item, item.back)}
+            | {
+                "a_first": _winner(item, item.original_order),
+                "b_first": _winner(item, item.swapped_order),
+            }
             | {"counts_as": item.outcome and WINNERS[item.outcome], "flipped": item.flipped}
-            | {"answer_a": _BETWEEN.join(answers[first].get(sample.id, ()))}
-            | {"answer_b": _BETWEEN.join(answers[second].get(sample.id, ()))}
-            | _signed(arena)
+            | {"answer_a": _SEPARATOR.join(answers[first].get(sample.id, ()))}
+            | {"answer_b": _SEPARATOR.join(answers[second].get(sample.id, ()))}
+            | _signature_column(arena)
         )
 
 
@@ -328,6 +334,6 @@ def _sides(duel: Duel) -> tuple[str, str]:
     return duel.model_a, duel.model_b
 
 
-def _winner(item: Item, verdict: Verdict | None) -> str | None:
-    outcome = seen_from(item.duel, verdict) if verdict else None
+def _winner(item: JudgedDuel, verdict: Verdict | None) -> str | None:
+    outcome = outcome_for(item.duel, verdict) if verdict else None
     return outcome and WINNERS[outcome]

@@ -6,8 +6,8 @@ from evalui.report.analyses.people.disagreements import Disagreement
 from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.export.json import JsonObject, percent, percent_range
 from evalui.report.export.open_json import WINNERS, agreement_object, arena_object
-from evalui.scoring.arena.agreement import Voter
-from evalui.scoring.arena.prediction_powered import PoweredRate
+from evalui.scoring.arena.agreement import VoterAgreement
+from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.types import Interval
 
 
@@ -18,48 +18,51 @@ def people_object(figures: PeopleFigures) -> JsonObject:
         "judge": figures.judged.by or None,
         "votes": figures.votes,
         "people": figures.people,
-        "strangers": figures.strangers,
-        "arena": arena_object(figures.human) if figures.human else None,
+        "strangers": figures.unmatched_votes,
+        "arena": arena_object(figures.human_arena) if figures.human_arena else None,
         "agreement": agreement_object(figures.agreement) if figures.agreement else None,
         "each": [
-            {"person": person, **agreement_object(found)} for person, found in figures.each.items()
+            {"person": person, **agreement_object(found)}
+            for person, found in figures.by_person.items()
         ],
         "between": [
             {"first": first, "second": second, **agreement_object(found)}
-            for (first, second), found in figures.between.items()
+            for (first, second), found in figures.between_people.items()
         ],
         "voters": [_voter(voter) for voter in figures.voters],
-        "powered": [_powered(pair, rate) for pair, rate in figures.powered.items() if rate.people],
+        "powered": [
+            _powered(pair, rate) for pair, rate in figures.prediction_powered.items() if rate.human
+        ],
         "disagreements": [_disagreement(one) for one in figures.disagreements],
     }
 
 
-def _voter(voter: Voter) -> JsonObject:
+def _voter(voter: VoterAgreement) -> JsonObject:
     return {
         "person": voter.name,
         "n": voter.n,
         "as_most_others": percent(voter.agreement),
         "range": percent_range(voter.agreement) if voter.agreement else None,
-        "others": None if voter.others is None else 100 * voter.others,
+        "others": None if voter.others_agreement is None else 100 * voter.others_agreement,
         "p": voter.p,
         "outlier": voter.outlier,
     }
 
 
-def _powered(pair: tuple[str, str], rate: PoweredRate) -> JsonObject:
+def _powered(pair: tuple[str, str], rate: PredictionPoweredRate) -> JsonObject:
     rates: Mapping[str, Interval | None] = {
         "judge": rate.judge,
-        "people": rate.people,
-        "powered": rate.powered,
+        "people": rate.human,
+        "powered": rate.combined,
     }
     return {
         "first": pair[0],
         "second": pair[1],
         "pairs": rate.judge.n,
-        "voted": rate.people.n if rate.people else 0,
+        "voted": rate.human.n if rate.human else 0,
         **{name: percent(share) for name, share in rates.items()},
         "ranges": {name: percent_range(share) for name, share in rates.items() if share},
-        "weight": rate.weight,
+        "weight": rate.lambda_weight,
     }
 
 

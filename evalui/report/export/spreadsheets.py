@@ -19,14 +19,14 @@ _CELL_LIMIT = 32_767
 _ROW_LIMIT = 1_048_576
 
 
-def harmless(text: str) -> str:
+def escape_formula(text: str) -> str:
     """The text with an apostrophe in front if a spreadsheet might run it."""
     return "'" + text if text.startswith(_FORMULA) else text
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """The frame as UTF-8 CSV with a byte order mark, without which Excel garbles Chinese."""
-    text = _harmless_frame(frame).to_csv(index=False, lineterminator="\r\n")
+    text = _escape_frame(frame).to_csv(index=False, lineterminator="\r\n")
     return text.encode("utf-8-sig", errors="backslashreplace")
 
 
@@ -50,18 +50,18 @@ def xlsx_bytes(tables: Mapping[str, pd.DataFrame], signatures: Sequence[str]) ->
     return stream.getvalue()
 
 
-def _harmless_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.map(_harmless_value).rename(columns=harmless)
+def _escape_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.map(_escape_value).rename(columns=escape_formula)
 
 
-def _harmless_value(value: Any) -> Any:  # a cell of any type
-    return harmless(value) if isinstance(value, str) else value
+def _escape_value(value: Any) -> Any:  # a cell of any type
+    return escape_formula(value) if isinstance(value, str) else value
 
 
 def _cell(sheet: Any, value: Any) -> Any:  # openpyxl has no types
     if not isinstance(value, str):
         return None if pd.isna(value) else value
-    text = _fitting(harmless(_UNPRINTABLE.sub("\ufffd", value)))
+    text = _truncated(escape_formula(_UNPRINTABLE.sub("\ufffd", value)))
     return _as_text(sheet, text) if text.startswith("#") else text
 
 
@@ -78,12 +78,12 @@ def _head(sheet: Any, name: str) -> Any:
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
 
-    cell = WriteOnlyCell(sheet, _fitting(harmless(_UNPRINTABLE.sub("\ufffd", name))))
+    cell = WriteOnlyCell(sheet, _truncated(escape_formula(_UNPRINTABLE.sub("\ufffd", name))))
     cell.font = Font(bold=True)
     return cell
 
 
-def _fitting(text: str) -> str:
+def _truncated(text: str) -> str:
     if len(text) <= _CELL_LIMIT:
         return text
     note = f" […{len(text)} characters, all of them in the CSV file]"

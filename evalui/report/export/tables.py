@@ -11,7 +11,7 @@ import pandas as pd
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.export.bias_json import JsonObject, bias_object, pair_object
-from evalui.scoring.choice.circular import label
+from evalui.scoring.choice.circular import variant_label
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, CellResult, Interval, Sample, Trial
 
@@ -103,7 +103,7 @@ def confusion(summaries: Sequence[Summary]) -> pd.DataFrame:
 def bias(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per cell and number of options: unevenness, tests, agreement, priors, calibration."""
     return frame(
-        cell_columns(summary.cell) | flat(found) | {"signature": summary.cell.signature}
+        cell_columns(summary.cell) | flatten(found) | {"signature": summary.cell.signature}
         for summary in summaries
         for found in _strata(summary)
     )
@@ -123,12 +123,12 @@ def pairs(summaries: Sequence[Summary]) -> pd.DataFrame:
     )
 
 
-def flat(found: JsonObject) -> TableRow:
+def flatten(nested: JsonObject) -> TableRow:
     """The nested objects of a row as columns: `prior` {"pride_after"} becomes `pride_after`."""
     row: TableRow = {}
-    for name, value in found.items():
+    for name, value in nested.items():
         if isinstance(value, dict):
-            inner = flat(cast(JsonObject, value))
+            inner = flatten(cast(JsonObject, value))
             row |= {f"{name}_{k}" if name in _PREFIXED else k: v for k, v in inner.items()}
         elif name not in _NESTED and not isinstance(value, list):
             row[name] = value
@@ -158,7 +158,7 @@ def trial_row(cell: Cell, sample: Sample, trial: Trial) -> TableRow:
         "subject": sample.subject,
         "file": sample.metadata.get("file", ""),
         "line": sample.metadata.get("line", ""),
-        "order": label(trial.variant),
+        "order": variant_label(trial.variant),
         "question": sample.question,
         "options": "\n".join(f"{LETTERS[slot]}. {text}" for slot, text in enumerate(shown)),
         "answer": LETTERS[trial.target],
@@ -170,7 +170,7 @@ def trial_row(cell: Cell, sample: Sample, trial: Trial) -> TableRow:
         "reply": trial.reply,
         "label_mass": trial.mass,
         "truncated": trial.truncated,
-        "merged_seams": trial.merged_seams,
+        "merged_seams": trial.merged_boundaries,
     }
     for name, reading in trial.readings.items():
         row |= {f"{name}_choice": _letter(reading.choice), f"{name}_rule": reading.rule}
@@ -193,7 +193,7 @@ def _overview_row(summary: Summary) -> TableRow:
         | {"chance": _percent(summary.chance), "chance_robust": _percent(summary.chance_robust)}
         | interval_columns("readable", summary.readable)
         | {"unreadable": summary.unreadable, "tied": summary.ties}
-        | _form(summary)
+        | _format_columns(summary)
         | {"incomplete": len(summary.incomplete), "naming_options": len(summary.naming)}
         | {"duplicate_options": len(summary.duplicates)}
         | figures
@@ -201,16 +201,16 @@ def _overview_row(summary: Summary) -> TableRow:
     )
 
 
-def _form(summary: Summary) -> TableRow:
+def _format_columns(summary: Summary) -> TableRow:
     form = summary.format
     if form is None:
         return {}
     return {
-        "format_gap": _percent(form.gap and form.gap.value),
+        "format_gap": _percent(form.format_gap and form.format_gap.value),
         "label_mass": form.mass,
         "answered_by_number": form.index_hits,
         "letter_and_text_conflict": form.label_text_conflicts,
-        "merged_seams": form.merged_seams,
+        "merged_seams": form.merged_boundaries,
         "truncated": form.truncated,
         "near_ties": form.near_ties,
     }

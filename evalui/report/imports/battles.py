@@ -8,18 +8,23 @@ from pathlib import Path
 from evalui.errors import DataError
 from evalui.report.export.json import JsonObject
 from evalui.report.export.open_json import WINNERS, matrix_object
-from evalui.report.imports.predictions import Row, read_rows, shown
-from evalui.scoring.arena.battles import Battle, Tally, tallies, win_matrix
-from evalui.scoring.arena.bradley_terry import BradleyTerry, Connection, ranks, rate
+from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
+from evalui.scoring.arena.battles import Battle, BattleTally, tallies, win_matrix
+from evalui.scoring.arena.bradley_terry import (
+    BradleyTerry,
+    Connectivity,
+    fit_ratings,
+    rank_intervals,
+)
 from evalui.scoring.arena.elo import (
     K_FASTCHAT,
     K_OPENCOMPASS,
     PermutedElo,
-    interval,
-    permuted,
-    sequential,
+    elo_intervals,
+    permuted_elo,
+    sequential_elo,
 )
-from evalui.scoring.parsing.verdict import FORMATS, read_verdict
+from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS, read_verdict
 from evalui.types import Outcome
 
 _OUTCOMES: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
@@ -33,7 +38,7 @@ def score_battles(path: Path) -> list[str]:
         DataError: the first row that does not fit, by file and line.
     """
     battles = read_battles(path)
-    return [json.dumps(figures(battles), ensure_ascii=False, indent=2)]
+    return [json.dumps(battle_statistics(battles), ensure_ascii=False, indent=2)]
 
 
 def score_verdicts(path: Path) -> list[str]:
@@ -45,8 +50,10 @@ def score_verdicts(path: Path) -> list[str]:
     lines: list[str] = []
     for row in read_rows(path):
         form = _text(row, "format")
-        if form not in FORMATS:
-            raise DataError("row-format", place=row.place, format=form, known=", ".join(FORMATS))
+        if form not in PAIRWISE_FORMATS:
+            raise DataError(
+                "row-format", place=row.location, format=form, known=", ".join(PAIRWISE_FORMATS)
+            )
         read = read_verdict(form, _text(row, "reply"))
         verdict = None if read.outcome is None else _VERDICTS[read.outcome]
         lines.append(json.dumps({"verdict": verdict, "rule": read.rule}))
@@ -63,16 +70,16 @@ def read_battles(path: Path) -> tuple[Battle, ...]:
     for row in read_rows(path):
         battle = _battle(row)
         if battles and (battle.question is None) != (battles[0].question is None):
-            raise DataError("row-some-questions", place=row.place)
+            raise DataError("row-some-questions", place=row.location)
         battles.append(battle)
     return tuple(battles)
 
 
-def figures(battles: Sequence[Battle]) -> JsonObject:
+def battle_statistics(battles: Sequence[Battle]) -> JsonObject:
     """Everything known of the battles; shares in per cent, models in order of appearance."""
     counted = tallies(battles)
-    rated = rate(battles)
-    finite = rated.connection.finite
+    rated = fit_ratings(battles)
+    finite = rated.connection.has_finite_ratings
     return {
         "battles": len(battles),
         "table": {name: _table_row(tally) for name, tally in counted.items()},
@@ -80,14 +87,14 @@ def figures(battles: Sequence[Battle]) -> JsonObject:
         "win_matrix": matrix_object(win_matrix(battles)),
         "elo": {
             "finite": finite,
-            "k32": sequential(battles, K_OPENCOMPASS),
-            "k4": sequential(battles, K_FASTCHAT),
-            "permutations": _permutations(permuted(battles)),
-            "question_range": {name: list(ends) for name, ends in interval(battles).items()},
+            "k32": sequential_elo(battles, K_OPENCOMPASS),
+            "k4": sequential_elo(battles, K_FASTCHAT),
+            "permutations": _elo_permutations(permuted_elo(battles)),
+            "question_range": {name: list(ends) for name, ends in elo_intervals(battles).items()},
         },
         "bradley_terry": {
             "finite": finite,
-            "problem": None if finite else _problem(rated.connection),
+            "problem": None if finite else _rating_problem(rated.connection),
             "ratings": _ratings(rated, counted),
             "resampled": rated.unit,
             "units": rated.units,
@@ -95,7 +102,7 @@ def figures(battles: Sequence[Battle]) -> JsonObject:
             "resamples_finite": rated.resamples_finite,
             "seed": rated.seed,
             "components": [list(group) for group in rated.connection.components],
-            "islands": [list(group) for group in rated.connection.islands],
+            "islands": [list(group) for group in rated.connection.disconnected_groups],
             "unbeaten": list(rated.connection.unbeaten),
             "winless": list(rated.connection.winless),
             "ranks": _ranks(rated, counted),
@@ -103,48 +110,50 @@ def figures(battles: Sequence[Battle]) -> JsonObject:
     }
 
 
-def _battle(row: Row) -> Battle:
+def _battle(row: JsonlRow) -> Battle:
     model_a, model_b, winner = (_text(row, key) for key in ("model_a", "model_b", "winner"))
     if model_a == model_b:
-        raise DataError("row-itself", place=row.place, model=model_a)
+        raise DataError("row-itself", place=row.location, model=model_a)
     if winner not in _OUTCOMES:
-        raise DataError("row-winner", place=row.place, winner=winner, known=", ".join(_OUTCOMES))
+        raise DataError("row-winner", place=row.location, winner=winner, known=", ".join(_OUTCOMES))
     return Battle(model_a, model_b, _OUTCOMES[winner], _question(row))
 
 
-def _question(row: Row) -> str | None:
+def _question(row: JsonlRow) -> str | None:
     if "question" not in row.values:
         # Other keys may be there, but a misspelt id must not pass for a missing one.
         for key in get_close_matches("question", row.values, 1, 0.8):
-            raise DataError("row-unknown-key", place=row.place, key=key, meant="question")
+            raise DataError("row-unknown-key", place=row.location, key=key, meant="question")
         return None
     value = row.values["question"]
     if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
-        raise DataError("row-name", place=row.place, key="question", value=shown(value))
+        raise DataError(
+            "row-name", place=row.location, key="question", value=abbreviated_json(value)
+        )
     return str(value)
 
 
-def _text(row: Row, key: str) -> str:
+def _text(row: JsonlRow, key: str) -> str:
     value = row.text(key)
     # An empty reply is a reply; a model or winner without a name is none.
     if not value.strip() and key != "reply":
-        raise DataError("row-text", place=row.place, key=key, value=shown(value))
+        raise DataError("row-text", place=row.location, key=key, value=abbreviated_json(value))
     return value
 
 
-def _table_row(tally: Tally) -> JsonObject:
+def _table_row(tally: BattleTally) -> JsonObject:
     counts = {"W": tally.win, "T": tally.tie, "L": tally.lose, "NB": tally.not_bad}
     return {
         "n": tally.n,
         **counts,
         "percent": {name: 100 * count / tally.n for name, count in counts.items()},
-        "both": tally.both,
-        "neither": tally.neither,
+        "both": tally.both_good,
+        "neither": tally.both_bad,
         "win_rate": 100 * tally.win_rate,
     }
 
 
-def _permutations(elo: PermutedElo) -> JsonObject:
+def _elo_permutations(elo: PermutedElo) -> JsonObject:
     return {
         "k": elo.k,
         "runs": elo.runs,
@@ -154,7 +163,7 @@ def _permutations(elo: PermutedElo) -> JsonObject:
     }
 
 
-def _ratings(rated: BradleyTerry, names: Mapping[str, Tally]) -> JsonObject:
+def _ratings(rated: BradleyTerry, names: Mapping[str, BattleTally]) -> JsonObject:
     """Each model's rating with its interval, null for a model without a finite one."""
     return {
         name: {"rating": found.value, "low": found.low, "high": found.high}
@@ -164,15 +173,15 @@ def _ratings(rated: BradleyTerry, names: Mapping[str, Tally]) -> JsonObject:
     }
 
 
-def _ranks(rated: BradleyTerry, names: Mapping[str, Tally]) -> JsonObject:
+def _ranks(rated: BradleyTerry, names: Mapping[str, BattleTally]) -> JsonObject:
     """Each model's rank with its range, null for a model without a finite rating."""
-    found = ranks(rated)
+    found = rank_intervals(rated)
     return {
         name: {
-            "rank": rank.best,
+            "rank": rank.rank,
             "low": rank.low,
             "high": rank.high,
-            "with_leader": rank.with_leader,
+            "with_leader": rank.tied_with_leader,
         }
         if (rank := found.get(name))
         else None
@@ -180,9 +189,10 @@ def _ranks(rated: BradleyTerry, names: Mapping[str, Tally]) -> JsonObject:
     }
 
 
-def _problem(connection: Connection) -> str:
-    if len(connection.islands) > 1:
-        return f"No finite rating: {len(connection.islands)} groups of models never met each other."
+def _rating_problem(connection: Connectivity) -> str:
+    if len(connection.disconnected_groups) > 1:
+        groups = len(connection.disconnected_groups)
+        return f"No finite rating: {groups} groups of models never met each other."
     if connection.unbeaten:
         return f"No finite rating: {', '.join(connection.unbeaten)} never lost a point."
     if connection.winless:

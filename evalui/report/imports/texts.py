@@ -6,27 +6,29 @@ from pathlib import Path
 from typing import Any, cast
 
 from evalui.errors import DataError
-from evalui.report.imports.predictions import Row, read_rows, shown
-from evalui.scoring.text.metrics import mean, score
-from evalui.scoring.text.words import Splitters
+from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
+from evalui.scoring.text.metrics import mean_scores, score_text
+from evalui.scoring.text.words import WordTokenizers
 from evalui.text_tokenizers import words
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PredictionPair:
     """A written answer and the texts it is compared with, at least one."""
 
     prediction: str
     references: tuple[str, ...]
 
 
-def read_pairs(path: Path) -> tuple[Pair, ...]:
+def read_pairs(path: Path) -> tuple[PredictionPair, ...]:
     """The pairs of `{"prediction", "reference"}` rows; `reference` is a text or a list of texts.
 
     Raises:
         DataError: the first row that does not fit, by file and line.
     """
-    return tuple(Pair(row.text("prediction"), _references(row)) for row in read_rows(path))
+    return tuple(
+        PredictionPair(row.text("prediction"), _references(row)) for row in read_rows(path)
+    )
 
 
 def score_texts(path: Path, *, samples: bool) -> list[str]:
@@ -39,10 +41,10 @@ def score_texts(path: Path, *, samples: bool) -> list[str]:
         DataError: the first row that does not fit, by file and line.
     """
     pairs = read_pairs(path)
-    splitters = Splitters(words.chinese, words.english)
-    scores = [score(pair.prediction, pair.references, splitters) for pair in pairs]
+    splitters = WordTokenizers(words.tokenize_zh, words.tokenize_en)
+    scores = [score_text(pair.prediction, pair.references, splitters) for pair in pairs]
     empty = [not pair.prediction.strip() for pair in pairs]
-    metrics = mean(scores, empty=sum(empty))
+    metrics = mean_scores(scores, empty=sum(empty))
     told = {"n": metrics.n, "empty": metrics.empty} | dict(metrics.means)
     if not samples:
         return [json.dumps(told, indent=2)]
@@ -56,12 +58,12 @@ def score_texts(path: Path, *, samples: bool) -> list[str]:
     ]
 
 
-def _references(row: Row) -> tuple[str, ...]:
+def _references(row: JsonlRow) -> tuple[str, ...]:
     value = row.field("reference")
     found = cast("list[Any]", value) if isinstance(value, list) else [value]
     if not found:
-        raise DataError("row-no-reference", place=row.place)
+        raise DataError("row-no-reference", place=row.location)
     wrong = [each for each in found if not isinstance(each, str)]
     if wrong:
-        raise DataError("row-reference", place=row.place, value=shown(wrong[0]))
+        raise DataError("row-reference", place=row.location, value=abbreviated_json(wrong[0]))
     return tuple(found)

@@ -5,15 +5,15 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, Table
+from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, ReportTable
 from evalui.report.charts.paper import DARK, LIGHT
 from evalui.report.compile import Report, blocks
 from evalui.types import Language
 
 # A cell that holds a figure, and so belongs to the right.
 _FIGURE = re.compile(r"[+−-]?(US\$ )?[\d.]|N/A$|–$|< 0")
-_MANY = 7  # columns, above which a range may stand below its figure
-_SHARPER = 1.5625  # dots of a picture per pixel of a page
+_WIDE_TABLE_COLUMNS = 7  # columns, above which a range may stand below its figure
+_DOTS_PER_PIXEL = 1.5625  # dots of a picture per pixel of a page
 _STYLE = """
 :root { color-scheme: light dark; --bg: #F6F6F3; --surface: #FFFFFF; --sunken: #F0F0EC;
   --line: #E2E2DC; --strong: #8B8F8C; --ink: #1A1D1F; --ink-2: #4C5257; --ink-3: #666C71; }
@@ -101,7 +101,7 @@ def _element(block: Block) -> str:
             return f"{opening}{escape(block.text)}</p>" if block.text else ""
         case Bullets():
             return _bullets(block)
-        case Table():
+        case ReportTable():
             return _table(block)
         case Picture():
             return _picture(block)
@@ -109,21 +109,21 @@ def _element(block: Block) -> str:
 
 def _bullets(block: Bullets) -> str:
     items = "".join(f"<li>{escape(text)}</li>" for text in block.texts)
-    opening = '<ul class="signs">' if block.signs else "<ul>"
+    opening = '<ul class="signs">' if block.signatures else "<ul>"
     return f"{opening}{items}</ul>" if items else ""
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     right = [
         bool(table.rows) and place > 0 and all(_FIGURE.match(row[place]) for row in table.rows)
         for place in range(len(table.head))
     ]
     head = "".join(
-        f'<th scope="col"{_side(to_right)}>{escape(cell)}</th>'
+        f'<th scope="col"{_alignment(to_right)}>{escape(cell)}</th>'
         for cell, to_right in zip(table.head, right, strict=True)
     )
     rows = "\n".join(_row(row, right) for row in table.rows)
-    kind = "table wide" if len(table.head) > _MANY else "table"
+    kind = "table wide" if len(table.head) > _WIDE_TABLE_COLUMNS else "table"
     return (
         f'<div class="{kind}" tabindex="0"><table>\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody></table></div>"
@@ -133,13 +133,13 @@ def _table(table: Table) -> str:
 def _row(row: Sequence[str], right: Sequence[bool]) -> str:
     first = f'<th scope="row">{escape(row[0])}</th>'
     rest = "".join(
-        f"<td{_side(to_right)}>{_with_range(cell)}</td>"
+        f"<td{_alignment(to_right)}>{_with_range(cell)}</td>"
         for cell, to_right in zip(row[1:], right[1:], strict=True)
     )
     return f"<tr>{first}{rest}</tr>"
 
 
-def _side(right: bool) -> str:
+def _alignment(right: bool) -> str:
     return ' class="r"' if right else ""
 
 
@@ -151,7 +151,7 @@ def _with_range(cell: str) -> str:
 
 def _picture(picture: Picture) -> str:
     light, dark = (picture.draw(theme) for theme in (LIGHT, DARK))
-    wide = round(int.from_bytes(light[16:20]) / _SHARPER)  # where a PNG says its width
+    wide = round(int.from_bytes(light[16:20]) / _DOTS_PER_PIXEL)  # where a PNG says its width
     source = f'<source srcset="{_inline(dark)}" media="screen and (prefers-color-scheme: dark)">'
     image = f'<img src="{_inline(light)}" width="{wide}" alt="{escape(picture.alt)}">'
     return f'<figure tabindex="0"><picture>{source}{image}</picture></figure>'

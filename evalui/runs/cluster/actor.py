@@ -6,19 +6,19 @@ Errors do not travel as they are, since their sentences hold what cannot be sent
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.errors import EvaluiError, ModelError, Refused, Unreachable
+from evalui.errors import EvaluiError, ModelError, RequestRejected, Unreachable
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.base import Noted
+from evalui.models.base import HasLoadNotes
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.types import Ability, Request, Response
 
 _KINDS: Mapping[str, type[EvaluiError]] = {
-    kind.__name__: kind for kind in (ModelError, Refused, Unreachable)
+    kind.__name__: kind for kind in (ModelError, RequestRejected, Unreachable)
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RemoteFailure:
     """An error, told at the other end: its kind by name, its encoded sentence, and when to ask
     again.
     """
@@ -36,56 +36,56 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class ActorInfo:
     """What an actor says of the model it holds. `notes` are encoded sentences."""
 
     fingerprint: str
     abilities: frozenset[Ability]
     notes: tuple[str, ...] = ()
-    failure: Failure | None = None
+    failure: RemoteFailure | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ShardResult:
     """What became of a portion: (place in the portion, response), and why it broke off."""
 
     responses: tuple[tuple[int, Response], ...]
-    failure: Failure | None = None
+    failure: RemoteFailure | None = None
 
 
-class Holder:
+class ModelActor:
     """What runs inside an actor: it holds the model."""
 
     def __init__(self, entry: ModelEntry) -> None:
         self._model: Model | None = None
-        self._failure: Failure | None = None
+        self._failure: RemoteFailure | None = None
         try:
             self._model = open_model(entry)
         except EvaluiError as error:
-            self._failure = _told(error)
+            self._failure = _remote_failure(error)
 
-    def about(self) -> About:
+    def about(self) -> ActorInfo:
         """Which model it holds, or why it holds none."""
         if self._model is None:
-            return About("", frozenset(), failure=self._failure)
-        notes = self._model.notes if isinstance(self._model, Noted) else ()
-        return About(
+            return ActorInfo("", frozenset(), failure=self._failure)
+        notes = self._model.notes if isinstance(self._model, HasLoadNotes) else ()
+        return ActorInfo(
             self._model.fingerprint, self._model.abilities, tuple(map(encode_sentence, notes))
         )
 
-    def answer(self, requests: Sequence[Request]) -> Answered:
+    def answer(self, requests: Sequence[Request]) -> ShardResult:
         """The responses to a portion of requests."""
         assert self._model is not None, "only an actor that holds a model is given work"
         responses: list[tuple[int, Response]] = []
         try:
             responses.extend(self._model.answer(requests))
         except EvaluiError as error:
-            return Answered(tuple(responses), _told(error))
-        return Answered(tuple(responses))
+            return ShardResult(tuple(responses), _remote_failure(error))
+        return ShardResult(tuple(responses))
 
 
-def _told(error: EvaluiError) -> Failure:
-    return Failure(
+def _remote_failure(error: EvaluiError) -> RemoteFailure:
+    return RemoteFailure(
         type(error).__name__,
         encode_sentence(error.sentence),
         getattr(error, "retry_after_s", 0.0),

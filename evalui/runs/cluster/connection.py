@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from evalui.errors import ModelError, Unreachable
 
-_KNOCK_S = 5.0
-_TRIES = "RAY_NUM_REDIS_GET_RETRIES"
+_CONNECT_TIMEOUT_S = 5.0
+_RETRIES_VARIABLE = "RAY_NUM_REDIS_GET_RETRIES"
 
 
 def connect(address: str) -> Any:
@@ -19,12 +19,12 @@ def connect(address: str) -> Any:
         ModelError: ray is not installed, or the address is none.
         Unreachable: nobody answers at the address, or no longer.
     """
-    ray = _package()
+    ray = _import_ray()
     if ray.is_initialized():
-        _leave_if_gone(ray)
+        _disconnect_if_gone(ray)
         return ray
     if address:
-        _knock(address)
+        _check_reachable(address)
     before = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(
@@ -35,7 +35,7 @@ def connect(address: str) -> Any:
             logging_level="error",
         )
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        raise _no_cluster(address or "127.0.0.1", error) from error
+        raise _unreachable_error(address or "127.0.0.1", error) from error
     finally:
         # Ray puts its own in place, which ends the process before the run is given back.
         if threading.current_thread() is threading.main_thread():
@@ -43,11 +43,11 @@ def connect(address: str) -> Any:
     return ray
 
 
-def _package() -> Any:
+def _import_ray() -> Any:
     # Told on import only. By itself it tries a head that turns it away, because of its token, for
     # several minutes, and cannot be stopped.
-    tries = os.environ.get(_TRIES)
-    os.environ[_TRIES] = tries or "1"
+    tries = os.environ.get(_RETRIES_VARIABLE)
+    os.environ[_RETRIES_VARIABLE] = tries or "1"
     try:
         import ray
     except ImportError as error:
@@ -56,33 +56,33 @@ def _package() -> Any:
         ) from error
     finally:
         if not tries:
-            del os.environ[_TRIES]  # actors read it, too
+            del os.environ[_RETRIES_VARIABLE]  # actors read it, too
     return cast(Any, ray)  # typed only in part
 
 
-def _leave_if_gone(ray: Any) -> None:
+def _disconnect_if_gone(ray: Any) -> None:
     """Ray would keep whoever asks it waiting for a head that is gone, and end this process after
     a minute.
     """
     try:
-        _knock(ray.get_runtime_context().gcs_address)
+        _check_reachable(ray.get_runtime_context().gcs_address)
     except Unreachable:
         ray.shutdown()
         raise
 
 
-def _knock(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Ray itself would try for ten minutes, and could not be stopped."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
         raise ModelError("ray-address", address=address)
     try:
-        socket.create_connection((host, int(port)), timeout=_KNOCK_S).close()
+        socket.create_connection((host, int(port)), timeout=_CONNECT_TIMEOUT_S).close()
     except (OSError, OverflowError) as error:
-        raise _no_cluster(address, error) from error
+        raise _unreachable_error(address, error) from error
 
 
-def _no_cluster(address: str, error: Exception) -> Unreachable:
+def _unreachable_error(address: str, error: Exception) -> Unreachable:
     return Unreachable(
         "no-cluster",
         address=address,

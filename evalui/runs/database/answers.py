@@ -9,10 +9,10 @@ from evalui.runs.database.connection import Database
 from evalui.runs.spec import OPEN
 from evalui.types import Contestant
 
-Answers = Mapping[str, tuple[str, ...]]
+AnswersBySample = Mapping[str, tuple[str, ...]]
 
 
-def add_answers(connection: Connection, cell_id: int, answers: Answers) -> None:
+def add_answers(connection: Connection, cell_id: int, answers: AnswersBySample) -> None:
     """Inside a transaction: keep what a contestant brings along, for the worker to grade."""
     connection.executemany(
         "INSERT INTO answer VALUES (?, ?, ?)",
@@ -20,7 +20,7 @@ def add_answers(connection: Connection, cell_id: int, answers: Answers) -> None:
     )
 
 
-def recorded(database: Database, cell_id: int) -> Answers:
+def recorded_answers(database: Database, cell_id: int) -> AnswersBySample:
     """The answers that a cell has brought along."""
     rows = database.rows("SELECT sample, turns FROM answer WHERE cell = ?", (cell_id,))
     return {row["sample"]: tuple(json.loads(row["turns"])) for row in rows}
@@ -37,10 +37,10 @@ def contestants(database: Database, run_id: str, dataset_key: str) -> tuple[Cont
         " ORDER BY c.place",
         (run_id, dataset_key, OPEN),
     )
-    return tuple(Contestant(cell["model"], _written(database, cell["id"])) for cell in cells)
+    return tuple(Contestant(cell["model"], _answers_so_far(database, cell["id"])) for cell in cells)
 
 
-def _written(database: Database, cell_id: int) -> dict[str, tuple[str, ...]]:
+def _answers_so_far(database: Database, cell_id: int) -> dict[str, tuple[str, ...]]:
     rows = database.rows(
         "SELECT sample, variant, reply, body FROM trial WHERE cell = ?", (cell_id,)
     )

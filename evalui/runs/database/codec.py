@@ -15,6 +15,7 @@ from typing import Any
 from evalui.messages import Sentence, Value
 from evalui.types import (
     Dataset,
+    GeneratedText,
     LabelProbs,
     LeftOut,
     Loglik,
@@ -26,7 +27,6 @@ from evalui.types import (
     Request,
     Response,
     Sample,
-    Text,
     Trial,
     Usage,
     Variant,
@@ -59,9 +59,9 @@ def decode_sentence(text: str) -> str:
     return _sentence(json.loads(text)) if text else ""
 
 
-def encode_left_out(found: Sequence[LeftOut]) -> str:
+def encode_left_out(entries: Sequence[LeftOut]) -> str:
     """What a run leaves out, as a JSON list of objects."""
-    return _json([asdict(each) for each in found])
+    return _json([asdict(each) for each in entries])
 
 
 def decode_left_out(text: str) -> tuple[LeftOut, ...]:
@@ -77,7 +77,7 @@ def encode_sample(sample: Sample) -> str:
         sample.choices,
         sample.target,
         dict(sample.metadata),
-        sample.names_options,
+        sample.refers_to_other_options,
     ]
     if sample.history or sample.follow_ups:
         written += [_prompt(sample.history), sample.follow_ups]
@@ -94,7 +94,7 @@ def decode_sample(text: str) -> Sample:
         choices=tuple(choices),
         target=target if isinstance(target, int) else tuple(target),
         metadata=metadata,
-        names_options=names_options,
+        refers_to_other_options=names_options,
         history=tuple(Message(*turn) for turn in history),
         follow_ups=tuple(follow_ups),
     )
@@ -113,9 +113,9 @@ def encode_trial(trial: Trial) -> str:
         trial.probabilities,
         trial.mass,
         dict(trial.scores),
-        trial.merged_seams,
+        trial.merged_boundaries,
         trial.truncated,
-        trial.fixed,
+        trial.fixed_reason,
     ]
     return _json([*written, trial.turns] if trial.turns else written)
 
@@ -138,10 +138,10 @@ def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> 
         mass=mass,
         reply=reply,
         scores={name: tuple(values) for name, values in scores.items()},
-        merged_seams=merged,
+        merged_boundaries=merged,
         truncated=truncated,
         # Before there was a second reason this was a truth value.
-        fixed="naming" if fixed is True else fixed or "",
+        fixed_reason="naming" if fixed is True else fixed or "",
         turns=tuple(values[9]) if len(values) > 9 else (),
     )
 
@@ -160,7 +160,7 @@ def encode_response(response: Response) -> str:
             return _json(["label_probs", logprobs, mass, top_token, truncated])
         case Logprob(total, n_tokens, greedy, merged, truncated):
             return _json(["logprob", total, n_tokens, greedy, merged, truncated])
-        case Text(text, usage, finish_reason, truncated):
+        case GeneratedText(text, usage, finish_reason, truncated):
             tokens = usage and (usage.prompt_tokens, usage.completion_tokens)
             return _json(["text", text, tokens, finish_reason, truncated])
 
@@ -175,7 +175,7 @@ def decode_response(text: str) -> Response:
         return Logprob(*values)
     assert kind == "text", f"unknown kind of response {kind!r}"
     written, tokens, finish_reason, truncated = values
-    return Text(written, tokens and Usage(*tokens), finish_reason, truncated)
+    return GeneratedText(written, tokens and Usage(*tokens), finish_reason, truncated)
 
 
 def request_key(fingerprint: str, request: Request) -> bytes:
@@ -204,11 +204,11 @@ def dataset_key(dataset: Dataset) -> str:
     """
     digest = hashlib.sha256(_json([dataset.name, dataset.kind, dataset.sha256]).encode())
     for role in (dataset.samples, dataset.shots):
-        _feed(digest, (encode_sample(sample) for sample in role))
+        _update_digest(digest, (encode_sample(sample) for sample in role))
     return digest.hexdigest()
 
 
-def _feed(digest: Any, lines: Iterable[str]) -> None:
+def _update_digest(digest: Any, lines: Iterable[str]) -> None:
     for line in lines:
         digest.update(line.encode())
         digest.update(b"\n")
@@ -243,7 +243,7 @@ def _prompt(prompt: Prompt) -> str | list[tuple[str, str]]:
     return [(message.role, message.content) for message in prompt]
 
 
-def _writer() -> Callable[[Any], str]:
+def _json_encoder() -> Callable[[Any], str]:
     """A `json.dumps` without blanks that is made ready once, and not anew for each text."""
     plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
     make: Any = getattr(json.encoder, "c_make_encoder", None)
@@ -255,4 +255,4 @@ def _writer() -> Callable[[Any], str]:
     return lambda value: "".join(write(value, 0))
 
 
-_json = _writer()
+_json = _json_encoder()

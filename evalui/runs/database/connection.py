@@ -13,7 +13,7 @@ from evalui.errors import StoreError
 from evalui.messages import sentence
 from evalui.runs.database.schema import MIGRATIONS, migrate
 
-BUSY_S = 10.0  # how long a writer waits for another process
+BUSY_TIMEOUT_S = 10.0  # how long a writer waits for another process
 
 _SENTENCES = {
     sqlite3.SQLITE_FULL: sentence(
@@ -23,7 +23,7 @@ _SENTENCES = {
     sqlite3.SQLITE_READONLY: sentence("error.store-read-only"),
     sqlite3.SQLITE_CANTOPEN: sentence("error.store-closed"),
     sqlite3.SQLITE_PERM: sentence("error.store-forbidden"),
-    sqlite3.SQLITE_BUSY: sentence("error.store-locked", n=BUSY_S),
+    sqlite3.SQLITE_BUSY: sentence("error.store-locked", n=BUSY_TIMEOUT_S),
     sqlite3.SQLITE_CORRUPT: sentence("error.store-damaged"),
     sqlite3.SQLITE_NOTADB: sentence("error.store-foreign"),
 }
@@ -43,12 +43,12 @@ class Database:
         self._lock = threading.RLock()
         _make_folder(path.parent)
         _make_private(path)
-        with self._told():
+        with self._translated_errors():
             self._connection = sqlite3.connect(
-                path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+                path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
             )
         self._connection.row_factory = sqlite3.Row
-        with self._told():
+        with self._translated_errors():
             _use_wal(self._connection)
             for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
                 self._connection.execute(f"PRAGMA {pragma}")
@@ -62,7 +62,7 @@ class Database:
         Raises:
             StoreError: the file cannot be written.
         """
-        with self._lock, self._told():
+        with self._lock, self._translated_errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -78,7 +78,7 @@ class Database:
         Raises:
             StoreError: the file cannot be read.
         """
-        with self._lock, self._told():
+        with self._lock, self._translated_errors():
             yield self._connection
 
     def rows(self, sql: str, values: Any = ()) -> list[sqlite3.Row]:
@@ -97,7 +97,7 @@ class Database:
             self._connection.close()
 
     @contextmanager
-    def _told(self) -> Generator[None, None, None]:
+    def _translated_errors(self) -> Generator[None, None, None]:
         try:
             yield
         except sqlite3.Error as error:
@@ -130,7 +130,7 @@ def _make_private(path: Path) -> None:
 def _use_wal(connection: sqlite3.Connection) -> None:
     # Two processes that create the file at the same moment collide here, and SQLite does not
     # apply its busy timeout to this change.
-    for _ in range(int(BUSY_S * 20)):
+    for _ in range(int(BUSY_TIMEOUT_S * 20)):
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:

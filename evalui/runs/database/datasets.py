@@ -10,7 +10,7 @@ from evalui.errors import StoreError
 from evalui.runs.database.codec import dataset_key, decode_sample, encode_sample
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import DatasetRow
-from evalui.types import Dataset, Kind, Sample
+from evalui.types import Dataset, DatasetKind, Sample
 
 
 def add_dataset(
@@ -117,8 +117,8 @@ def _line(sample: Sample) -> int:
     return int(line) if line.isdecimal() else 0
 
 
-def _kind(name: str) -> Kind:
-    for kind in get_args(Kind):
+def _kind(name: str) -> DatasetKind:
+    for kind in get_args(DatasetKind):
         if kind == name:
             return kind
     raise StoreError("stored-kind", kind=name)

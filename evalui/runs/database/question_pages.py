@@ -7,8 +7,15 @@ from sqlite3 import Row
 from evalui.errors import StoreError
 from evalui.runs.database.codec import decode_sample, decode_variant
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Facets, Outcome, OutcomeFilter, Page, PageRow, Question
-from evalui.runs.database.trials import Orders, in_order
+from evalui.runs.database.records import (
+    Facets,
+    OutcomeFilter,
+    QuestionDetail,
+    QuestionPage,
+    QuestionPageRow,
+    TrialOutcome,
+)
+from evalui.runs.database.trials import VariantOrder, in_order
 
 # One question per row; a filter that is empty lets everything pass. Wrong and right speak of the
 # order in the file; a rule and the two slots must meet in one and the same trial.
@@ -35,7 +42,7 @@ _MATCHING = """
         END
 """
 _COUNT = "SELECT count(*) FROM (SELECT s.place" + _MATCHING + ")"  # noqa: S608 (two constants)
-_SLICE = (
+_PAGE_ROWS = (
     "SELECT s.id, s.line, s.subject, s.question"
     + _MATCHING
     + "ORDER BY s.place LIMIT :limit OFFSET :offset"
@@ -58,7 +65,7 @@ def page(
     find: str = "",
     offset: int = 0,
     limit: int = 100,
-) -> Page:
+) -> QuestionPage:
     """The questions of a cell that pass every filter, in file order, from `offset` on.
 
     `find` is looked for in questions and replies, or is an id.
@@ -77,12 +84,14 @@ def page(
         "offset": offset,
     }
     counted = database.row(_COUNT, values)
-    shown = database.rows(_SLICE, values)
+    shown = database.rows(_PAGE_ROWS, values)
     outcomes = _outcomes(database, cell_id, tuple(row["id"] for row in shown))
-    return Page(
+    return QuestionPage(
         total=counted[0] if counted else 0,
         rows=tuple(
-            PageRow(row["id"], row["line"], row["subject"], row["question"], outcomes[row["id"]])
+            QuestionPageRow(
+                row["id"], row["line"], row["subject"], row["question"], outcomes[row["id"]]
+            )
             for row in shown
         ),
     )
@@ -93,7 +102,7 @@ def has_question(database: Database, cell_id: int, sample_id: str) -> bool:
     return bool(database.row(_QUESTION, (sample_id, cell_id)))
 
 
-def question(database: Database, cell_id: int, sample_id: str) -> Question:
+def question(database: Database, cell_id: int, sample_id: str) -> QuestionDetail:
     """One question with all its trials; raises `StoreError` if the cell has no such question."""
     row = database.row(_QUESTION, (sample_id, cell_id))
     if row is None:
@@ -107,7 +116,7 @@ def question(database: Database, cell_id: int, sample_id: str) -> Question:
         " FROM trial t JOIN cell c ON c.id = t.cell WHERE t.cell = ? AND t.sample = ?",
         (cell_id, sample_id),
     )
-    return Question(decode_sample(row["body"]), in_order(trials))
+    return QuestionDetail(decode_sample(row["body"]), in_order(trials))
 
 
 def facets(database: Database, cell_id: int) -> Facets:
@@ -136,18 +145,18 @@ def facets(database: Database, cell_id: int) -> Facets:
 
 def _outcomes(
     database: Database, cell_id: int, sample_ids: tuple[str, ...]
-) -> dict[str, tuple[Outcome, ...]]:
+) -> dict[str, tuple[TrialOutcome, ...]]:
     rows = database.rows(
         "SELECT t.sample, t.variant, t.choice, t.credit, t.tied, c.pattern FROM trial t"
         " JOIN cell c ON c.id = t.cell"
         " WHERE t.cell = ? AND t.sample IN (SELECT value FROM json_each(?))",
         (cell_id, json.dumps(sample_ids)),
     )
-    by_sample: dict[str, list[tuple[tuple[int, tuple[int, ...]], Outcome]]] = defaultdict(list)
-    orders = Orders(rows[0]["pattern"]) if rows else None
+    by_sample: dict[str, list[tuple[tuple[int, tuple[int, ...]], TrialOutcome]]] = defaultdict(list)
+    orders = VariantOrder(rows[0]["pattern"]) if rows else None
     for row in rows:
         assert orders, "there are rows"
-        place = orders.place(decode_variant(row["variant"]))
+        place = orders.sort_key(decode_variant(row["variant"]))
         by_sample[row["sample"]].append((place, _outcome(row)))
     return {
         sample: tuple(outcome for _, outcome in sorted(placed))
@@ -155,7 +164,7 @@ def _outcomes(
     }
 
 
-def _outcome(row: Row) -> Outcome:
+def _outcome(row: Row) -> TrialOutcome:
     if row["tied"]:
         return "tied"
     if row["choice"] is None:

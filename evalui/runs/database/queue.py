@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from sqlite3 import Connection
 
-from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun
+from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
 from evalui.messages import sentence
 from evalui.runs.cells import CellPlan
 from evalui.runs.database.answers import add_answers
@@ -19,9 +19,9 @@ from evalui.runs.spec import RunSpec, write_spec
 from evalui.types import LeftOut
 
 # A run that loses its worker so often without one batch written is what kills the worker.
-MOST_LOSSES = 3
+MAX_LOSSES = 3
 
-_LOST = (
+_LOST_RUNS_SQL = (
     "SELECT id, cancelling, losses + 1 AS losses FROM run WHERE state = 'running'"
     " AND CASE WHEN :worker = '' THEN beat < :limit ELSE worker = :worker END"
 )
@@ -61,7 +61,7 @@ def create_run(
         for place, plan in enumerate(plans):
             cell_id = _add_cell(connection, run_id, owner, place, plan)
             add_answers(connection, cell_id, plan.answers)
-        touch(connection, run_id)
+        bump_revision(connection, run_id)
     return run_id
 
 
@@ -84,43 +84,45 @@ def claim(database: Database, worker: str, run_id: str = "") -> str | None:
         ).fetchone()
         if taken is None:
             return None
-        touch(connection, taken["id"])
+        bump_revision(connection, taken["id"])
     return taken["id"]
 
 
-def beat(database: Database, lease: Lease) -> bool:
+def heartbeat(database: Database, lease: Lease) -> bool:
     """Say that the worker lives; False if the run is no longer its own."""
     with database.writing() as connection:
-        return _hold(connection, lease)
+        return _try_renew_lease(connection, lease)
 
 
-def check(database: Database, lease: Lease) -> None:
-    """Raise `Cancelled` if the owner has stopped the run, `LostRun` if it is not ours any more."""
+def check_lease(database: Database, lease: Lease) -> None:
+    """Raise `Cancelled` if the owner has stopped the run, `RunLeaseLost` if it is not ours any
+    more.
+    """
     row = database.row(
         "SELECT cancelling FROM run WHERE id = ? AND worker = ? AND attempt = ?"
         " AND state = 'running'",
         (lease.run_id, lease.worker, lease.attempt),
     )
     if row is None:
-        raise lost(lease)
+        raise lost_run_error(lease)
     if row["cancelling"]:
         raise Cancelled("stopped", run=lease.run_id)
 
 
-def hold(connection: Connection, lease: Lease) -> None:
+def renew_lease(connection: Connection, lease: Lease) -> None:
     """Inside a transaction: make sure that the lease is good, and beat.
 
     Raises:
         LostRun: it is not; nothing of the transaction may be kept.
     """
-    if not _hold(connection, lease):
-        raise lost(lease)
-    touch(connection, lease.run_id)
+    if not _try_renew_lease(connection, lease):
+        raise lost_run_error(lease)
+    bump_revision(connection, lease.run_id)
 
 
-def lost(lease: Lease) -> LostRun:
+def lost_run_error(lease: Lease) -> RunLeaseLost:
     """The error of a worker whose run is gone."""
-    return LostRun(
+    return RunLeaseLost(
         "lost",
         run=lease.run_id,
         worker=lease.worker,
@@ -135,7 +137,7 @@ def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str)
     """
     now = time.time()
     with database.writing() as connection:
-        hold(connection, lease)
+        renew_lease(connection, lease)
         begun = connection.execute(
             "SELECT model FROM cell WHERE id = ? AND done > 0 AND fingerprint NOT IN ('', ?)",
             (cell_id, fingerprint),
@@ -157,7 +159,7 @@ def finish_cell(
 ) -> None:
     """Mark a cell as done, or as failed if there is an error."""
     with database.writing() as connection:
-        hold(connection, lease)
+        renew_lease(connection, lease)
         connection.execute(
             "UPDATE cell SET state = ?, finished = ?, error = ?, traceback = ?, waits = ''"
             " WHERE id = ?",
@@ -174,7 +176,7 @@ def finish_cell(
 def finish(database: Database, lease: Lease) -> None:
     """End a run: failed if a cell failed, else done."""
     with database.writing() as connection:
-        hold(connection, lease)
+        renew_lease(connection, lease)
         failed = connection.execute(
             "SELECT error FROM cell WHERE run = ? AND state = 'failed' ORDER BY place",
             (lease.run_id,),
@@ -186,25 +188,25 @@ def finish(database: Database, lease: Lease) -> None:
 def fail(database: Database, lease: Lease, error: str, traceback: str) -> None:
     """End a run that cannot go on; what is unfinished fails with it and can be resumed."""
     with database.writing() as connection:
-        hold(connection, lease)
+        renew_lease(connection, lease)
         _fail(connection, lease.run_id, error, traceback)
 
 
-def stop(database: Database, lease: Lease) -> None:
+def finish_cancelled(database: Database, lease: Lease) -> None:
     """End a run that its owner has cancelled; what is unfinished can be resumed."""
     with database.writing() as connection:
-        hold(connection, lease)
+        renew_lease(connection, lease)
         _cancel(connection, lease.run_id)
 
 
 def release(database: Database, lease: Lease) -> None:
     """Give a run back, to go on where it is as soon as a worker is free."""
     with database.writing() as connection:
-        hold(connection, lease)
+        renew_lease(connection, lease)
         _requeue(connection, lease.run_id)
 
 
-def give_back(database: Database, worker: str) -> None:
+def release_worker_runs(database: Database, worker: str) -> None:
     """Give back the runs of a worker that was ended before it could do so, which is no loss."""
     with database.writing() as connection:
         held = connection.execute(
@@ -212,25 +214,25 @@ def give_back(database: Database, worker: str) -> None:
         ).fetchall()
         for row in held:
             (_cancel if row["cancelling"] else _requeue)(connection, row["id"])
-            touch(connection, row["id"])
+            bump_revision(connection, row["id"])
 
 
 def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "") -> int:
     """Give back the runs of a worker known to be dead, or of all that fell silent.
 
     Returns how many. A run that was being cancelled ends so, and one that has lost its worker
-    `MOST_LOSSES` times without progress fails.
+    `MAX_LOSSES` times without progress fails.
     """
     values = {"worker": worker, "limit": time.time() - silent_s}
-    if not database.row(_LOST, values):
+    if not database.row(_LOST_RUNS_SQL, values):
         return 0  # an idle worker only reads, as in `claim`
     with database.writing() as connection:
-        gone = connection.execute(_LOST, values).fetchall()
+        gone = connection.execute(_LOST_RUNS_SQL, values).fetchall()
         for row in gone:
             connection.execute("UPDATE run SET losses = ? WHERE id = ?", (row["losses"], row["id"]))
             if row["cancelling"]:
                 _cancel(connection, row["id"])
-            elif row["losses"] >= MOST_LOSSES:
+            elif row["losses"] >= MAX_LOSSES:
                 error = sentence(
                     "error.worker-died",
                     n=row["losses"],
@@ -238,7 +240,7 @@ def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "")
                 _fail(connection, row["id"], error, "")
             else:
                 _requeue(connection, row["id"])
-            touch(connection, row["id"])
+            bump_revision(connection, row["id"])
     return len(gone)
 
 
@@ -250,7 +252,7 @@ def cancel(database: Database, run_id: str) -> None:
             _cancel(connection, run_id)
         elif state == "running":
             connection.execute("UPDATE run SET cancelling = 1 WHERE id = ?", (run_id,))
-        touch(connection, run_id)
+        bump_revision(connection, run_id)
 
 
 def resume(database: Database, run_id: str) -> None:
@@ -268,7 +270,7 @@ def resume(database: Database, run_id: str) -> None:
             " losses = 0, cancelling = 0 WHERE id = ?",
             (time.time(), run_id),
         )
-        touch(connection, run_id)
+        bump_revision(connection, run_id)
 
 
 def delete(database: Database, run_id: str) -> None:
@@ -279,7 +281,7 @@ def delete(database: Database, run_id: str) -> None:
         connection.execute("UPDATE clock SET revision = revision + 1")
 
 
-def touch(connection: Connection, run_id: str) -> None:
+def bump_revision(connection: Connection, run_id: str) -> None:
     """Inside a transaction: note that the run has changed."""
     connection.execute("UPDATE clock SET revision = revision + 1")
     connection.execute(
@@ -287,7 +289,7 @@ def touch(connection: Connection, run_id: str) -> None:
     )
 
 
-def _hold(connection: Connection, lease: Lease) -> bool:
+def _try_renew_lease(connection: Connection, lease: Lease) -> bool:
     held = connection.execute(
         "UPDATE run SET beat = ? WHERE id = ? AND worker = ? AND attempt = ? AND state = 'running'",
         (time.time(), lease.run_id, lease.worker, lease.attempt),

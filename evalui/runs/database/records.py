@@ -5,7 +5,7 @@ from typing import Literal
 
 from evalui.types import Cell, CellState, RunState, Sample, Trial
 
-Outcome = Literal["right", "wrong", "unreadable", "tied"]
+TrialOutcome = Literal["right", "wrong", "unreadable", "tied"]
 OutcomeFilter = Literal["", "wrong", "right", "order_sensitive", "unreadable", "tied"]
 
 
@@ -92,7 +92,7 @@ class CellRow:
         return self.origin_credit / self.origin_n if self.origin_n else None
 
     @property
-    def left(self) -> float | None:
+    def remaining_seconds(self) -> float | None:
         """Seconds until the cell is done at the present rate, None while it is unknown."""
         if self.done >= self.total:
             return 0.0
@@ -116,26 +116,26 @@ class DatasetRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PageRow:
+class QuestionPageRow:
     """One question of a page, with the outcome of each variant done, in variant order."""
 
     sample_id: str
     line: int
     subject: str
     question: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TrialOutcome, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class QuestionPage:
     """A slice of the questions that pass a filter; `total` counts them all."""
 
     total: int
-    rows: tuple[PageRow, ...]
+    rows: tuple[QuestionPageRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionDetail:
     """One question with its trials in variant order."""
 
     sample: Sample

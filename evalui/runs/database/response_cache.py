@@ -10,29 +10,33 @@ from operator import itemgetter
 from sqlite3 import Connection
 
 from evalui.models import Model
-from evalui.models.base import Drawing
+from evalui.models.base import NondeterministicModel
 from evalui.runs.database.codec import decode_response, encode_response
 from evalui.runs.database.connection import Database
 from evalui.types import Generate, Request, Response
 
 # SQLite takes 999 parameters in its oldest builds.
-_AT_ONCE = 500
+_MAX_PARAMETERS = 500
 
 
-def deterministic(request: Request) -> bool:
+def is_deterministic(request: Request) -> bool:
     """Whether the same request always has the same response."""
     return not isinstance(request, Generate) or request.temperature == 0
 
 
-def lasting(model: Model) -> Callable[[Request], bool]:
+def cacheable_by(model: Model) -> Callable[[Request], bool]:
     """Which requests always have the same response from this model."""
-    return _is_scored if isinstance(model, Drawing) and model.draws else deterministic
+    return (
+        _is_scored
+        if isinstance(model, NondeterministicModel) and model.is_nondeterministic
+        else is_deterministic
+    )
 
 
 def get_responses(database: Database, keys: Sequence[bytes]) -> dict[bytes, Response]:
     """The responses that are kept, by key."""
     found: dict[bytes, Response] = {}
-    for some in _portions(keys):
+    for some in _parameter_groups(keys):
         marks = ",".join("?" * len(some))
         rows = database.rows(
             f"SELECT request, body FROM response WHERE request IN ({marks})",  # noqa: S608 # marks
@@ -45,7 +49,7 @@ def get_responses(database: Database, keys: Sequence[bytes]) -> dict[bytes, Resp
 def known_responses(database: Database, keys: Iterable[bytes]) -> set[bytes]:
     """Those of the keys that have a response."""
     found: set[bytes] = set()
-    for some in _portions(keys):
+    for some in _parameter_groups(keys):
         marks = ",".join("?" * len(some))
         rows = database.rows(
             f"SELECT request FROM response WHERE request IN ({marks})",  # noqa: S608 # marks
@@ -71,7 +75,7 @@ def _is_scored(request: Request) -> bool:
     return not isinstance(request, Generate)
 
 
-def _portions(keys: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:
+def _parameter_groups(keys: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:
     rest = iter(keys)
-    while some := tuple(islice(rest, _AT_ONCE)):
+    while some := tuple(islice(rest, _MAX_PARAMETERS)):
         yield some

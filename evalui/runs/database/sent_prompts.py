@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from evalui.modes import MODES
-from evalui.runs.cells import setting_of, work
+from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.spec import ModeSpec
 from evalui.types import Contestant, Dataset, Pattern, Request, Sample, Variant
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SentPrompt:
     """What a model was asked about one order of a question."""
 
     variant: Variant
@@ -22,14 +22,14 @@ def prompts(
     dataset: Dataset,
     sample: Sample,
     contestants: tuple[Contestant, ...] = (),
-) -> tuple[Asked, ...]:
+) -> tuple[SentPrompt, ...]:
     """The requests of every variant of one question, in the order of the variants.
 
     Those that only earlier responses call for are left out.
     """
     scorer = MODES[mode.mode]
-    setting = setting_of(mode, dataset.shots, contestants)
+    setting = mode_settings(mode, dataset.shots, contestants)
     return tuple(
-        Asked(variant, scorer.plan(sample, variant, setting))
-        for _, variant in work(mode, pattern, (sample,), setting)
+        SentPrompt(variant, scorer.plan(sample, variant, setting))
+        for _, variant in trials_to_run(mode, pattern, (sample,), setting)
     )

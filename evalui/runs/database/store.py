@@ -34,13 +34,13 @@ from evalui.runs.database.records import (
     Facets,
     Lease,
     OutcomeFilter,
-    Page,
-    Question,
+    QuestionDetail,
+    QuestionPage,
     RunRow,
 )
-from evalui.runs.database.votes import Given, Known, Mark, Progress, Vote
-from evalui.runs.left_out import with_cells
-from evalui.runs.results_cache import Memory
+from evalui.runs.database.votes import ImportedVotes, Vote, VoteInput, VotingPairs, VotingProgress
+from evalui.runs.left_out import with_impossible_cells
+from evalui.runs.results_cache import ResultCache
 from evalui.runs.signature import with_fingerprint
 from evalui.runs.spec import ModeSpec, RunSpec
 from evalui.types import (
@@ -55,8 +55,8 @@ from evalui.types import (
     Verdict,
 )
 
-_PAIRS = 64 * 2**20  # bytes of pairs that stay in memory
-_RUNS = """
+_PAIR_CACHE_BYTES = 64 * 2**20  # bytes of pairs that stay in memory
+_RUNS_SQL = """
     SELECT r.*, coalesce(sum(c.done), 0) AS done,
         coalesce(sum(c.total) FILTER (WHERE c.state != 'impossible'), 0) AS total
     FROM run r LEFT JOIN cell c ON c.run = r.id
@@ -67,13 +67,14 @@ class Store:
     """Runs, their trials, their datasets and the cache; safe to share between threads.
 
     Every method may raise `StoreError`; those that take a run's id raise `UnknownRun`. Methods
-    that take a `Lease` are for the worker that holds the run and raise `LostRun` to all others.
+    that take a `Lease` are for the worker that holds the run and raise `RunLeaseLost` to all
+    others.
     """
 
     def __init__(self, path: Path) -> None:
         self.database = Database(path)
         # Every vote needs all pairs of its run in order.
-        self._pairs = Memory(_PAIRS).of(self._draw)
+        self._pairs = ResultCache(_PAIR_CACHE_BYTES).memoize(self._load_pairs)
 
     def close(self) -> None:
         """Close the file."""
@@ -124,7 +125,7 @@ class Store:
 
     def run(self, run_id: str) -> RunRow:
         """One run."""
-        row = self.database.row(_RUNS + "WHERE r.id = ? GROUP BY r.id", (run_id,))
+        row = self.database.row(_RUNS_SQL + "WHERE r.id = ? GROUP BY r.id", (run_id,))
         if row is None:
             raise UnknownRun("no-run", run=run_id)
         return _run_row(row)
@@ -132,7 +133,7 @@ class Store:
     def runs(self, owner: str = LOCAL) -> list[RunRow]:
         """The runs of an owner, newest first."""
         rows = self.database.rows(
-            _RUNS + "WHERE r.owner = ? GROUP BY r.id ORDER BY r.created DESC, r.rowid DESC",
+            _RUNS_SQL + "WHERE r.owner = ? GROUP BY r.id ORDER BY r.created DESC, r.rowid DESC",
             (owner,),
         )
         return [_run_row(row) for row in rows]
@@ -151,9 +152,9 @@ class Store:
         """What the run was given and does not evaluate, the cells that cannot run among it."""
         cells = self.cells(run_id)
         row = self.database.row("SELECT left_out FROM run WHERE id = ?", (run_id,))
-        return with_cells(decode_left_out(row["left_out"]) if row else (), cells)
+        return with_impossible_cells(decode_left_out(row["left_out"]) if row else (), cells)
 
-    def position(self, run_id: str) -> int | None:
+    def queue_position(self, run_id: str) -> int | None:
         """How many queued runs come first, of all owners; None if the run does not wait."""
         row = self.database.row(
             "SELECT count(o.id) AS older FROM run r LEFT JOIN run o ON o.state = 'queued'"
@@ -170,11 +171,13 @@ class Store:
         row = self.database.row("SELECT revision FROM clock")
         return row["revision"] if row else 0
 
-    def left(self, run_id: str) -> float | None:
+    def remaining_seconds(self, run_id: str) -> float | None:
         """Seconds until the run is done; None while nobody answers, or a cell was never timed."""
-        if usage.waits(self.database, run_id):
+        if usage.model_waits(self.database, run_id):
             return None
-        return throughput.left(self.cells(run_id), throughput.paces(self.database))
+        return throughput.remaining_seconds(
+            self.cells(run_id), throughput.throughputs(self.database)
+        )
 
     def cancel(self, run_id: str) -> None:
         """Stop a run: at once if it waits, after the batch in hand if it runs."""
@@ -221,7 +224,7 @@ class Store:
         find: str = "",
         offset: int = 0,
         limit: int = 100,
-    ) -> Page:
+    ) -> QuestionPage:
         """The questions of a cell that pass every filter, in file order, from `offset` on.
 
         `wrong` and `right` speak of the file's own order; `order_sensitive` is right in some
@@ -248,11 +251,11 @@ class Store:
         """Whether the cell has this question."""
         return question_pages.has_question(self.database, cell_id, sample_id)
 
-    def question(self, cell_id: int, sample_id: str) -> Question:
+    def question(self, cell_id: int, sample_id: str) -> QuestionDetail:
         """One question with its trials in variant order."""
         return question_pages.question(self.database, cell_id, sample_id)
 
-    def prompts(self, row: CellRow, sample_id: str) -> tuple[sent_prompts.Asked, ...]:
+    def prompts(self, row: CellRow, sample_id: str) -> tuple[sent_prompts.SentPrompt, ...]:
         """What the model was asked about one question, in variant order."""
         dataset = stored.dataset_of_cell(self.database, row.id)
         sample = question_pages.question(self.database, row.id, sample_id).sample
@@ -264,20 +267,20 @@ class Store:
         """Everybody who answers the dataset of a cell in its run, with the answers so far."""
         return answers.contestants(self.database, row.run_id, row.dataset_key)
 
-    def recorded(self, cell_id: int) -> Mapping[str, tuple[str, ...]]:
+    def recorded_answers(self, cell_id: int) -> Mapping[str, tuple[str, ...]]:
         """The answers that a cell has brought along, by sample."""
-        return answers.recorded(self.database, cell_id)
+        return answers.recorded_answers(self.database, cell_id)
 
     # Votes; `person` is the name of whoever casts them
 
-    def ballots(self, run_id: str, person: str, wish: str = "") -> tuple[Ballot, ...]:
+    def ballots(self, run_id: str, person: str, preferred: str = "") -> tuple[Ballot, ...]:
         """The pair to vote on and the one after it, the wished one first if it is open."""
         known = self._pairs_of(run_id)
-        return votes.next_ballots(self.database, run_id, person, known=known, wish=wish)
+        return votes.next_ballots(self.database, run_id, person, pairs=known, preferred=preferred)
 
-    def cast(self, run_id: str, person: str, mark: Mark) -> None:
+    def cast(self, run_id: str, person: str, mark: VoteInput) -> None:
         """Keep a vote on a pair; raises `StoreError` after `finish_votes`."""
-        votes.cast(self.database, run_id, person, mark, known=self._pairs_of(run_id))
+        votes.cast(self.database, run_id, person, mark, pairs=self._pairs_of(run_id))
 
     def undo(self, run_id: str, person: str) -> str:
         """Take back the last vote and return its pair, "" if there is none."""
@@ -285,7 +288,7 @@ class Store:
 
     def finish_votes(self, run_id: str, person: str) -> None:
         """Show the person the names from now on, and take no more votes of theirs."""
-        votes.finish(self.database, run_id, person)
+        votes.finish_voting(self.database, run_id, person)
 
     def votes(self, run_id: str) -> tuple[Vote, ...]:
         """Everything people said of a run, skipped pairs too, as they said it."""
@@ -295,20 +298,20 @@ class Store:
         """What people said of one dataset of a run, named by its key."""
         return votes.verdicts(self.database, run_id, dataset)
 
-    def voting(self, run_id: str, person: str) -> Progress:
+    def voting_progress(self, run_id: str, person: str) -> VotingProgress:
         """How far one person and all together are."""
-        return votes.progress(self.database, run_id, person, known=self._pairs_of(run_id))
+        return votes.voting_progress(self.database, run_id, person, pairs=self._pairs_of(run_id))
 
-    def add_votes(self, run_id: str, given: Given) -> int:
+    def add_votes(self, run_id: str, given: ImportedVotes) -> int:
         """Keep votes collected elsewhere, by dataset, and return how many are new."""
-        return votes.add(self.database, run_id, given, known=self._pairs_of(run_id))
+        return votes.add_imported(self.database, run_id, given, pairs=self._pairs_of(run_id))
 
-    def _pairs_of(self, run_id: str) -> Known:
-        return self._pairs(run_id, drawn.answers_in(self.database, run_id))
+    def _pairs_of(self, run_id: str) -> VotingPairs:
+        return self._pairs(run_id, drawn.count_answers(self.database, run_id))
 
-    def _draw(self, run_id: str, answers: int) -> Known:
+    def _load_pairs(self, run_id: str, answers: int) -> VotingPairs:
         del answers  # part of the key: more answers, more pairs
-        return drawn.pairs(self.database, run_id)
+        return drawn.voting_pairs(self.database, run_id)
 
     # The worker's side
 
@@ -317,13 +320,13 @@ class Store:
         taken = queue.claim(self.database, worker, run_id)
         return self.run(taken) if taken else None
 
-    def beat(self, lease: Lease) -> bool:
+    def heartbeat(self, lease: Lease) -> bool:
         """Say that the worker lives; False if the run is no longer its own."""
-        return queue.beat(self.database, lease)
+        return queue.heartbeat(self.database, lease)
 
     def check(self, lease: Lease) -> None:
-        """Raise `Cancelled` if the run was stopped, `LostRun` if it is no longer ours."""
-        queue.check(self.database, lease)
+        """Raise `Cancelled` if the run was stopped, `RunLeaseLost` if it is no longer ours."""
+        queue.check_lease(self.database, lease)
 
     def start_cell(self, lease: Lease, cell_id: int, fingerprint: str) -> None:
         """Mark a cell as running with this model."""
@@ -351,9 +354,9 @@ class Store:
         """End a run that cannot go on."""
         queue.fail(self.database, lease, error, traceback)
 
-    def stop(self, lease: Lease) -> None:
+    def finish_cancelled(self, lease: Lease) -> None:
         """End a run that its owner has cancelled."""
-        queue.stop(self.database, lease)
+        queue.finish_cancelled(self.database, lease)
 
     def release(self, lease: Lease) -> None:
         """Give a run back to the queue, to go on where it is."""
@@ -375,7 +378,7 @@ class Store:
 
     def cached(self, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> tuple[int, ...]:
         """For each plan, how many of its requests are already answered, for `estimate`."""
-        return throughput.cached(self.database, plans, datasets)
+        return throughput.count_cached(self.database, plans, datasets)
 
 
 def _run_row(row: Row) -> RunRow:

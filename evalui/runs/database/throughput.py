@@ -4,22 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalui.modes import MODES
-from evalui.runs.cells import CellPlan, work
+from evalui.runs.cells import CellPlan, trials_to_run
 from evalui.runs.database.codec import request_key
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
-from evalui.runs.database.response_cache import deterministic, known_responses
+from evalui.runs.database.response_cache import is_deterministic, known_responses
 from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.devices import workers
 from evalui.runs.workload import RequestSize
 from evalui.types import Dataset
 
 # Making the prompts of more than this takes longer than a person waits for an estimate.
-_MOST_LOOKED_UP = 3_000
+_MAX_LOOKUPS = 3_000
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Throughput:
     """How fast a model last was in a mode with a number of worked examples.
 
     `rate` is in requests per second, `size` that of one (nothing if an older version measured).
@@ -29,7 +29,7 @@ class Pace:
     size: RequestSize = RequestSize()  # noqa: RUF009 (frozen)
 
 
-Paces = Mapping[tuple[str, str, int], Pace]  # by model, mode and number of shots
+Throughputs = Mapping[tuple[str, str, int], Throughput]  # by model, mode and number of shots
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +45,47 @@ class LoadingTimes:
     is_warm: bool = False
 
 
-def put_pace(
-    database: Database, model: str, mode: str, shots: int, *, fingerprint: str, pace: Pace
+def store_throughput(
+    database: Database,
+    model: str,
+    mode: str,
+    shots: int,
+    *,
+    fingerprint: str,
+    throughput: Throughput,
 ) -> None:
     """Remember how fast a model was in a mode; the latest counts."""
-    size = pace.size
+    size = throughput.size
     with database.writing() as connection:
         connection.execute(
             "INSERT OR REPLACE INTO pace VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (model, mode, shots, fingerprint, pace.rate, size.sent, size.distinct, size.written),
+            (
+                model,
+                mode,
+                shots,
+                fingerprint,
+                throughput.rate,
+                size.sent,
+                size.distinct,
+                size.written,
+            ),
         )
 
 
-def paces(database: Database) -> Paces:
+def throughputs(database: Database) -> Throughputs:
     """How fast models were."""
     rows = database.rows("SELECT * FROM pace")
     return {
-        (row["model"], row["mode"], row["shots"]): Pace(
+        (row["model"], row["mode"], row["shots"]): Throughput(
             row["rate"], RequestSize(row["sent"], row["distinct_"], row["written"])
         )
         for row in rows
     }
 
 
-def put_loading(database: Database, model: str, *, cold: bool, worker: str, seconds: float) -> None:
+def store_loading_time(
+    database: Database, model: str, *, cold: bool, worker: str, seconds: float
+) -> None:
     """Remember how long a worker took to load a model; the latest counts."""
     with database.writing() as connection:
         connection.execute(
@@ -87,7 +104,7 @@ def loading_times(database: Database) -> LoadingTimes:
     )
 
 
-def cached(
+def count_cached(
     database: Database, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]
 ) -> tuple[int, ...]:
     """For each plan, how many of its requests are already answered, as far as one can tell.
@@ -106,7 +123,7 @@ def cached(
 
 
 def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str) -> int:
-    if not fingerprint or plan.impossible or plan.requests > _MOST_LOOKED_UP:
+    if not fingerprint or plan.impossible or plan.requests > _MAX_LOOKUPS:
         return 0
     if plan.mode.judging:
         return 0  # what it will be shown is not written yet
@@ -114,24 +131,28 @@ def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str
     samples = dataset.samples[: plan.questions]
     keys = [
         request_key(fingerprint, request)
-        for sample, variant in work(plan.mode, plan.pattern, samples, plan.setting)
+        for sample, variant in trials_to_run(plan.mode, plan.pattern, samples, plan.setting)
         for request in mode.plan(sample, variant, plan.setting)
-        if deterministic(request)
+        if is_deterministic(request)
     ]
     known = known_responses(database, dict.fromkeys(keys))
     return sum(key in known for key in keys)
 
 
-def left(cells: Sequence[CellRow], known: Paces) -> float | None:
+def remaining_seconds(cells: Sequence[CellRow], known: Throughputs) -> float | None:
     """Seconds until all cells are done at the speeds known; None where a cell was never timed."""
-    seconds = [_left(cell, known) for cell in cells if cell.state in ("waiting", "running")]
+    seconds = [
+        _cell_remaining_seconds(cell, known)
+        for cell in cells
+        if cell.state in ("waiting", "running")
+    ]
     told = [second for second in seconds if second is not None]
     return sum(told) if len(told) == len(seconds) else None
 
 
-def _left(cell: CellRow, known: Paces) -> float | None:
-    if cell.left is not None:
-        return cell.left
+def _cell_remaining_seconds(cell: CellRow, known: Throughputs) -> float | None:
+    if cell.remaining_seconds is not None:
+        return cell.remaining_seconds
     shots = ModeSpec.model_validate_json(cell.plan).shots
     timed = known.get((cell.cell.model, cell.cell.mode, shots))
     return cell.requests * (1 - cell.done / max(1, cell.total)) / timed.rate if timed else None

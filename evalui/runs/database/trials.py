@@ -10,14 +10,14 @@ from evalui.runs.database.answers import contestants
 from evalui.runs.database.codec import decode_trial, decode_variant, encode_trial, encode_variant
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import dataset_of_cell
-from evalui.runs.database.queue import hold
+from evalui.runs.database.queue import renew_lease
 from evalui.runs.database.records import CellRow, Lease
 from evalui.runs.database.response_cache import put_responses
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.permutations import variants
 from evalui.types import CellResult, Pattern, Response, Trial, Variant
 
-_RATE_MEMORY_S = 5.0  # the rate shown forgets what is this old
+_RATE_DECAY_S = 5.0  # the rate shown forgets what is this old
 
 
 def write_trials(
@@ -38,13 +38,13 @@ def write_trials(
     """
     values = [_columns(cell_id, trial) for trial in trials]
     with database.writing() as connection:
-        hold(connection, lease)
+        renew_lease(connection, lease)
         connection.executemany(
             "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             values,
         )
         put_responses(connection, responses)
-        _time(connection, cell_id, len(trials))
+        _update_rate(connection, cell_id, len(trials))
         connection.execute("UPDATE run SET losses = 0 WHERE id = ?", (lease.run_id,))
 
 
@@ -82,11 +82,11 @@ def in_order(rows: Sequence[Row]) -> tuple[Trial, ...]:
         for row in rows
     ]
     places = {sample: place for place, sample in enumerate(ids)}
-    orders = Orders(rows[0]["pattern"])
-    return tuple(sorted(found, key=lambda t: (places[t.sample_id], *orders.place(t.variant))))
+    orders = VariantOrder(rows[0]["pattern"])
+    return tuple(sorted(found, key=lambda t: (places[t.sample_id], *orders.sort_key(t.variant))))
 
 
-class Orders:
+class VariantOrder:
     """The place of each variant in the order in which a pattern makes them.
 
     What a judge was shown is no order of options: those stand by their contestants.
@@ -96,7 +96,7 @@ class Orders:
         self._pattern: Pattern = pattern
         self._places: dict[int, dict[Variant, int]] = {}
 
-    def place(self, variant: Variant) -> tuple[int, tuple[int, ...]]:
+    def sort_key(self, variant: Variant) -> tuple[int, tuple[int, ...]]:
         """Sorts the file's own order first."""
         if variant.is_origin or self._pattern == "origin":
             return 0, variant.permutation
@@ -146,13 +146,13 @@ def _columns(cell_id: int, trial: Trial) -> tuple[object, ...]:
     )
 
 
-def _time(connection: Connection, cell_id: int, count: int) -> None:
+def _update_rate(connection: Connection, cell_id: int, count: int) -> None:
     row = connection.execute("SELECT written, rate FROM cell WHERE id = ?", (cell_id,)).fetchone()
     now = time.time()
     # The clock of a computer may be set back.
     spent = max(1e-3, now - (row["written"] or now))
     latest = count / spent
-    memory = math.exp(-spent / _RATE_MEMORY_S)
+    memory = math.exp(-spent / _RATE_DECAY_S)
     rate = latest if row["rate"] is None else memory * row["rate"] + (1 - memory) * latest
     connection.execute(
         "UPDATE cell SET written = ?, seconds = seconds + ?, rate = ? WHERE id = ?",

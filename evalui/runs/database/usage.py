@@ -12,19 +12,19 @@ from sqlite3 import Row
 from evalui.models.base import ModelEntry
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
-from evalui.runs.database.queue import hold
+from evalui.runs.database.queue import renew_lease
 from evalui.runs.database.records import Lease
 from evalui.types import Usage
 
 Catalog = Mapping[str, ModelEntry]
 
-_COUNTED = """
+_USAGE_SQL = """
     SELECT {what} AS whose, model, sum(input_tokens) AS read, sum(output_tokens) AS written
     FROM cell WHERE {where} AND (input_tokens > 0 OR output_tokens > 0)
     GROUP BY whose, model ORDER BY min(place)
 """
 
-_SPENT = """
+_MODEL_USAGE_SQL = """
     SELECT model, sum(input_tokens) AS read, sum(output_tokens) AS written,
         sum(CAST(round(1.0 * requests * done / max(total, 1)) AS INTEGER)) AS requests
     FROM cell WHERE run = ? GROUP BY model
@@ -33,7 +33,7 @@ _SPENT = """
 """
 
 # `planned` are the requests that a cell has behind it, `most` what such a cell reads for each.
-_ASKED = """
+_REPLY_TOKENS_SQL = """
     WITH
     behind AS (
         SELECT model, mode, signature, input_tokens AS read, output_tokens AS written,
@@ -51,25 +51,25 @@ _ASKED = """
 
 
 @dataclass(frozen=True, slots=True)
-class Charge:
+class TokenCost:
     """Tokens read and written, and US dollars; None where no model has a price.
 
-    `partly`: the dollars are of a part of the tokens, as the rest has no price.
+    `is_partial`: the dollars are of a part of the tokens, as the rest has no price.
     """
 
     read: int
     written: int
     dollars: float | None = None
-    partly: bool = False
+    is_partial: bool = False
 
-    def __add__(self, other: "Charge") -> "Charge":
+    def __add__(self, other: "TokenCost") -> "TokenCost":
         """Both together; a part without a price adds none."""
         known = [each.dollars for each in (self, other) if each.dollars is not None]
-        return Charge(
+        return TokenCost(
             self.read + other.read,
             self.written + other.written,
             sum(known) if known else None,
-            self.partly or other.partly or len(known) == 1,
+            self.is_partial or other.is_partial or len(known) == 1,
         )
 
     def __str__(self) -> str:
@@ -77,21 +77,21 @@ class Charge:
         told = f"{self.read:,} tokens read, {self.written:,} written"
         if self.dollars is None:
             return told
-        rest = ", without what has no price" if self.partly else ""
+        rest = ", without what has no price" if self.is_partial else ""
         return f"{told}, US$ {self.dollars:,.4f} at today's prices{rest}"
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class ModelWait:
     """Why nobody answers a cell, since when, and when it is tried again (seconds since 1970)."""
 
-    why: str
+    reason: str
     since: float
-    again: float
+    retry_at: float
 
 
 @dataclass(frozen=True, slots=True)
-class Expense:
+class ModelUsage:
     """What one model of a run was asked, and what it took.
 
     `prices` are the dollars for a million tokens read and written, None if none are given. A model
@@ -108,14 +108,14 @@ class Expense:
     since: float = 0.0
 
 
-def count(database: Database, lease: Lease, cell_id: int, usage: Usage) -> None:
+def add_usage(database: Database, lease: Lease, cell_id: int, usage: Usage) -> None:
     """Add tokens to those of the cell.
 
     Raises:
         LostRun: the run was given to another worker, or deleted; nothing is written.
     """
     with database.writing() as connection:
-        hold(connection, lease)
+        renew_lease(connection, lease)
         connection.execute(
             "UPDATE cell SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?"
             " WHERE id = ?",
@@ -123,110 +123,115 @@ def count(database: Database, lease: Lease, cell_id: int, usage: Usage) -> None:
         )
 
 
-def cell_charges(database: Database, run_id: str, catalog: Catalog) -> dict[int, Charge]:
+def cell_costs(database: Database, run_id: str, catalog: Catalog) -> dict[int, TokenCost]:
     """What each cell of a run has cost, by its id; a model whose tokens nobody counts is absent."""
-    rows = database.rows(_COUNTED.format(what="id", where="run = ?"), (run_id,))
-    return {row["whose"]: _charge(row, catalog) for row in rows}
+    rows = database.rows(_USAGE_SQL.format(what="id", where="run = ?"), (run_id,))
+    return {row["whose"]: _token_cost(row, catalog) for row in rows}
 
 
-def run_charge(database: Database, run_id: str, catalog: Catalog) -> Charge | None:
+def run_cost(database: Database, run_id: str, catalog: Catalog) -> TokenCost | None:
     """What a run has cost so far, None if no token was counted."""
-    return total(cell_charges(database, run_id, catalog).values())
+    return total_cost(cell_costs(database, run_id, catalog).values())
 
 
-def run_charges(database: Database, owner: str, catalog: Catalog) -> dict[str, Charge]:
+def run_costs(database: Database, owner: str, catalog: Catalog) -> dict[str, TokenCost]:
     """What each run of an owner has cost, by its id; runs without counted tokens are absent."""
     where = "run IN (SELECT id FROM run WHERE owner = ?)"
-    found: dict[str, Charge] = {}
-    for row in database.rows(_COUNTED.format(what="run", where=where), (owner,)):
-        charge = _charge(row, catalog)
+    found: dict[str, TokenCost] = {}
+    for row in database.rows(_USAGE_SQL.format(what="run", where=where), (owner,)):
+        charge = _token_cost(row, catalog)
         found[row["whose"]] = found[row["whose"]] + charge if row["whose"] in found else charge
     return found
 
 
-def expenses(database: Database, run_id: str, catalog: Catalog) -> tuple[Expense, ...]:
+def model_usages(database: Database, run_id: str, catalog: Catalog) -> tuple[ModelUsage, ...]:
     """What each model of a run took, in the order of the run.
 
     Models whose tokens nobody counts are absent, unless they are waited for. `requests` are those
     of the trials done: what the cache knew is among them, and took no tokens.
     """
-    found = waits(database, run_id)
+    found = model_waits(database, run_id)
     models = database.rows("SELECT id, model FROM cell WHERE run = ? ORDER BY place", (run_id,))
     waiting = {row["model"]: found[row["id"]] for row in models if row["id"] in found}
-    rows = database.rows(_SPENT, (run_id,))
-    return tuple(_expense(row, catalog, waiting.get(row["model"])) for row in rows)
+    rows = database.rows(_MODEL_USAGE_SQL, (run_id,))
+    return tuple(_model_usage(row, catalog, waiting.get(row["model"])) for row in rows)
 
 
-def written(database: Database) -> dict[tuple[str, str], float]:
+def mean_reply_tokens(database: Database) -> dict[tuple[str, str], float]:
     """Tokens written for each planned request that was asked, by model and mode, for `estimate`.
 
     What was asked beyond the plan counts: a judge's second request after an unreadable reply.
     Nobody counts what came from the cache and cost nothing. But of two cells with the same
     signature, so the same prompts, the one that read less was asked less, in that proportion.
     """
-    rows = database.rows(_ASKED)
+    rows = database.rows(_REPLY_TOKENS_SQL)
     return {(row["model"], row["mode"]): row["mean"] for row in rows}
 
 
-def total(charges: Iterable[Charge]) -> Charge | None:
+def total_cost(charges: Iterable[TokenCost]) -> TokenCost | None:
     """All charges together, None if there are none."""
     known = list(charges)
     return sum(known[1:], start=known[0]) if known else None
 
 
-def wait(database: Database, lease: Lease, cell_id: int, told: Wait) -> None:
-    """Say that the cell waits; raises `LostRun` as `count` does."""
+def set_wait(database: Database, lease: Lease, cell_id: int, model_wait: ModelWait) -> None:
+    """Say that the cell waits; raises `RunLeaseLost` as `add_usage` does."""
     with database.writing() as connection:
-        hold(connection, lease)
+        renew_lease(connection, lease)
         connection.execute(
             "UPDATE cell SET waits = ? WHERE id = ?",
-            (json.dumps([told.since, told.again, encode_sentence(told.why)]), cell_id),
+            (
+                json.dumps(
+                    [model_wait.since, model_wait.retry_at, encode_sentence(model_wait.reason)]
+                ),
+                cell_id,
+            ),
         )
 
 
-def go_on(database: Database, lease: Lease, cell_id: int) -> None:
-    """Say that somebody answers again; raises `LostRun` as `count` does.
+def clear_wait(database: Database, lease: Lease, cell_id: int) -> None:
+    """Say that somebody answers again; raises `RunLeaseLost` as `add_usage` does.
 
     The clock of the cell starts anew: waiting is neither its time nor its pace.
     """
     with database.writing() as connection:
-        hold(connection, lease)
+        renew_lease(connection, lease)
         connection.execute(
             "UPDATE cell SET waits = '', written = ? WHERE id = ?", (time.time(), cell_id)
         )
 
 
-def waits(database: Database, run_id: str) -> dict[int, Wait]:
+def model_waits(database: Database, run_id: str) -> dict[int, ModelWait]:
     """The cells of a run that wait for their model, by id."""
     rows = database.rows("SELECT id, waits FROM cell WHERE run = ? AND waits != ''", (run_id,))
-    return {row["id"]: _wait(row["waits"]) for row in rows}
+    return {row["id"]: _decode_wait(row["waits"]) for row in rows}
 
 
-def _wait(text: str) -> Wait:
+def _decode_wait(text: str) -> ModelWait:
     since, again, why = json.loads(text)
-    return Wait(decode_sentence(why), since, again)
+    return ModelWait(decode_sentence(why), since, again)
 
 
-def _expense(row: Row, catalog: Catalog, wait: Wait | None) -> Expense:
-    model, charge = row["model"], _charge(row, catalog)
+def _model_usage(row: Row, catalog: Catalog, wait: ModelWait | None) -> ModelUsage:
+    model, charge = row["model"], _token_cost(row, catalog)
     prices = None
     if charge.dollars is not None:
         prices = (catalog[model].input_price, catalog[model].output_price)
-    return Expense(
+    return ModelUsage(
         model,
         row["requests"],
         charge.read,
         charge.written,
         prices,
         charge.dollars,
-        why=wait.why if wait else "",
+        why=wait.reason if wait else "",
         since=wait.since if wait else 0.0,
     )
 
 
-def _charge(row: Row, catalog: Catalog) -> Charge:
+def _token_cost(row: Row, catalog: Catalog) -> TokenCost:
     entry = catalog.get(row["model"])
     if entry is None or not (entry.input_price or entry.output_price):
-        return Charge(row["read"], row["written"])
+        return TokenCost(row["read"], row["written"])
     dollars = (row["read"] * entry.input_price + row["written"] * entry.output_price) / 1e6
-    return Charge(row["read"], row["written"], dollars)
+    return TokenCost(row["read"], row["written"], dollars)

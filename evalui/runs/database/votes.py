@@ -13,30 +13,32 @@ from typing import Literal
 
 from evalui.errors import DataError, StoreError, UnknownRun
 from evalui.runs import ballots
-from evalui.runs.ballots import Ballot, Pair
+from evalui.runs.ballots import Ballot, VotingPair
 from evalui.runs.database.connection import Database
-from evalui.runs.database.queue import touch
+from evalui.runs.database.queue import bump_revision
 from evalui.types import Duel, Outcome, Verdict
 
-Choice = Outcome | Literal["skip"]
-Known = Mapping[str, Pair]  # the pairs of the run as `ballots.pairs` gives them
-Given = Mapping[str, Sequence[Verdict]]  # votes by the name of their dataset, "" if they tell none
+VoteChoice = Outcome | Literal["skip"]
+VotingPairs = Mapping[str, VotingPair]  # the pairs of the run as `ballots.voting_pairs` gives them
+ImportedVotes = Mapping[
+    str, Sequence[Verdict]
+]  # votes by the name of their dataset, "" if they tell none
 
 _VALUES = (
     "INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right, outcome, comment,"
     " seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 # Replaced rather than updated, so that the latest vote has the highest id.
-_CAST = "INSERT OR REPLACE " + _VALUES
-_ADD = "INSERT OR IGNORE " + _VALUES
+_REPLACE_VOTE_SQL = "INSERT OR REPLACE " + _VALUES
+_ADD_VOTE_SQL = "INSERT OR IGNORE " + _VALUES
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """What one person says of the pair named by `token`, as they were shown it."""
+class VoteInput:
+    """What one person says of the pair named by `pair_key`, as they were shown it."""
 
-    token: str
-    choice: Choice
+    pair_key: str
+    choice: VoteChoice
     comment: str = ""
     seconds: float | None = None
 
@@ -53,7 +55,7 @@ class Vote:
     sample_id: str
     left: str
     right: str
-    choice: Choice
+    choice: VoteChoice
     comment: str = ""
     seconds: float | None = None
     created: float = 0.0
@@ -68,18 +70,19 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class VotingProgress:
     """How far one person and all together are with the pairs of a run.
 
-    `mine` counts votes and `skipped` pairs; `left` is what this person has still to see. `seconds`
-    is the median time of an own vote, None before the first. `covered` pairs have at least one
-    vote of anybody, `votes` counts them all and `people` who cast them. `last` is the latest own.
+    `own_votes` counts votes and `skipped` pairs; `remaining` is what this person has still to see.
+    `seconds` is the median time of an own vote, None before the first. `covered` pairs have at
+    least one vote of anybody, `votes` counts them all and `people` who cast them. `last` is the
+    latest own.
     """
 
     pairs: int
-    mine: int
+    own_votes: int
     skipped: int
-    left: int
+    remaining: int
     seconds: float | None
     covered: int
     votes: int
@@ -93,38 +96,40 @@ def next_ballots(
     run_id: str,
     person: str,
     *,
-    known: Known,
-    wish: str = "",
+    pairs: VotingPairs,
+    preferred: str = "",
     count: int = 2,
 ) -> tuple[Ballot, ...]:
     """The next pairs of one person, the wished one first if it is still open to them."""
-    if finished(database, run_id, person):
+    if has_finished(database, run_id, person):
         return ()
-    tokens = _open(database, run_id, person, known)
-    if wish in tokens:
-        tokens = (wish, *(name for name in tokens if name != wish))
+    tokens = _open_pairs(database, run_id, person, pairs)
+    if preferred in tokens:
+        tokens = (preferred, *(name for name in tokens if name != preferred))
     return tuple(
         ballots.ballot(
             database,
             run_id,
             name,
-            pair=known[name],
-            at=ballots.seats(name, known[name], person),
+            pair=pairs[name],
+            sides=ballots.sides_for(name, pairs[name], person),
         )
         for name in tokens[:count]
     )
 
 
-def cast(database: Database, run_id: str, person: str, mark: Mark, *, known: Known) -> None:
+def cast(
+    database: Database, run_id: str, person: str, mark: VoteInput, *, pairs: VotingPairs
+) -> None:
     """Keep a vote on a pair, sides as this person was shown them; a second one replaces it.
 
     Raises:
         StoreError: the person has seen the names, or the pair is gone.
     """
-    pair = known.get(mark.token)
+    pair = pairs.get(mark.pair_key)
     if pair is None:
         raise StoreError("pair-gone")
-    at = ballots.seats(mark.token, pair, person)
+    at = ballots.sides_for(mark.pair_key, pair, person)
     vote = Vote(
         by=person,
         dataset=pair.dataset,
@@ -137,9 +142,9 @@ def cast(database: Database, run_id: str, person: str, mark: Mark, *, known: Kno
         created=time.time(),
     )
     with database.writing() as connection:
-        _still_blind(connection, run_id, person)
-        connection.execute(_CAST, _columns(run_id, mark.token, vote))
-        touch(connection, run_id)
+        _check_blind(connection, run_id, person)
+        connection.execute(_REPLACE_VOTE_SQL, _columns(run_id, mark.pair_key, vote))
+        bump_revision(connection, run_id)
 
 
 def undo(database: Database, run_id: str, person: str) -> str:
@@ -149,7 +154,7 @@ def undo(database: Database, run_id: str, person: str) -> str:
         StoreError: the person has seen the names.
     """
     with database.writing() as connection:
-        _still_blind(connection, run_id, person)
+        _check_blind(connection, run_id, person)
         taken = connection.execute(
             "DELETE FROM vote WHERE id = (SELECT max(id) FROM vote WHERE run = ? AND owner = ?)"
             " RETURNING pair",
@@ -157,21 +162,21 @@ def undo(database: Database, run_id: str, person: str) -> str:
         ).fetchone()
         if taken is None:
             return ""
-        touch(connection, run_id)
+        bump_revision(connection, run_id)
     return taken["pair"]
 
 
-def finish(database: Database, run_id: str, person: str) -> None:
+def finish_voting(database: Database, run_id: str, person: str) -> None:
     """Show the person the names from now on, and take no more votes of theirs."""
     with database.writing() as connection:
         connection.execute(
             "INSERT INTO voter VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             (run_id, person, time.time()),
         )
-        touch(connection, run_id)
+        bump_revision(connection, run_id)
 
 
-def finished(database: Database, run_id: str, person: str) -> bool:
+def has_finished(database: Database, run_id: str, person: str) -> bool:
     """Whether the person has been shown the names."""
     row = database.row("SELECT 1 FROM voter WHERE run = ? AND owner = ?", (run_id, person))
     return row is not None
@@ -189,7 +194,9 @@ def verdicts(database: Database, run_id: str, dataset: str) -> tuple[Verdict, ..
     return tuple(verdict for verdict in said if verdict)
 
 
-def progress(database: Database, run_id: str, person: str, *, known: Known) -> Progress:
+def voting_progress(
+    database: Database, run_id: str, person: str, *, pairs: VotingPairs
+) -> VotingProgress:
     """How far one person and all together are."""
     row = database.row(
         "SELECT count(*) AS votes, count(DISTINCT pair) AS covered,"
@@ -203,21 +210,23 @@ def progress(database: Database, run_id: str, person: str, *, known: Known) -> P
     skipped = sum(vote["outcome"] == "skip" for vote in mine)
     timed = [vote["seconds"] for vote in mine if vote["seconds"] is not None]
     done = {vote["pair"] for vote in mine}
-    return Progress(
-        pairs=len(known),
-        mine=len(mine) - skipped,
+    return VotingProgress(
+        pairs=len(pairs),
+        own_votes=len(mine) - skipped,
         skipped=skipped,
-        left=len(known.keys() - done),
+        remaining=len(pairs.keys() - done),
         seconds=statistics.median(timed) if timed else None,
         covered=row["covered"],
         votes=row["votes"],
         people=row["people"],
-        finished=finished(database, run_id, person),
+        finished=has_finished(database, run_id, person),
         last=_vote(mine[-1]) if mine else None,
     )
 
 
-def add(database: Database, run_id: str, given: Given, *, known: Known) -> int:
+def add_imported(
+    database: Database, run_id: str, imported: ImportedVotes, *, pairs: VotingPairs
+) -> int:
     """Keep votes collected elsewhere and return how many are new; what is known stays as it is.
 
     Raises:
@@ -226,20 +235,22 @@ def add(database: Database, run_id: str, given: Given, *, known: Known) -> int:
     """
     names = _names(database, run_id)
     tokens: dict[tuple[str, frozenset[str]], dict[str, str]] = defaultdict(dict)
-    for name, pair in known.items():
+    for name, pair in pairs.items():
         tokens[pair.sample_id, pair.models][names[pair.dataset]] = name
     now = time.time()
     rows: list[tuple[object, ...]] = []
-    for dataset, verdicts in given.items():
+    for dataset, verdicts in imported.items():
         for said in verdicts:
             models = frozenset((said.duel.model_a, said.duel.model_b))
-            token = _token(said, dataset, tokens[said.duel.sample_id, models])
+            token = _imported_pair_key(said, dataset, tokens[said.duel.sample_id, models])
             if said.outcome is not None:
-                rows.append(_columns(run_id, token, _elsewhere(said, known[token].dataset, now)))
+                rows.append(
+                    _columns(run_id, token, _imported_vote(said, pairs[token].dataset, now))
+                )
     with database.writing() as connection:
-        added = connection.executemany(_ADD, rows).rowcount
+        added = connection.executemany(_ADD_VOTE_SQL, rows).rowcount
         if added > 0:
-            touch(connection, run_id)
+            bump_revision(connection, run_id)
     return max(added, 0)
 
 
@@ -253,7 +264,7 @@ def _names(database: Database, run_id: str) -> dict[str, str]:
     return {row["key"]: row["name"] for row in rows}
 
 
-def _token(said: Verdict, dataset: str, found: Mapping[str, str]) -> str:
+def _imported_pair_key(said: Verdict, dataset: str, found: Mapping[str, str]) -> str:
     """The pair that a vote is on; `found` are the pairs of its models and question, by dataset."""
     if dataset in found:
         return found[dataset]
@@ -273,10 +284,10 @@ def _token(said: Verdict, dataset: str, found: Mapping[str, str]) -> str:
     return next(iter(found.values()))
 
 
-def _elsewhere(said: Verdict, dataset: str, now: float) -> Vote:
+def _imported_vote(said: Verdict, dataset: str, now: float) -> Vote:
     assert said.outcome is not None, "an unreadable vote is none"
     return Vote(
-        by=said.by,
+        by=said.rater,
         dataset=dataset,
         sample_id=said.duel.sample_id,
         left=said.duel.model_a,
@@ -287,17 +298,19 @@ def _elsewhere(said: Verdict, dataset: str, now: float) -> Vote:
     )
 
 
-def _open(database: Database, run_id: str, person: str, known: Known) -> tuple[str, ...]:
+def _open_pairs(
+    database: Database, run_id: str, person: str, known: VotingPairs
+) -> tuple[str, ...]:
     rows = database.rows(
         "SELECT pair, sum(owner = :me) AS mine, sum(owner != :me AND outcome != 'skip') AS others"
         " FROM vote WHERE run = :run GROUP BY pair",
         {"run": run_id, "me": person},
     )
     done = {row["pair"] for row in rows if row["mine"]}
-    return ballots.queue(tuple(known), done, {row["pair"]: row["others"] for row in rows})
+    return ballots.voting_order(tuple(known), done, {row["pair"]: row["others"] for row in rows})
 
 
-def _still_blind(connection: Connection, run_id: str, person: str) -> None:
+def _check_blind(connection: Connection, run_id: str, person: str) -> None:
     if connection.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone() is None:
         raise UnknownRun("no-run", run=run_id)
     seen = connection.execute(

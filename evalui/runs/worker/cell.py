@@ -6,30 +6,30 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from evalui.errors import ModelError, Refused, Unreachable
-from evalui.models import Learner, Model
-from evalui.models.base import Metered
-from evalui.modes import MODES, Setting
-from evalui.runs.cells import setting_of, work
+from evalui.errors import ModelError, RequestRejected, Unreachable
+from evalui.models import Model, NeedsAnswerKey
+from evalui.models.base import UsageTracking
+from evalui.modes import MODES, ModeSettings
+from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.database import usage as charges
 from evalui.runs.database.records import CellRow, Lease
-from evalui.runs.database.response_cache import lasting
+from evalui.runs.database.response_cache import cacheable_by
 from evalui.runs.database.store import Store
-from evalui.runs.database.throughput import Pace, put_pace
-from evalui.runs.database.usage import Wait
+from evalui.runs.database.throughput import Throughput, store_throughput
+from evalui.runs.database.usage import ModelWait
 from evalui.runs.spec import ModeSpec
-from evalui.runs.worker.batch_size import Portion
-from evalui.runs.worker.in_flight import Window
-from evalui.runs.worker.refusals import Refusals
-from evalui.runs.worker.waiting import Patience
+from evalui.runs.worker.batch_size import AdaptiveBatchSize
+from evalui.runs.worker.in_flight import InFlightBatch
+from evalui.runs.worker.refusals import RejectedRequests
+from evalui.runs.worker.waiting import WaitForModel
 from evalui.runs.workload import request_size
 from evalui.settings import Settings
-from evalui.types import Dataset, Response, Sample, Text, Trial, Usage, Variant
+from evalui.types import Dataset, GeneratedText, Response, Sample, Trial, Usage, Variant
 
 RECORDED = "recorded"  # stands for the model's fingerprint where none was asked
 FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
-_TIMED = 20  # fewer requests than this tell nothing of a model's speed
-_WHOLE = Variant(())  # an open question has no order
+_MIN_TIMED_REQUESTS = 20  # fewer requests than this tell nothing of a model's speed
+_NO_ORDER = Variant(())  # an open question has no order
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class Interrupted(Exception):
 
 
 @dataclass(slots=True)
-class _Spent:
+class _MeasuredWork:
     """What the model itself was asked, and how long it took."""
 
     requests: int = 0
@@ -70,12 +70,14 @@ class CellRun:
         self._trials: list[Trial] = []
         self._responses: list[tuple[bytes, Response]] = []
         self._flushed = time.monotonic()
-        self._portion = Portion()
-        self._spent = _Spent()
-        self._refusals = Refusals()
-        self._patience = patience(store, lease, row, interrupted=interrupted, on_wait=on_batch)
-        self._spent_by: Metered | None = None
-        self._counted = Usage(0, 0)  # what it had spent when tokens were last written
+        self._batch_size = AdaptiveBatchSize()
+        self._measured = _MeasuredWork()
+        self._rejected = RejectedRequests()
+        self._model_wait = wait_for_cell_model(
+            store, lease, row, interrupted=interrupted, on_wait=on_batch
+        )
+        self._usage_source: UsageTracking | None = None
+        self._recorded_usage = Usage(0, 0)  # what it had spent when tokens were last written
 
     def run(self, model: Model, dataset: Dataset) -> None:
         """Do what is not done yet of the cell.
@@ -90,73 +92,75 @@ class CellRun:
         Everything answered before is written.
         """
         samples = dataset.samples[: self._row.questions]
-        if isinstance(model, Learner):
-            model.learn(samples)
-        if isinstance(model, Metered):
-            self._spent_by, self._counted = model, model.spent()
+        if isinstance(model, NeedsAnswerKey):
+            model.set_answer_key(samples)
+        if isinstance(model, UsageTracking):
+            self._usage_source, self._recorded_usage = model, model.usage()
         spec = ModeSpec.model_validate_json(self._row.plan)
         contestants = self._store.contestants(self._row) if spec.judging else ()
-        mode, setting = MODES[spec.mode], setting_of(spec, dataset.shots, contestants)
+        mode, setting = MODES[spec.mode], mode_settings(spec, dataset.shots, contestants)
         self._store.start_cell(self._lease, self._row.id, model.fingerprint)
         done = self._store.done_keys(self._row.id)
         pending = (
             pair
-            for pair in work(spec, self._row.cell.pattern, samples, setting)
+            for pair in trials_to_run(spec, self._row.cell.pattern, samples, setting)
             if (pair[0].id, pair[1]) not in done
         )
         each = max(1, self._row.requests // max(1, self._row.total))
         asked = len(done)
-        while pairs := self._take(pending, each):
-            window = Window(pairs, mode, setting, model.fingerprint, lasting=lasting(model))
+        while pairs := self._next_trials(pending, each):
+            window = InFlightBatch(
+                pairs, mode, setting, model.fingerprint, is_cacheable=cacheable_by(model)
+            )
             self._answer(model, window)
             asked += len(pairs)
-            if self._refusals.hopeless:
+            if self._rejected.should_abort:
                 break
-        self._check_whole(model, asked)
-        if self._spent.requests >= _TIMED:
-            self._put_pace(model, spec, samples, setting)
+        self._check_complete(model, asked)
+        if self._measured.requests >= _MIN_TIMED_REQUESTS:
+            self._record_throughput(model, spec, samples, setting)
 
-    def _put_pace(
-        self, model: Model, spec: ModeSpec, samples: Sequence[Sample], setting: Setting
+    def _record_throughput(
+        self, model: Model, spec: ModeSpec, samples: Sequence[Sample], setting: ModeSettings
     ) -> None:
-        spent = self._spent
+        spent = self._measured
         wrote = spent.written / spent.requests
         size = request_size(spec, self._row.cell.pattern, samples, setting, written=wrote)
-        put_pace(
+        store_throughput(
             self._store.database,
             model.name,
             spec.mode,
             spec.shots,
             fingerprint=model.fingerprint,
-            pace=Pace(spent.requests / max(1e-3, spent.seconds), size),
+            throughput=Throughput(spent.requests / max(1e-3, spent.seconds), size),
         )
 
     def grade(self, dataset: Dataset) -> None:
         """Grade the answers that the cell has brought along; nobody is asked. Raises as `run`."""
-        recorded = self._store.recorded(self._row.id)
+        recorded = self._store.recorded_answers(self._row.id)
         spec = ModeSpec.model_validate_json(self._row.plan)
-        mode, setting = MODES[spec.mode], setting_of(spec, ())
+        mode, setting = MODES[spec.mode], mode_settings(spec, ())
         self._store.start_cell(self._lease, self._row.id, RECORDED)
         done = self._store.done_keys(self._row.id)
         assert len(recorded) == self._row.total, "what is planned is what was brought along"
         for sample in dataset.samples[: self._row.questions]:
-            if sample.id not in recorded or (sample.id, _WHOLE) in done:
+            if sample.id not in recorded or (sample.id, _NO_ORDER) in done:
                 continue
-            turns = [Text(turn) for turn in _fitted(recorded[sample.id], sample)]
-            self._trials.append(mode.grade(sample, _WHOLE, turns, setting))
+            turns = [GeneratedText(turn) for turn in _padded_turns(recorded[sample.id], sample)]
+            self._trials.append(mode.grade(sample, _NO_ORDER, turns, setting))
             if time.monotonic() - self._flushed > FLUSH_S:
                 self._flush()
-                self._pause()
+                self._check_cancelled()
         self._flush()
-        self._pause()
+        self._check_cancelled()
 
-    def _take(
+    def _next_trials(
         self, pending: Iterator[tuple[Sample, Variant]], each: int
     ) -> list[tuple[Sample, Variant]]:
-        return list(islice(pending, max(1, self._portion.size // each)))
+        return list(islice(pending, max(1, self._batch_size.size // each)))
 
-    def _check_whole(self, model: Model, asked: int) -> None:
-        self._refusals.check(model.name)
+    def _check_complete(self, model: Model, asked: int) -> None:
+        self._rejected.check(model.name)
         if asked < self._row.total:
             raise ModelError(
                 "missing-answers",
@@ -164,58 +168,60 @@ class CellRun:
                 total=self._row.total,
             )
 
-    def _answer(self, model: Model, window: Window) -> None:
+    def _answer(self, model: Model, window: InFlightBatch) -> None:
         try:
             # What is answered may call for more: a further turn, a verdict that must be readable.
-            while self._open(window):
-                self._recall(window)
-                self._ask(model, window)
+            while self._open_requests(window):
+                self._use_cached(window)
+                self._request_open(model, window)
         finally:
             self._flush()
-        self._pause()
+        self._check_cancelled()
 
-    def _recall(self, window: Window) -> None:
+    def _use_cached(self, window: InFlightBatch) -> None:
         open_ = ((window.keys[ask], ask) for ask in window.unanswered())
         places = {key: ask for key, ask in open_ if key}
         for key, response in self._store.responses(list(places)).items():
-            self._trials += window.accept(places[key], response)
+            self._trials += window.add_response(places[key], response)
 
-    def _open(self, window: Window) -> list[int]:
+    def _open_requests(self, window: InFlightBatch) -> list[int]:
         """The numbers of the requests that are neither answered nor turned down."""
-        open_, refused = window.unanswered(), self._refusals.requests
+        open_, refused = window.unanswered(), self._rejected.requests
         return [ask for ask in open_ if window.requests[ask] not in refused] if refused else open_
 
-    def _ask(self, model: Model, window: Window) -> None:
-        asks = self._open(window)
+    def _request_open(self, model: Model, window: InFlightBatch) -> None:
+        asks = self._open_requests(window)
         if not asks:
-            self._portion.skip()
+            self._batch_size.record_cached()
             return
         began = time.monotonic()
         try:
-            self._listen(model, window, asks)
+            self._receive(model, window, asks)
         except Unreachable as error:
             self._flush()
             # The time that was lost tells nothing of the speed; the caller asks again.
-            self._patience.wait(error)
+            self._model_wait.wait(error)
             return
-        except Refused as error:
-            self._hear()
-            self._refusals.note(error, [window.requests[ask] for ask in _left(window, asks)])
+        except RequestRejected as error:
+            self._end_wait()
+            self._rejected.record(
+                error, [window.requests[ask] for ask in _unanswered(window, asks)]
+            )
         seconds = time.monotonic() - began
-        self._spent.requests += len(asks)
-        self._spent.seconds += seconds
-        self._portion.learn(len(asks), seconds)
+        self._measured.requests += len(asks)
+        self._measured.seconds += seconds
+        self._batch_size.record(len(asks), seconds)
 
-    def _listen(self, model: Model, window: Window, asks: Sequence[int]) -> None:
+    def _receive(self, model: Model, window: InFlightBatch, asks: Sequence[int]) -> None:
         answers = model.answer([window.requests[ask] for ask in asks])
         try:
             for index, response in answers:
-                self._keep(window, asks[index], response)
+                self._record_response(window, asks[index], response)
         finally:
             # Whatever is still on its way is given up now: the model may be closed next.
             if isinstance(answers, Generator):
                 answers.close()
-        if left := _left(window, asks):
+        if left := _unanswered(window, asks):
             raise ModelError(
                 "unanswered",
                 model=model.name,
@@ -223,24 +229,24 @@ class CellRun:
                 total=len(asks),
             )
 
-    def _keep(self, window: Window, ask: int, response: Response) -> None:
-        self._hear()
-        self._refusals.asked += 1
-        if isinstance(response, Text) and response.usage:
-            self._spent.written += response.usage.completion_tokens
+    def _record_response(self, window: InFlightBatch, ask: int, response: Response) -> None:
+        self._end_wait()
+        self._rejected.requested += 1
+        if isinstance(response, GeneratedText) and response.usage:
+            self._measured.written += response.usage.completion_tokens
         key = window.keys[ask]
         if key:
             self._responses.append((key, response))
-        self._trials += window.accept(ask, response)
+        self._trials += window.add_response(ask, response)
         if time.monotonic() - self._flushed > FLUSH_S:
             self._flush()
-            self._pause()
+            self._check_cancelled()
 
-    def _hear(self) -> None:
+    def _end_wait(self) -> None:
         """Note that somebody answers."""
-        if self._patience.waiting:
-            self._patience.answered()
-            charges.go_on(self._store.database, self._lease, self._row.id)
+        if self._model_wait.is_waiting:
+            self._model_wait.reset()
+            charges.clear_wait(self._store.database, self._lease, self._row.id)
 
     def _flush(self) -> None:
         """Write what is answered. It is forgotten first: what cannot be written is not lost but
@@ -249,59 +255,63 @@ class CellRun:
         trials, responses = self._trials, self._responses
         self._trials, self._responses = [], []
         self._flushed = time.monotonic()
-        self._count()
+        self._record_usage()
         if trials or responses:
             self._store.write_trials(self._lease, self._row.id, trials, responses)
             self._on_batch()
 
-    def _count(self) -> None:
+    def _record_usage(self) -> None:
         """Write what was spent, before what it was spent on: also lost answers are paid."""
-        if self._spent_by is None:
+        if self._usage_source is None:
             return
-        before, self._counted = self._counted, self._spent_by.spent()
-        read = self._counted.prompt_tokens - before.prompt_tokens
-        written = self._counted.completion_tokens - before.completion_tokens
+        before, self._recorded_usage = self._recorded_usage, self._usage_source.usage()
+        read = self._recorded_usage.prompt_tokens - before.prompt_tokens
+        written = self._recorded_usage.completion_tokens - before.completion_tokens
         if read or written:
             usage = Usage(read, written)
-            charges.count(self._store.database, self._lease, self._row.id, usage)
+            charges.add_usage(self._store.database, self._lease, self._row.id, usage)
 
-    def _pause(self) -> None:
-        _look(self._store, self._lease, self._interrupted)
+    def _check_cancelled(self) -> None:
+        _check_cancelled(self._store, self._lease, self._interrupted)
 
 
-def patience(
+def wait_for_cell_model(
     store: Store,
     lease: Lease,
     row: CellRow,
     *,
     interrupted: Callable[[], bool],
     on_wait: Callable[[], None],
-) -> Patience:
+) -> WaitForModel:
     """The patience of this server with the model of a cell, which says why it waits.
 
-    Whoever waits so raises `Cancelled`, `Interrupted` and `LostRun` as `CellRun.run` does.
+    Whoever waits so raises `Cancelled`, `Interrupted` and `RunLeaseLost` as `CellRun.run` does.
     """
 
-    def tell(wait: Wait) -> None:
-        _log.warning("%s on %s waits: %s", row.cell.model, row.cell.dataset, wait.why)
-        charges.wait(store.database, lease, row.id, wait)
+    def tell(wait: ModelWait) -> None:
+        _log.warning("%s on %s waits: %s", row.cell.model, row.cell.dataset, wait.reason)
+        charges.set_wait(store.database, lease, row.id, wait)
         on_wait()
 
-    return Patience(Settings().patience_s, told=tell, look=lambda: _look(store, lease, interrupted))
+    return WaitForModel(
+        Settings().patience_s,
+        on_wait=tell,
+        check_cancelled=lambda: _check_cancelled(store, lease, interrupted),
+    )
 
 
-def _look(store: Store, lease: Lease, interrupted: Callable[[], bool]) -> None:
+def _check_cancelled(store: Store, lease: Lease, interrupted: Callable[[], bool]) -> None:
     store.check(lease)
     if interrupted():
         raise Interrupted
 
 
-def _left(window: Window, asks: Sequence[int]) -> list[int]:
+def _unanswered(window: InFlightBatch, asks: Sequence[int]) -> list[int]:
     """Those of the requests that have no response."""
     return sorted(set(asks).intersection(window.unanswered()))
 
 
-def _fitted(turns: tuple[str, ...], sample: Sample) -> tuple[str, ...]:
+def _padded_turns(turns: tuple[str, ...], sample: Sample) -> tuple[str, ...]:
     """As many turns as there are questions: what was not answered is blank."""
     wanted = 1 + len(sample.follow_ups)
     return (*turns, *[""] * wanted)[:wanted]

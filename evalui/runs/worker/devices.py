@@ -18,7 +18,7 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import REMOTE
 from evalui.runs.database.connection import Database
 
-SEEN_S = 20.0  # a worker that has told nothing for so long is not there
+WORKER_TIMEOUT_S = 20.0  # a worker that has told nothing for so long is not there
 
 _log = logging.getLogger(__name__)
 
@@ -39,24 +39,24 @@ class WorkerRow:
     bytes: int = 0
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether it works on anything."""
         return bool(self.model or self.run)
 
     @property
-    def holds(self) -> bool:
+    def has_loaded_model(self) -> bool:
         """Whether its model is loaded."""
         return bool(self.model and self.device)
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """A device's memory in bytes. `busy` is the share of time it computes, None if not told."""
+class DeviceMemory:
+    """A device's memory in bytes. `utilization` is the share of time it computes, or None."""
 
     name: str
     total: int
     free: int
-    busy: float | None = None
+    utilization: float | None = None
 
     @property
     def used(self) -> int:
@@ -64,7 +64,7 @@ class Memory:
         return self.total - self.free
 
 
-class Presence:
+class WorkerStatus:
     """What one worker tells of itself.
 
     That it cannot be written (a full disk) is logged and stops no work: it is for the eye only.
@@ -76,20 +76,20 @@ class Presence:
         # Protects the order: the heart must not write what the worker did before.
         self._lock = threading.Lock()
 
-    def at(self, *, model: str = "", run: str = "", device: str = "") -> None:
+    def update(self, *, model: str = "", run: str = "", device: str = "") -> None:
         """Tell what the worker does from now on; nothing is idle."""
         with self._lock:
             self._row = WorkerRow(self._row.name, 0.0, device, model, run)
             self._write()
 
-    def alive(self) -> None:
+    def refresh(self) -> None:
         """Tell that the worker is there, doing what it did."""
         with self._lock:
             self._write()
 
-    def gone(self) -> None:
+    def remove(self) -> None:
         """Take the worker off the list, and those with it that died without a word."""
-        values = (self._row.name, time.time() - SEEN_S)
+        values = (self._row.name, time.time() - WORKER_TIMEOUT_S)
         try:
             with self._database.writing() as connection:
                 connection.execute("DELETE FROM worker WHERE name = ? OR seen < ?", values)
@@ -98,7 +98,7 @@ class Presence:
 
     def _write(self) -> None:
         row = self._row
-        values = (row.name, time.time(), row.device, row.model, row.run, _held())
+        values = (row.name, time.time(), row.device, row.model, row.run, _process_tree_bytes())
         try:
             with self._database.writing() as connection:
                 connection.execute("INSERT OR REPLACE INTO worker VALUES (?,?,?,?,?,?)", values)
@@ -109,7 +109,7 @@ class Presence:
 def workers(database: Database) -> list[WorkerRow]:
     """The workers that were seen lately, by name."""
     rows = database.rows(
-        "SELECT * FROM worker WHERE seen > ? ORDER BY name", (time.time() - SEEN_S,)
+        "SELECT * FROM worker WHERE seen > ? ORDER BY name", (time.time() - WORKER_TIMEOUT_S,)
     )
     return [WorkerRow(**{name: row[name] for name in WorkerRow.__slots__}) for row in rows]
 
@@ -127,10 +127,10 @@ def device_of(entry: ModelEntry) -> str:
 
 def has_gpu() -> bool:
     """Whether models go to a GPU here: the driver has one, and this process may see it."""
-    return bool(visible(gpus()))
+    return bool(visible_gpus(gpus()))
 
 
-def visible(gpus: Sequence[Memory]) -> tuple[Memory, ...]:
+def visible_gpus(gpus: Sequence[DeviceMemory]) -> tuple[DeviceMemory, ...]:
     """Those of the driver's GPUs that programs here see, in the order of their numbers.
 
     CUDA_VISIBLE_DEVICES lists them, up to the first that is none. Where it names them by their
@@ -146,15 +146,15 @@ def visible(gpus: Sequence[Memory]) -> tuple[Memory, ...]:
     return tuple(known[name] for name in takewhile(known.__contains__, names))
 
 
-def machine() -> Memory:
+def machine_memory() -> DeviceMemory:
     """The memory of the machine; what its file cache holds counts as free."""
     import psutil
 
     told = psutil.virtual_memory()
-    return Memory("", told.total, told.available)
+    return DeviceMemory("", told.total, told.available)
 
 
-def gpus() -> tuple[Memory, ...]:
+def gpus() -> tuple[DeviceMemory, ...]:
     """The NVIDIA GPUs of the machine in the driver's order, () without a driver.
 
     Asks the driver's own library, so that nothing is computed and no memory of a GPU is taken.
@@ -174,7 +174,7 @@ def gpus() -> tuple[Memory, ...]:
         pynvml.nvmlShutdown()
 
 
-def _gpu(number: int) -> Memory:
+def _gpu(number: int) -> DeviceMemory:
     import pynvml
 
     handle = pynvml.nvmlDeviceGetHandleByIndex(number)
@@ -183,16 +183,16 @@ def _gpu(number: int) -> Memory:
         told = pynvml.nvmlDeviceGetMemoryInfo(handle)
         total, free = int(told.total), int(told.free)
     except pynvml.NVMLError:  # it has none of its own and shares that of the machine
-        total, free = machine().total, machine().free
+        total, free = machine_memory().total, machine_memory().free
     try:
         rates = cast(Any, pynvml.nvmlDeviceGetUtilizationRates(handle))  # typed as a C field
         busy = float(rates.gpu) / 100
     except pynvml.NVMLError:  # a slice of a GPU is not told of
         busy = None
-    return Memory(name, total, free, busy)
+    return DeviceMemory(name, total, free, busy)
 
 
-def _held() -> int:
+def _process_tree_bytes() -> int:
     """Bytes of this process and of those it started: a model may live in one of its own."""
     import psutil
 

@@ -9,14 +9,14 @@ from typing import Self
 from evalui.errors import StoreError
 from evalui.runs.database.records import Lease
 from evalui.runs.database.store import Store
-from evalui.runs.worker.devices import Presence
+from evalui.runs.worker.devices import WorkerStatus
 
-BEAT_S = 2.0
+HEARTBEAT_S = 2.0
 
 _log = logging.getLogger(__name__)
 
 
-class Heart:
+class Heartbeat:
     """Beats while a run is worked on, or without a lease while a model is tried out.
 
     In a thread of its own, because loading one model, or one batch of a large one, may take
@@ -28,17 +28,17 @@ class Heart:
         store: Store,
         lease: Lease | None = None,
         *,
-        presence: Presence | None = None,
-        on_beat: Callable[[], None] = lambda: None,
-        every_s: float = 0.0,
+        status: WorkerStatus | None = None,
+        on_heartbeat: Callable[[], None] = lambda: None,
+        interval_s: float = 0.0,
     ) -> None:
         self._store = store
         self._lease = lease
-        self._presence = presence
-        self._on_beat = on_beat
-        self._every_s = every_s or BEAT_S
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="heart", daemon=True)
+        self._status = status
+        self._on_heartbeat = on_heartbeat
+        self._interval_s = interval_s or HEARTBEAT_S
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -50,18 +50,18 @@ class Heart:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._over.set()
+        self._stopped.set()
         self._thread.join()
 
-    def _beat(self) -> None:
-        while not self._over.wait(self._every_s):
+    def _run(self) -> None:
+        while not self._stopped.wait(self._interval_s):
             try:
                 # First the run: nothing that is only for the eye may keep it from its beat.
                 if self._lease:
-                    self._store.beat(self._lease)  # in vain if the run is lost
-                self._on_beat()
+                    self._store.heartbeat(self._lease)  # in vain if the run is lost
+                self._on_heartbeat()
             except StoreError as error:
                 # The next beat may succeed; until then the silence itself tells the others.
                 _log.warning("No heartbeat: %s", error)
-            if self._presence:
-                self._presence.alive()
+            if self._status:
+                self._status.refresh()

@@ -13,30 +13,32 @@ from typing import Any, Literal, cast
 
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
-from evalui.models.base import Model, ModelEntry, Noted
-from evalui.models.scripted.backend import Learner
-from evalui.modes import MODES, Setting
+from evalui.models.base import HasLoadNotes, Model, ModelEntry
+from evalui.models.scripted.backend import NeedsAnswerKey
+from evalui.modes import MODES, ModeSettings
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
-from evalui.runs.worker.devices import SEEN_S
-from evalui.runs.worker.in_flight import Window
+from evalui.runs.worker.devices import WORKER_TIMEOUT_S
+from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.scoring.choice.permutations import variants
-from evalui.types import Ability, Contestant, Sample, Text, Trial, Variant
+from evalui.types import Ability, Contestant, GeneratedText, Sample, Trial, Variant
 
-TrialState = Literal["queued", "running", "done", "failed"]
+ModelTestState = Literal["queued", "running", "done", "failed"]
 
-MOST_LOSSES = 3  # a trial that loses its worker so often is what kills it
+MAX_LOSSES = 3  # a trial that loses its worker so often is what kills it
 REPLY_TOKENS = 48
 
-CHOICE = Sample(
+CHOICE_SAMPLE = Sample(
     "trial/choice", "Which city is the capital of France?", ("Oslo", "Paris", "Rome", "Bern"), 1
 )
-OPEN = Sample("trial/open", "Name the capital of Italy.", target=("The capital of Italy is Rome.",))
-_CONTESTANTS = (
-    Contestant("first", {OPEN.id: ("The capital of Italy is Rome.",)}),
-    Contestant("second", {OPEN.id: ("It might be Paris, or it might be Oslo.",)}),
+OPEN_SAMPLE = Sample(
+    "trial/open", "Name the capital of Italy.", target=("The capital of Italy is Rome.",)
 )
-_ORDERS = variants(len(CHOICE.choices), "circular")
+_CONTESTANTS = (
+    Contestant("first", {OPEN_SAMPLE.id: ("The capital of Italy is Rome.",)}),
+    Contestant("second", {OPEN_SAMPLE.id: ("It might be Paris, or it might be Oslo.",)}),
+)
+_ORDERS = variants(len(CHOICE_SAMPLE.choices), "circular")
 # How each ability is tried: by the mode that needs it, on a question that it fits.
 _MODES: dict[Ability, str] = {
     "next_token": "multiple_choice",
@@ -46,7 +48,7 @@ _MODES: dict[Ability, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class AbilityTest:
     """One ability, tried: what was answered, or the `problem` why nothing was.
 
     `answer` is the option chosen ("" if none was), or the text written. `probability` is that
@@ -66,7 +68,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialRow:
+class ModelTestRow:
     """One trial of a model. `load_s` is None until it is loaded, `error` why it failed as a whole,
     `notes` are what the loaded model had to say of itself.
 
@@ -77,22 +79,22 @@ class TrialRow:
     model: str
     owner: str
     entry: ModelEntry
-    state: TrialState
+    state: ModelTestState
     worker: str
     created: float
     finished: float | None
     load_s: float | None
-    tried: tuple[Tried, ...]
+    ability_tests: tuple[AbilityTest, ...]
     error: str
     notes: tuple[str, ...] = ()
 
     @property
-    def live(self) -> bool:
+    def is_pending(self) -> bool:
         """Whether it waits or runs."""
         return self.state in ("queued", "running")
 
 
-def queue_trial(database: Database, entry: ModelEntry, owner: str) -> int:
+def queue_model_test(database: Database, entry: ModelEntry, owner: str) -> int:
     """Ask for a trial of the model; its number. One that is on its way already is not doubled."""
     with database.writing() as connection:
         live = connection.execute(
@@ -114,21 +116,21 @@ def queue_trial(database: Database, entry: ModelEntry, owner: str) -> int:
     return added.lastrowid
 
 
-def trials_of(database: Database, owner: str) -> dict[str, TrialRow]:
+def model_tests(database: Database, owner: str) -> dict[str, ModelTestRow]:
     """The last trial of each model that somebody asked for, by the model's name."""
     rows = database.rows("SELECT * FROM trial_of_model WHERE owner = ? ORDER BY id", (owner,))
-    return {row["model"]: trial for row in rows if (trial := _trial_row(row))}
+    return {row["model"]: trial for row in rows if (trial := _model_test_row(row))}
 
 
-def trial_at(database: Database, worker: str) -> TrialRow | None:
+def model_test_of_worker(database: Database, worker: str) -> ModelTestRow | None:
     """The trial a worker is at, None if there is none."""
     row = database.row(
         "SELECT * FROM trial_of_model WHERE worker = ? AND state = 'running'", (worker,)
     )
-    return _trial_row(row) if row else None
+    return _model_test_row(row) if row else None
 
 
-def claim_trial(database: Database, worker: str) -> TrialRow | None:
+def claim_model_test(database: Database, worker: str) -> ModelTestRow | None:
     """Take the oldest queued trial; None if there is none."""
     if not database.row("SELECT 1 FROM trial_of_model WHERE state = 'queued' LIMIT 1"):
         return None  # an idle worker reads only, so that it never keeps a writer waiting
@@ -139,18 +141,19 @@ def claim_trial(database: Database, worker: str) -> TrialRow | None:
             " RETURNING *",
             (worker,),
         ).fetchone()
-        trial = _trial_row(taken) if taken else None
+        trial = _model_test_row(taken) if taken else None
         if taken and trial is None:
             connection.execute("DELETE FROM trial_of_model WHERE id = ?", (taken["id"],))
     return trial
 
 
-def finish_trial(database: Database, trial: TrialRow) -> None:
+def finish_model_test(database: Database, trial: ModelTestRow) -> None:
     """Write the outcome, unless the trial was given to another worker since."""
     told = {
         "load_s": trial.load_s,
         "tried": [
-            asdict(each) | {"problem": encode_sentence(each.problem)} for each in trial.tried
+            asdict(each) | {"problem": encode_sentence(each.problem)}
+            for each in trial.ability_tests
         ],
         "error": encode_sentence(trial.error),
         "notes": [encode_sentence(note) for note in trial.notes],
@@ -169,7 +172,7 @@ def finish_trial(database: Database, trial: TrialRow) -> None:
         )
 
 
-def give_back(database: Database, trial: TrialRow) -> None:
+def release_model_test(database: Database, trial: ModelTestRow) -> None:
     """Queue a trial again whose worker is asked to end."""
     with database.writing() as connection:
         connection.execute(
@@ -179,12 +182,12 @@ def give_back(database: Database, trial: TrialRow) -> None:
         )
 
 
-def requeue_trials(database: Database, *, worker: str = "") -> int:
+def requeue_model_tests(database: Database, *, worker: str = "") -> int:
     """Queue the trials again of a worker known to be dead, or of all that fell silent.
 
     Returns how many. `outcome` counts the losses of a trial that is not over.
     """
-    limit = time.time() - SEEN_S
+    limit = time.time() - WORKER_TIMEOUT_S
     lost = (
         "SELECT id, outcome FROM trial_of_model t WHERE state = 'running'"
         " AND CASE WHEN :worker = '' THEN NOT EXISTS"
@@ -197,14 +200,14 @@ def requeue_trials(database: Database, *, worker: str = "") -> int:
     with database.writing() as connection:
         gone = connection.execute(lost, values).fetchall()
         for row in gone:
-            _lose(connection, row["id"], 1 + int(row["outcome"] or 0))
+            _record_loss(connection, row["id"], 1 + int(row["outcome"] or 0))
     return len(gone)
 
 
-def try_model(
-    trial: TrialRow, opener: Callable[[ModelEntry], Model], *, loaded: Callable[[], None]
-) -> TrialRow:
-    """Load the model, try each of its abilities, and unload it; `loaded` is told when it is.
+def run_model_test(
+    trial: ModelTestRow, opener: Callable[[ModelEntry], Model], *, on_loaded: Callable[[], None]
+) -> ModelTestRow:
+    """Load the model, try each of its abilities, and unload it; `on_loaded` is told when it is.
 
     Raises what nobody foresaw; what can be told in a sentence is part of the outcome.
     """
@@ -213,42 +216,48 @@ def try_model(
         model = opener(trial.entry)
     except EvaluiError as error:
         return replace(trial, error=error.sentence)
-    notes = model.notes if isinstance(model, Noted) else ()
+    notes = model.notes if isinstance(model, HasLoadNotes) else ()
     trial = replace(trial, load_s=time.monotonic() - began, notes=notes)
     try:
-        loaded()
-        if isinstance(model, Learner):
-            model.learn((CHOICE, OPEN))
+        on_loaded()
+        if isinstance(model, NeedsAnswerKey):
+            model.set_answer_key((CHOICE_SAMPLE, OPEN_SAMPLE))
         tried = tuple(
-            _try(model, trial.entry, ability) for ability in _MODES if ability in model.abilities
+            _test_ability(model, trial.entry, ability)
+            for ability in _MODES
+            if ability in model.abilities
         )
     finally:
         model.close()
     nothing = bool(tried) and all(each.problem for each in tried)
-    return replace(trial, tried=tried, error=tried[0].problem if nothing else "")
+    return replace(trial, ability_tests=tried, error=tried[0].problem if nothing else "")
 
 
-def _try(model: Model, entry: ModelEntry, ability: Ability) -> Tried:
+def _test_ability(model: Model, entry: ModelEntry, ability: Ability) -> AbilityTest:
     judges = entry.judges_only and ability == "generate"
-    tried = Tried(ability, "judge" if judges else _MODES[ability])
+    tried = AbilityTest(ability, "judge" if judges else _MODES[ability])
     try:
-        return _answered(model, entry, tried)
+        return _measure_ability(model, entry, tried)
     except EvaluiError as error:
         return replace(tried, problem=error.sentence)
 
 
-def _answered(model: Model, entry: ModelEntry, tried: Tried) -> Tried:
+def _measure_ability(model: Model, entry: ModelEntry, tried: AbilityTest) -> AbilityTest:
     mode = MODES[tried.mode]
-    setting = Setting(shots={}, chat=entry.chat, max_tokens=REPLY_TOKENS, contestants=_CONTESTANTS)
-    sample = OPEN if tried.ability == "generate" else CHOICE
+    setting = ModeSettings(
+        shots={}, chat=entry.chat, max_tokens=REPLY_TOKENS, contestants=_CONTESTANTS
+    )
+    sample = OPEN_SAMPLE if tried.ability == "generate" else CHOICE_SAMPLE
     shown = Variant((0, 1)) if tried.mode == "judge" else Variant(tuple(range(len(sample.choices))))
-    window = Window([(sample, shown)], mode, setting, model.fingerprint)
-    seconds, (trial,) = _ask(model, window)
+    window = InFlightBatch([(sample, shown)], mode, setting, model.fingerprint)
+    seconds, (trial,) = _request_all(model, window)
     if mode.shows_options:
         # The first question warms the model up. The other orders tell its speed.
-        window = Window([(sample, each) for each in _ORDERS[1:]], mode, setting, model.fingerprint)
-        seconds, _ = _ask(model, window)
-    texts = [each for each in window.responses.values() if isinstance(each, Text)]
+        window = InFlightBatch(
+            [(sample, each) for each in _ORDERS[1:]], mode, setting, model.fingerprint
+        )
+        seconds, _ = _request_all(model, window)
+    texts = [each for each in window.responses.values() if isinstance(each, GeneratedText)]
     measured = replace(
         tried,
         seconds=seconds,
@@ -257,10 +266,10 @@ def _answered(model: Model, entry: ModelEntry, tried: Tried) -> Tried:
     )
     if tried.ability == "generate":
         return replace(measured, answer=trial.reply or "")
-    return _chosen(measured, trial)
+    return _with_choice(measured, trial)
 
 
-def _ask(model: Model, window: Window) -> tuple[float, list[Trial]]:
+def _request_all(model: Model, window: InFlightBatch) -> tuple[float, list[Trial]]:
     """Seconds until all is answered, and the trials; what grading takes does not count."""
     trials: list[Trial] = []
     seconds = 0.0
@@ -269,7 +278,7 @@ def _ask(model: Model, window: Window) -> tuple[float, list[Trial]]:
         responses = list(model.answer([window.requests[ask] for ask in asks]))
         seconds += time.monotonic() - began
         for index, response in responses:
-            trials += window.accept(asks[index], response)
+            trials += window.add_response(asks[index], response)
         if not responses:
             raise ModelError(
                 "unanswered",
@@ -280,20 +289,20 @@ def _ask(model: Model, window: Window) -> tuple[float, list[Trial]]:
     return seconds, trials
 
 
-def _chosen(tried: Tried, trial: Trial) -> Tried:
+def _with_choice(tried: AbilityTest, trial: Trial) -> AbilityTest:
     slot = trial.choice
     if slot is None:
         return tried
     return replace(
         tried,
-        answer=CHOICE.choices[trial.variant.permutation[slot]],
+        answer=CHOICE_SAMPLE.choices[trial.variant.permutation[slot]],
         probability=trial.probabilities[slot] if trial.probabilities else None,
         correct=trial.correct,
     )
 
 
-def _lose(connection: Connection, number: int, losses: int) -> None:
-    if losses < MOST_LOSSES:
+def _record_loss(connection: Connection, number: int, losses: int) -> None:
+    if losses < MAX_LOSSES:
         connection.execute(
             "UPDATE trial_of_model SET state = 'queued', worker = '', outcome = ? WHERE id = ?",
             (str(losses), number),
@@ -310,7 +319,7 @@ def _lose(connection: Connection, number: int, losses: int) -> None:
     )
 
 
-def _trial_row(row: Row) -> TrialRow | None:
+def _model_test_row(row: Row) -> ModelTestRow | None:
     """The trial, None if another version of evalui wrote it with other fields."""
     try:
         return _read_row(row)
@@ -318,14 +327,14 @@ def _trial_row(row: Row) -> TrialRow | None:
         return None
 
 
-def _read_row(row: Row) -> TrialRow:
+def _read_row(row: Row) -> ModelTestRow:
     over = row["state"] in ("done", "failed")
     told = cast("dict[str, Any]", json.loads(row["outcome"]) if over else {})
     tried = (
-        Tried(**(each | {"problem": decode_sentence(each["problem"])}))
+        AbilityTest(**(each | {"problem": decode_sentence(each["problem"])}))
         for each in told.get("tried", ())
     )
-    return TrialRow(
+    return ModelTestRow(
         id=row["id"],
         model=row["model"],
         owner=row["owner"],
@@ -335,7 +344,7 @@ def _read_row(row: Row) -> TrialRow:
         created=row["created"],
         finished=row["finished"],
         load_s=told.get("load_s"),
-        tried=tuple(tried),
+        ability_tests=tuple(tried),
         error=decode_sentence(told.get("error", "")),
         notes=tuple(decode_sentence(note) for note in told.get("notes", ())),
     )

@@ -8,15 +8,18 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from evalui.errors import Unreachable
-from evalui.runs.database.usage import Wait
+from evalui.runs.database.usage import ModelWait
 
-FIRST_S, LONGEST_S = 1.0, 60.0  # pauses before the model is asked again; each twice the last
-LOOK_S = 0.5  # a cancel is noticed this soon
+FIRST_DELAY_S, MAX_DELAY_S = (
+    1.0,
+    60.0,
+)  # pauses before the model is asked again; each twice the last
+CHECK_INTERVAL_S = 0.5  # a cancel is noticed this soon
 
 Answer = TypeVar("Answer")
 
 
-class Patience:
+class WaitForModel:
     """How long one model is waited for.
 
     `told` hears why and until when, before each pause; `look` is asked twice a second and raises
@@ -24,21 +27,25 @@ class Patience:
     """
 
     def __init__(
-        self, seconds: float, *, told: Callable[[Wait], None], look: Callable[[], None]
+        self,
+        seconds: float,
+        *,
+        on_wait: Callable[[ModelWait], None],
+        check_cancelled: Callable[[], None],
     ) -> None:
         self._seconds = seconds
-        self._told = told
-        self._look = look
-        self._pause = 0.0
+        self._on_wait = on_wait
+        self._check_cancelled = check_cancelled
+        self._delay = 0.0
         self._since = 0.0  # since 1970; people read it
         self._deadline: float | None = None  # of the clock that nobody sets
 
     @property
-    def waiting(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether nobody has answered since the last wait."""
         return self._deadline is not None
 
-    def answered(self) -> None:
+    def reset(self) -> None:
         """Somebody answers: the next wait begins anew."""
         self._deadline = None
 
@@ -48,39 +55,43 @@ class Patience:
         Raises:
             Unreachable: the patience is at its end, or will be before anybody may ask again.
         """
-        self._look()  # who is told to stop has not run out of patience
+        self._check_cancelled()  # who is told to stop has not run out of patience
         now = time.monotonic()
         if self._deadline is None:
-            self._deadline, self._pause, self._since = now + self._seconds, FIRST_S, time.time()
+            self._deadline, self._delay, self._since = (
+                now + self._seconds,
+                FIRST_DELAY_S,
+                time.time(),
+            )
         else:
-            self._pause = min(2 * self._pause, LONGEST_S)
+            self._delay = min(2 * self._delay, MAX_DELAY_S)
         left = self._deadline - now
         if left <= 0:
-            raise self._gave_up(error) from error
+            raise self._timeout_error(error) from error
         if error.retry_after_s > left:
-            raise _too_late(error) from error
-        pause = max(min(self._pause, left), error.retry_after_s)
-        self._told(Wait(error.sentence, self._since, time.time() + pause))
+            raise _retry_too_late_error(error) from error
+        pause = max(min(self._delay, left), error.retry_after_s)
+        self._on_wait(ModelWait(error.sentence, self._since, time.time() + pause))
         self._sleep(now + pause)
 
-    def until(self, ask: Callable[[], Answer]) -> Answer:
-        """What `ask` returns, asked anew while it raises `Unreachable`; raises as `wait`."""
+    def call_until_reachable(self, call: Callable[[], Answer]) -> Answer:
+        """What `call` returns, asked anew while it raises `Unreachable`; raises as `wait`."""
         while True:
             try:
-                answer = ask()
+                answer = call()
             except Unreachable as error:
                 self.wait(error)
             else:
-                self.answered()
+                self.reset()
                 return answer
 
     def _sleep(self, end: float) -> None:
-        self._look()
+        self._check_cancelled()
         while (left := end - time.monotonic()) > 0:
-            time.sleep(min(LOOK_S, left))
-            self._look()
+            time.sleep(min(CHECK_INTERVAL_S, left))
+            self._check_cancelled()
 
-    def _gave_up(self, error: Unreachable) -> Unreachable:
+    def _timeout_error(self, error: Unreachable) -> Unreachable:
         return Unreachable(
             "gave-up",
             why=error.sentence,
@@ -88,7 +99,7 @@ class Patience:
         )
 
 
-def _too_late(error: Unreachable) -> Unreachable:
+def _retry_too_late_error(error: Unreachable) -> Unreachable:
     return Unreachable(
         "too-late",
         why=error.sentence,

@@ -16,16 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.arena.battles import Battle
-from evalui.scoring.statistics.bootstrap import ENDS, RESAMPLES, draws, mean_interval
-from evalui.scoring.statistics.intervals import clustered_share, share, wilson
+from evalui.scoring.statistics.bootstrap import (
+    INTERVAL_PERCENTILES,
+    RESAMPLES,
+    mean_interval,
+    resample_counts,
+)
+from evalui.scoring.statistics.intervals import clustered_share, share_interval, wilson_interval
 from evalui.scoring.statistics.paired_tests import holm
 from evalui.types import OUTCOMES, Duel, Interval, Outcome, Verdict
 
 # A duel with its models in alphabetical order, and what was said of it from that side.
 Votes = Mapping[Duel, Outcome]
-_LEVEL = 0.05
-_KNOWN = 0.975  # the share of resamples that must have a kappa for its range to be known
-_NOTHING = 1e-12
+_ALPHA = 0.05
+_MIN_DEFINED_SHARE = (
+    0.975  # the share of resamples that must have a kappa for its range to be known
+)
+_EPSILON = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class Kappa:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class RaterAgreement:
     """How far raters agree on the `n` items they share.
 
     `raw` is the share of items (of pairs of raters on an item, for more than two) on which they
@@ -54,69 +61,71 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Voter:
+class VoterAgreement:
     """How one voter fits with the others.
 
     `agreement` is the share of the `n` items on which the voter says what most of the others say;
-    `others` is that share among the others without this voter, None if no two of them share an
-    item. `p` is the probability that a voter like the others agrees as rarely (binomial), and
-    `outlier` says that it is below 5 % with Holm's correction for the number of voters.
+    `others_agreement` is that share among the others without this voter, None if no two of them
+    share an item. `p` is the probability that a voter like the others agrees as rarely (binomial),
+    and `outlier` says that it is below 5 % with Holm's correction for the number of voters.
     """
 
     name: str
     n: int
     agreement: Interval | None
-    others: float | None
+    others_agreement: float | None
     p: float | None
     outlier: bool
 
 
-def votes(said: Iterable[Verdict]) -> Votes:
+def votes_by_item(verdicts: Iterable[Verdict]) -> Votes:
     """One outcome for each item a rater judged readably, seen from the model first in the alphabet.
 
     A rater who said different things of one item, in two orders or on two days, has no
     preference: a tie.
     """
     heard: dict[Duel, set[Outcome]] = defaultdict(set)
-    for one in said:
+    for one in verdicts:
         if one.outcome is not None:
-            duel, outcome = _turned(one.duel, one.outcome)
+            duel, outcome = _in_alphabetical_order(one.duel, one.outcome)
             heard[duel].add(outcome)
-    return {duel: _only(outcomes) for duel, outcomes in heard.items()}
+    return {duel: _single_outcome(outcomes) for duel, outcomes in heard.items()}
 
 
-def three_way(said: Iterable[Verdict]) -> tuple[Verdict, ...]:
+def merge_ties(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     """The same verdicts where neither being good is a tie like both being good."""
-    return tuple(replace(one, outcome="tie") if one.outcome == "neither" else one for one in said)
+    return tuple(
+        replace(one, outcome="tie") if one.outcome == "neither" else one for one in verdicts
+    )
 
 
-def cohen(
+def cohen_kappa(
     first: Iterable[Verdict],
     second: Iterable[Verdict],
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Agreement | None:
+) -> RaterAgreement | None:
     """The agreement of two raters on the items both judged readably; None without any."""
-    one, other = votes(first), votes(second)
+    one, other = votes_by_item(first), votes_by_item(second)
     shared = [duel for duel in one if duel in other]
     if not shared:
         return None
     questions = [duel.sample_id for duel in shared]
-    pairs = np.array([[_PLACE[one[duel]], _PLACE[other[duel]]] for duel in shared])
+    pairs = np.array([[_OUTCOME_INDEX[one[duel]], _OUTCOME_INDEX[other[duel]]] for duel in shared])
     size = len(OUTCOMES)
     tables = np.zeros((len(shared), size * size))
     tables[np.arange(len(shared)), pairs[:, 0] * size + pairs[:, 1]] = 1
     same = pairs[:, 0] == pairs[:, 1]
     raw = clustered_share(questions, same.tolist())
     assert raw is not None, "there are shared items"
-    kappa = _with_ends(_cohen, tables, questions, resamples, seed)
-    return Agreement(len(shared), raw, kappa)
+    kappa = _kappa_with_interval(_cohen_shares, tables, questions, resamples, seed)
+    return RaterAgreement(len(shared), raw, kappa)
 
 
-def fleiss(
+def fleiss_kappa(
     raters: Sequence[Iterable[Verdict]], *, resamples: int = RESAMPLES, seed: int = 0
-) -> Agreement | None:
+) -> RaterAgreement | None:
     """The agreement of several raters on the items that two or more of them judged readably.
 
     Items may have different numbers of votes: each counts with the share of its pairs of votes
@@ -124,22 +133,24 @@ def fleiss(
     """
     counted: dict[Duel, Counter[Outcome]] = defaultdict(Counter)
     for said in raters:
-        for duel, outcome in votes(said).items():
+        for duel, outcome in votes_by_item(said).items():
             counted[duel][outcome] += 1
     shared = [duel for duel, counts in counted.items() if counts.total() > 1]
     if not shared:
         return None
     table = np.array([[counted[duel][one] for one in OUTCOMES] for duel in shared], dtype=float)
-    return fleiss_table(table, [duel.sample_id for duel in shared], resamples=resamples, seed=seed)
+    return fleiss_kappa_of_table(
+        table, [duel.sample_id for duel in shared], resamples=resamples, seed=seed
+    )
 
 
-def fleiss_table(
+def fleiss_kappa_of_table(
     table: NDArray[np.float64],
     questions: Sequence[str],
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Agreement:
+) -> RaterAgreement:
     """Fleiss' kappa of votes counted by item and category, shape (items, categories).
 
     Each item has two votes or more; `questions` are the items' questions.
@@ -149,48 +160,48 @@ def fleiss_table(
     parts = np.column_stack([agreeing, np.ones(len(table)), table])
     raw = mean_interval(questions, agreeing.tolist(), resamples=resamples, seed=seed)
     assert raw is not None, "there are items"
-    kappa = _with_ends(_fleiss, parts, questions, resamples, seed)
-    return Agreement(len(table), replace(raw, n=len(table)), kappa)
+    kappa = _kappa_with_interval(_fleiss_shares, parts, questions, resamples, seed)
+    return RaterAgreement(len(table), replace(raw, n=len(table)), kappa)
 
 
-def against_others(said: Iterable[Verdict]) -> tuple[Voter, ...]:
+def voter_agreements(verdicts: Iterable[Verdict]) -> tuple[VoterAgreement, ...]:
     """Each voter against the others on the items they share, voters in order of appearance.
 
     An item counts for a voter if the others' votes on it have one most frequent outcome.
     """
     by_voter: dict[str, list[Verdict]] = defaultdict(list)
-    for one in said:
-        by_voter[one.by].append(one)
-    ballots = _ballots([votes(cast) for cast in by_voter.values()])
-    voters = [_voter(name, place, ballots) for place, name in enumerate(by_voter)]
+    for one in verdicts:
+        by_voter[one.rater].append(one)
+    ballots = _ballot_array([votes_by_item(cast) for cast in by_voter.values()])
+    voters = [_voter_agreement(name, place, ballots) for place, name in enumerate(by_voter)]
     tested = [one for one in voters if one.p is not None]
     adjusted = dict(zip(tested, holm([one.p for one in tested if one.p is not None]), strict=True))
-    return tuple(replace(one, outlier=adjusted.get(one, 1.0) <= _LEVEL) for one in voters)
+    return tuple(replace(one, outlier=adjusted.get(one, 1.0) <= _ALPHA) for one in voters)
 
 
 # ---------------------------------------------------------------- votes
 
-_PLACE: Mapping[Outcome, int] = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+_OUTCOME_INDEX: Mapping[Outcome, int] = {outcome: place for place, outcome in enumerate(OUTCOMES)}
 
 
-def _turned(duel: Duel, outcome: Outcome) -> tuple[Duel, Outcome]:
+def _in_alphabetical_order(duel: Duel, outcome: Outcome) -> tuple[Duel, Outcome]:
     if duel.model_a < duel.model_b:
         return duel, outcome
     mirrored = Battle(duel.model_a, duel.model_b, outcome).mirrored
     return Duel(duel.sample_id, mirrored.model_a, mirrored.model_b), mirrored.outcome
 
 
-def _only(outcomes: set[Outcome]) -> Outcome:
+def _single_outcome(outcomes: set[Outcome]) -> Outcome:
     return next(iter(outcomes)) if len(outcomes) == 1 else "tie"
 
 
 # ---------------------------------------------------------------- kappa
 
 # Sums over items, shape (rows, columns), to the agreement observed and that by chance, (rows,).
-_Shares = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
+_AgreementShares = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
-def _cohen(tables: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _cohen_shares(tables: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """For confusion tables laid flat."""
     size = len(OUTCOMES)
     shares = (tables / tables.sum(axis=1, keepdims=True)).reshape(-1, size, size)
@@ -198,23 +209,23 @@ def _cohen(tables: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
     return np.trace(shares, axis1=1, axis2=2), by_chance
 
 
-def _fleiss(parts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _fleiss_shares(parts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """For columns of agreement, of items, and of votes by category."""
     by_category = parts[:, 2:] / parts[:, 2:].sum(axis=1, keepdims=True)
     return parts[:, 0] / parts[:, 1], (by_category**2).sum(axis=1)
 
 
-def _with_ends(
-    shares_of: _Shares,
+def _kappa_with_interval(
+    shares_of: _AgreementShares,
     items: NDArray[np.float64],
     questions: Sequence[str],
     resamples: int,
     seed: int,
 ) -> Kappa | None:
     """The kappa of all items, and its range when whole questions are drawn anew."""
-    by_question = _summed(items, questions)
+    by_question = _sum_by_question(items, questions)
     observed, by_chance = shares_of(by_question.sum(axis=0)[None, :])
-    value = float(_beyond_chance(observed, by_chance)[0])
+    value = float(_kappa(observed, by_chance)[0])
     n = len(by_question)
     if np.isnan(value):
         return None
@@ -222,61 +233,59 @@ def _with_ends(
         return Kappa(value, None, None)
     if observed[0] in (0.0, 1.0):
         # Every resample is as extreme and says too much: Wilson's ends, the chance held.
-        raw = wilson(float(observed[0]) * n, n)
-        return Kappa(value, *_beyond_chance(np.array([raw.low, raw.high]), by_chance).tolist())
+        raw = wilson_interval(float(observed[0]) * n, n)
+        return Kappa(value, *_kappa(np.array([raw.low, raw.high]), by_chance).tolist())
     rng = np.random.default_rng(seed)
-    portions = [shares_of(counts @ by_question) for counts in draws(n, resamples, rng)]
-    drawn = np.concatenate([_beyond_chance(*portion) for portion in portions])
+    portions = [shares_of(counts @ by_question) for counts in resample_counts(n, resamples, rng)]
+    drawn = np.concatenate([_kappa(*portion) for portion in portions])
     defined = drawn[~np.isnan(drawn)]
-    if len(defined) < _KNOWN * resamples:
+    if len(defined) < _MIN_DEFINED_SHARE * resamples:
         return Kappa(value, None, None)
-    return Kappa(value, *np.percentile(defined, ENDS).tolist())
+    return Kappa(value, *np.percentile(defined, INTERVAL_PERCENTILES).tolist())
 
 
-def _summed(items: NDArray[np.float64], questions: Sequence[str]) -> NDArray[np.float64]:
+def _sum_by_question(items: NDArray[np.float64], questions: Sequence[str]) -> NDArray[np.float64]:
     _, question = np.unique(np.asarray(questions, dtype=np.str_), return_inverse=True)
     sums = np.zeros((int(question.max()) + 1, items.shape[1]))
     np.add.at(sums, question, items)
     return sums
 
 
-def _beyond_chance(
-    observed: NDArray[np.float64], by_chance: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _kappa(observed: NDArray[np.float64], by_chance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Kappa; nan where chance alone gives full agreement."""
     room = 1 - by_chance
-    room[room < _NOTHING] = np.nan
+    room[room < _EPSILON] = np.nan
     return (observed - by_chance) / room
 
 
 # ---------------------------------------------------------------- outliers
 
 
-def _ballots(cast: Sequence[Votes]) -> NDArray[np.intp]:
+def _ballot_array(cast: Sequence[Votes]) -> NDArray[np.intp]:
     """Who said what of each item: (voters, items, outcomes), 1 for what was said."""
     items = dict.fromkeys(duel for one in cast for duel in one)
     column = {duel: place for place, duel in enumerate(items)}
     ballots = np.zeros((len(cast), len(column), len(OUTCOMES)), dtype=np.intp)
     for ballot, one in zip(ballots, cast, strict=True):
         for duel, outcome in one.items():
-            ballot[column[duel], _PLACE[outcome]] = 1
+            ballot[column[duel], _OUTCOME_INDEX[outcome]] = 1
     return ballots
 
 
-def _voter(name: str, place: int, ballots: NDArray[np.intp]) -> Voter:
+def _voter_agreement(name: str, place: int, ballots: NDArray[np.intp]) -> VoterAgreement:
     from scipy.special import bdtr
 
     others = np.delete(ballots, place, axis=0)
     heard = others.sum(axis=0)
-    hits, n = _with_most(ballots[place], heard)
-    among = [_with_most(ballot, heard - ballot) for ballot in others]
+    hits, n = _majority_hits(ballots[place], heard)
+    among = [_majority_hits(ballot, heard - ballot) for ballot in others]
     n_among = sum(count for _, count in among)
     rate = sum(count for count, _ in among) / n_among if n_among else None
     p = None if rate is None or not n else float(bdtr(hits, n, rate))
-    return Voter(name, n, share(hits, n), rate, p, outlier=False)
+    return VoterAgreement(name, n, share_interval(hits, n), rate, p, outlier=False)
 
 
-def _with_most(ballot: NDArray[np.intp], others: NDArray[np.intp]) -> tuple[int, int]:
+def _majority_hits(ballot: NDArray[np.intp], others: NDArray[np.intp]) -> tuple[int, int]:
     """On how many items a ballot says what most others say, and how many items that could be."""
     *_, second, most = np.sort(others, axis=1).T
     counts = ballot.any(axis=1) & (most > second)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from evalui.types import Outcome
 
-_MIRROR: dict[Outcome, Outcome] = {"a": "b", "b": "a", "tie": "tie", "neither": "neither"}
-_POINTS: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
+_MIRRORED_OUTCOME: dict[Outcome, Outcome] = {"a": "b", "b": "a", "tie": "tie", "neither": "neither"}
+_POINTS_BY_OUTCOME: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,42 +34,44 @@ class Battle:
     @property
     def points(self) -> float:
         """What model_a earned of the one point: 1, 0, or half for a tie and for neither."""
-        return _POINTS[self.outcome]
+        return _POINTS_BY_OUTCOME[self.outcome]
 
     @property
     def mirrored(self) -> "Battle":
         """The same battle seen from the other side."""
-        return Battle(self.model_b, self.model_a, _MIRROR[self.outcome], self.question)
+        return Battle(self.model_b, self.model_a, _MIRRORED_OUTCOME[self.outcome], self.question)
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """The battles of one model. `both` counts ties between good answers, `neither` between bad."""
+class BattleTally:
+    """The battles of one model. `both_good` counts ties between good answers, `both_bad` between
+    bad.
+    """
 
     win: int
-    both: int
-    neither: int
+    both_good: int
+    both_bad: int
     lose: int
 
     @property
     def n(self) -> int:
         """All battles of the model."""
-        return self.win + self.both + self.neither + self.lose
+        return self.win + self.both_good + self.both_bad + self.lose
 
     @property
     def tie(self) -> int:
         """Battles without a winner, as OpenCompass's report counts them."""
-        return self.both + self.neither
+        return self.both_good + self.both_bad
 
     @property
     def not_bad(self) -> int:
         """Battles in which the model's answer was good: won, or tied with a good one."""
-        return self.win + self.both
+        return self.win + self.both_good
 
     @property
     def score(self) -> int:
         """OpenCompass's score: +3 for a win, +1 for both, -1 for neither, -3 for a loss."""
-        return 3 * self.win + self.both - self.neither - 3 * self.lose
+        return 3 * self.win + self.both_good - self.both_bad - 3 * self.lose
 
     @property
     def win_rate(self) -> float:
@@ -101,7 +103,7 @@ class WinMatrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class EncodedBattles:
     """Battles as arrays, shape (n,): places in `models`, and the points of side a."""
 
     models: tuple[str, ...]
@@ -110,11 +112,11 @@ class Encoded:
     points: NDArray[np.float64]
 
 
-def encode(battles: Sequence[Battle]) -> Encoded:
+def encode_battles(battles: Sequence[Battle]) -> EncodedBattles:
     """The battles with models numbered in the order of their first appearance."""
-    names = models(battles)
+    names = battle_models(battles)
     place = {name: number for number, name in enumerate(names)}
-    return Encoded(
+    return EncodedBattles(
         names,
         np.array([place[battle.model_a] for battle in battles], dtype=np.intp),
         np.array([place[battle.model_b] for battle in battles], dtype=np.intp),
@@ -122,7 +124,7 @@ def encode(battles: Sequence[Battle]) -> Encoded:
     )
 
 
-def models(battles: Sequence[Battle]) -> tuple[str, ...]:
+def battle_models(battles: Sequence[Battle]) -> tuple[str, ...]:
     """The models that met, in the order of their first appearance."""
     return tuple(
         dict.fromkeys(name for battle in battles for name in (battle.model_a, battle.model_b))
@@ -141,21 +143,23 @@ def question_numbers(battles: Sequence[Battle]) -> NDArray[np.intp]:
     )
 
 
-def tallies(battles: Sequence[Battle]) -> dict[str, Tally]:
+def tallies(battles: Sequence[Battle]) -> dict[str, BattleTally]:
     """Each model's battles by their outcome."""
-    counts = {name: dict.fromkeys(_MIRROR, 0) for name in models(battles)}
+    counts = {name: dict.fromkeys(_MIRRORED_OUTCOME, 0) for name in battle_models(battles)}
     for battle in battles:
         counts[battle.model_a][battle.outcome] += 1
-        counts[battle.model_b][_MIRROR[battle.outcome]] += 1
+        counts[battle.model_b][_MIRRORED_OUTCOME[battle.outcome]] += 1
     return {
-        name: Tally(win=count["a"], both=count["tie"], neither=count["neither"], lose=count["b"])
+        name: BattleTally(
+            win=count["a"], both_good=count["tie"], both_bad=count["neither"], lose=count["b"]
+        )
         for name, count in counts.items()
     }
 
 
 def win_matrix(battles: Sequence[Battle]) -> WinMatrix:
     """Wins and ties of each pair of models."""
-    coded = encode(battles)
+    coded = encode_battles(battles)
     size = len(coded.models)
     wins = np.zeros((size, size), dtype=np.intp)
     ties = np.zeros((size, size), dtype=np.intp)
@@ -163,10 +167,12 @@ def win_matrix(battles: Sequence[Battle]) -> WinMatrix:
     np.add.at(wins, (coded.side_b, coded.side_a), coded.points == 0)
     np.add.at(ties, (coded.side_a, coded.side_b), coded.points == 0.5)
     ties += ties.T
-    return WinMatrix(coded.models, _rows(wins + wins.T + ties), _rows(wins), _rows(ties))
+    return WinMatrix(
+        coded.models, _freeze_rows(wins + wins.T + ties), _freeze_rows(wins), _freeze_rows(ties)
+    )
 
 
-def arranged(matrix: WinMatrix, models: Sequence[str]) -> WinMatrix:
+def reorder_matrix(matrix: WinMatrix, models: Sequence[str]) -> WinMatrix:
     """The same matrix with its rows and columns in the order of `models`, which are all of them."""
     places = [matrix.models.index(model) for model in models]
     battles, wins, ties = (
@@ -176,5 +182,5 @@ def arranged(matrix: WinMatrix, models: Sequence[str]) -> WinMatrix:
     return WinMatrix(tuple(models), battles, wins, ties)
 
 
-def _rows(matrix: NDArray[np.intp]) -> tuple[tuple[int, ...], ...]:
+def _freeze_rows(matrix: NDArray[np.intp]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())

@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evalui.scoring.arena.battles import Battle, Tally, tallies
-from evalui.scoring.arena.verdicts import battles
+from evalui.scoring.arena.battles import Battle, BattleTally, tallies
+from evalui.scoring.arena.verdicts import battles_from_verdicts
 from evalui.types import Language, Verdict
 
-DimensionKind = Literal["overall", "language", "capability"]
+CategoryKind = Literal["overall", "language", "capability"]
 _LANGUAGES: Mapping[str, Language] = {"CN": "zh", "EN": "en"}
-_BETWEEN = re.compile(r"[,，、;；]")
+_SEPARATOR = re.compile(r"[,，、;；]")
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class SampleCategory:
     """What a question is about: its language and the capabilities it asks for."""
 
     language: str
@@ -28,19 +28,19 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Dimension:
+class CategoryTable:
     """One row of the report: each model's battles in it, None for a model without any.
 
     `name` is "Overall", "CN" or "EN", or the capability.
     """
 
-    kind: DimensionKind
+    kind: CategoryKind
     name: str
-    tallies: Mapping[str, Tally | None]
+    tallies: Mapping[str, BattleTally | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparisons:
+class JudgementCounts:
     """The head of the report, in showings that were judged.
 
     `extracted` could be read. `consistent` of those are not contradicted by the other order, be
@@ -62,38 +62,40 @@ class Comparisons:
         return self.consistent / self.extracted if self.extracted else None
 
 
-def comparisons(judged: Sequence[Verdict]) -> Comparisons:
+def count_judgements(judged: Sequence[Verdict]) -> JudgementCounts:
     """How many comparisons were made, could be read, and stand in both orders."""
-    return Comparisons(
+    return JudgementCounts(
         total=sum(not one.unreferenced for one in judged),
         extracted=sum(one.outcome is not None for one in judged),
-        consistent=len(battles(judged, "drop")),
+        consistent=len(battles_from_verdicts(judged, "drop")),
     )
 
 
 def capabilities(cell: str) -> tuple[str, ...]:
     """The capabilities a cell names, separated by a comma, a semicolon or 、."""
-    return tuple(dict.fromkeys(name for part in _BETWEEN.split(cell) if (name := part.strip())))
+    return tuple(dict.fromkeys(name for part in _SEPARATOR.split(cell) if (name := part.strip())))
 
 
-def dimensions(
-    fought: Sequence[Battle], topics: Mapping[str, Topic], *, models: Sequence[str]
-) -> tuple[Dimension, ...]:
+def category_tables(
+    fought: Sequence[Battle], topics: Mapping[str, SampleCategory], *, models: Sequence[str]
+) -> tuple[CategoryTable, ...]:
     """Overall, both languages, and each capability in the order of `topics`.
 
     `topics` are by question; a battle without one counts in Overall alone. A question with
     several capabilities counts in each.
     """
-    known = [(one, topics.get(one.question or "", _NO_TOPIC)) for one in fought]
+    known = [(one, topics.get(one.question or "", _NO_CATEGORY)) for one in fought]
     named = dict.fromkeys(name for topic in topics.values() for name in topic.capabilities)
     return (
-        _dimension("overall", "Overall", fought, models),
+        _category_table("overall", "Overall", fought, models),
         *(
-            _dimension("language", name, [one for one, of in known if of.language == code], models)
+            _category_table(
+                "language", name, [one for one, of in known if of.language == code], models
+            )
             for name, code in _LANGUAGES.items()
         ),
         *(
-            _dimension(
+            _category_table(
                 "capability", name, [one for one, of in known if name in of.capabilities], models
             )
             for name in named
@@ -101,11 +103,11 @@ def dimensions(
     )
 
 
-_NO_TOPIC = Topic("")
+_NO_CATEGORY = SampleCategory("")
 
 
-def _dimension(
-    kind: DimensionKind, name: str, fought: Sequence[Battle], models: Sequence[str]
-) -> Dimension:
+def _category_table(
+    kind: CategoryKind, name: str, fought: Sequence[Battle], models: Sequence[str]
+) -> CategoryTable:
     counted = tallies(fought)
-    return Dimension(kind, name, {model: counted.get(model) for model in models})
+    return CategoryTable(kind, name, {model: counted.get(model) for model in models})

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.arena.battles import Battle, Encoded, encode, question_numbers
+from evalui.scoring.arena.battles import Battle, EncodedBattles, encode_battles, question_numbers
 
 SCALE = 400.0  # rating points that make the odds of winning BASE to 1
 BASE = 10.0
-START = 1000.0
+INITIAL_RATING = 1000.0
 K_OPENCOMPASS = 32.0
 K_FASTCHAT = 4.0
-RUNS = 1000
-NATURAL = SCALE / np.log(BASE)  # rating points per unit of log-odds
+N_ORDERS = 1000
+POINTS_PER_LOG_ODDS = SCALE / np.log(BASE)  # rating points per unit of log-odds
 
 # 200 MB of permuted kinds, two bytes each: all 1000 orders of 100,000 battles at once.
-_CELLS_AT_ONCE = 100_000_000
-_STEPS_AT_ONCE = 32  # their work arrays stay in the processor's cache
+_MAX_CHUNK_ELEMENTS = 100_000_000
+_STEPS_PER_CHUNK = 32  # their work arrays stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class PermutedElo:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kinds:
+class _BattleKinds:
     """The different battles (who met whom with which points), shape (kinds,), and each one's kind.
 
     Permuting numbers of kinds permutes the battles; they need less memory than the battles.
@@ -55,47 +55,47 @@ class _Kinds:
     of_battle: NDArray[np.uint16 | np.uint32]
 
 
-def expected(difference: float) -> float:
+def expected_score(difference: float) -> float:
     """The point expected of a model rated `difference` above the other."""
     return 1 / (1 + BASE ** (-difference / SCALE))
 
 
-def sequential(battles: Sequence[Battle], k: float) -> dict[str, float]:
+def sequential_elo(battles: Sequence[Battle], k: float) -> dict[str, float]:
     """The ratings after the battles in the order given."""
     ratings: dict[str, float] = {}
     for battle in battles:
-        rating_a = ratings.setdefault(battle.model_a, START)
-        rating_b = ratings.setdefault(battle.model_b, START)
+        rating_a = ratings.setdefault(battle.model_a, INITIAL_RATING)
+        rating_b = ratings.setdefault(battle.model_b, INITIAL_RATING)
         won = k * (battle.points - 1 / (1 + BASE ** ((rating_b - rating_a) / SCALE)))
         ratings[battle.model_a] = rating_a + won
         ratings[battle.model_b] = rating_b - won
     return ratings
 
 
-def permuted(
-    battles: Sequence[Battle], *, k: float = K_OPENCOMPASS, runs: int = RUNS, seed: int = 0
+def permuted_elo(
+    battles: Sequence[Battle], *, k: float = K_OPENCOMPASS, runs: int = N_ORDERS, seed: int = 0
 ) -> PermutedElo:
     """The median rating of each model over `runs` random orders of the battles."""
     if not battles:
         return PermutedElo({}, {}, {}, k=k, runs=runs, seed=seed)
-    coded = encode(battles)
-    kinds = _kinds(coded)
+    coded = encode_battles(battles)
+    kinds = _battle_kinds(coded)
     rng = np.random.default_rng(seed)
-    at_once = max(1, _CELLS_AT_ONCE // len(battles))
+    at_once = max(1, _MAX_CHUNK_ELEMENTS // len(battles))
     parts: list[NDArray[np.float64]] = []
     for first in range(0, runs, at_once):
         rows = min(at_once, runs - first)
-        parts.append(_replay(kinds, _orders(kinds, rows, rng), len(coded.models), k))
+        parts.append(_replay(kinds, _random_orders(kinds, rows, rng), len(coded.models), k))
     low, median, high = np.percentile(np.concatenate(parts), (2.5, 50, 97.5), axis=0)
     named = (dict(zip(coded.models, part.tolist(), strict=True)) for part in (median, low, high))
     return PermutedElo(*named, k=k, runs=runs, seed=seed)
 
 
-def interval(
+def elo_intervals(
     battles: Sequence[Battle],
     *,
     k: float = K_OPENCOMPASS,
-    resamples: int = RUNS,
+    resamples: int = N_ORDERS,
     seed: int = 0,
 ) -> dict[str, tuple[float, float]]:
     """The 95 % range of each rating when questions are drawn anew, each draw in a random order.
@@ -107,15 +107,15 @@ def interval(
     question = question_numbers(battles)
     if not question.any():
         return {}
-    coded = encode(battles)
-    kinds = _with_ghost(_kinds(coded), len(coded.models))
+    coded = encode_battles(battles)
+    kinds = _with_padding_battle(_battle_kinds(coded), len(coded.models))
     rng = np.random.default_rng(seed)
-    at_once = max(1, _CELLS_AT_ONCE // len(battles))
+    at_once = max(1, _MAX_CHUNK_ELEMENTS // len(battles))
     parts: list[NDArray[np.float64]] = []
     for first in range(0, resamples, at_once):
         rows = range(first, min(first + at_once, resamples))
-        redrawn = [_redrawn(kinds.of_battle, question, rng) for _ in rows]
-        orders = _filled_up(redrawn, len(kinds.points) - 1)
+        redrawn = [_resample_battles(kinds.of_battle, question, rng) for _ in rows]
+        orders = _pad_rows(redrawn, len(kinds.points) - 1)
         parts.append(_replay(kinds, orders, len(coded.models) + 1, k))
     low, high = np.percentile(np.concatenate(parts), (2.5, 97.5), axis=0).tolist()
     ends = zip(low[:-1], high[:-1], strict=True)
@@ -128,24 +128,24 @@ def in_orders(battles: Sequence[Battle], orders: NDArray[np.intp], k: float) -> 
     `orders` has the shape (runs, n) and each row holds the places 0 to n-1 once. The result has
     the shape (runs, models), models in the order of their first appearance in `battles`.
     """
-    coded = encode(battles)
-    kinds = _kinds(coded)
+    coded = encode_battles(battles)
+    kinds = _battle_kinds(coded)
     return _replay(kinds, kinds.of_battle[orders], len(coded.models), k)
 
 
-def _kinds(coded: Encoded) -> _Kinds:
+def _battle_kinds(coded: EncodedBattles) -> _BattleKinds:
     size = len(coded.models)
     halves = np.rint(2 * coded.points).astype(np.intp)
     codes = (coded.side_a * size + coded.side_b) * 3 + halves
     distinct, of_battle = np.unique(codes, return_inverse=True)
     pairs = distinct // 3
     small = np.uint16 if len(distinct) <= np.iinfo(np.uint16).max else np.uint32
-    return _Kinds(pairs // size, pairs % size, distinct % 3 / 2, of_battle.astype(small))
+    return _BattleKinds(pairs // size, pairs % size, distinct % 3 / 2, of_battle.astype(small))
 
 
-def _with_ghost(kinds: _Kinds, ghost: int) -> _Kinds:
+def _with_padding_battle(kinds: _BattleKinds, ghost: int) -> _BattleKinds:
     """With one more kind: a model of no interest draws against itself, and nobody moves."""
-    return _Kinds(
+    return _BattleKinds(
         np.append(kinds.side_a, ghost),
         np.append(kinds.side_b, ghost),
         np.append(kinds.points, 0.5),
@@ -153,7 +153,7 @@ def _with_ghost(kinds: _Kinds, ghost: int) -> _Kinds:
     )
 
 
-def _redrawn(
+def _resample_battles(
     of_battle: NDArray[np.uint16 | np.uint32], question: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.uint16 | np.uint32]:
     """The kinds of the battles of as many questions, drawn with replacement; in random order."""
@@ -163,7 +163,7 @@ def _redrawn(
     return _shuffled(redrawn, rng).astype(of_battle.dtype)
 
 
-def _filled_up(
+def _pad_rows(
     rows: Sequence[NDArray[np.uint16 | np.uint32]], ghost: int
 ) -> NDArray[np.uint16 | np.uint32]:
     """The rows as one array, each filled up to the longest with the ghost's battle."""
@@ -173,7 +173,9 @@ def _filled_up(
     return filled
 
 
-def _orders(kinds: _Kinds, runs: int, rng: np.random.Generator) -> NDArray[np.uint16 | np.uint32]:
+def _random_orders(
+    kinds: _BattleKinds, runs: int, rng: np.random.Generator
+) -> NDArray[np.uint16 | np.uint32]:
     """The kinds of all battles in random orders, shape (runs, battles)."""
     orders = np.empty((runs, len(kinds.of_battle)), dtype=kinds.of_battle.dtype)
     for row in orders:
@@ -191,7 +193,7 @@ def _shuffled(
 
 
 def _replay(
-    kinds: _Kinds, orders: NDArray[np.uint16 | np.uint32], size: int, k: float
+    kinds: _BattleKinds, orders: NDArray[np.uint16 | np.uint32], size: int, k: float
 ) -> NDArray[np.float64]:
     """All orders at once, one battle of each per step: the ratings, shape (runs, models).
 
@@ -202,24 +204,24 @@ def _replay(
     # Ratings lie flat, in half log-odds above the start; a row of orders owns `size` of them.
     ratings = np.zeros(runs * size)
     own = np.arange(runs, dtype=np.intp) * size
-    reach = k / (4 * NATURAL)  # the furthest that a battle of equals moves them
+    reach = k / (4 * POINTS_PER_LOG_ODDS)  # the furthest that a battle of equals moves them
     shifts = (2 * kinds.points - 1) * reach
-    steps = np.empty((_STEPS_AT_ONCE, runs), dtype=np.intp)
-    sides = np.empty((_STEPS_AT_ONCE, 2, runs), dtype=np.intp)
-    earned = np.empty((_STEPS_AT_ONCE, runs))
-    for first in range(0, n, _STEPS_AT_ONCE):
-        now = slice(min(_STEPS_AT_ONCE, n - first))
-        steps[now] = orders[:, first : first + _STEPS_AT_ONCE].T
+    steps = np.empty((_STEPS_PER_CHUNK, runs), dtype=np.intp)
+    sides = np.empty((_STEPS_PER_CHUNK, 2, runs), dtype=np.intp)
+    earned = np.empty((_STEPS_PER_CHUNK, runs))
+    for first in range(0, n, _STEPS_PER_CHUNK):
+        now = slice(min(_STEPS_PER_CHUNK, n - first))
+        steps[now] = orders[:, first : first + _STEPS_PER_CHUNK].T
         # Mode "clip" spares `take` a buffer; no index is out of range.
         kinds.side_a.take(steps[now], out=sides[now, 0], mode="clip")
         kinds.side_b.take(steps[now], out=sides[now, 1], mode="clip")
         sides[now] += own
         shifts.take(steps[now], out=earned[now], mode="clip")
-        _fight(ratings, sides[now], earned[now], reach)
-    return START + 2 * NATURAL * ratings.reshape(runs, size)
+        _update_ratings(ratings, sides[now], earned[now], reach)
+    return INITIAL_RATING + 2 * POINTS_PER_LOG_ODDS * ratings.reshape(runs, size)
 
 
-def _fight(
+def _update_ratings(
     ratings: NDArray[np.float64], sides: NDArray[np.intp], earned: NDArray[np.float64], reach: float
 ) -> None:
     """Move the ratings by some steps: `sides` is (steps, 2, runs), `earned` K (S - 1/2).

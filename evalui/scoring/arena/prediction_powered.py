@@ -17,33 +17,35 @@ from evalui.types import Interval
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PredictionPoweredItem:
     """One pair of answers: the points of its first model (1, ½ or 0) by the judge and by people.
 
-    `people` is the mean of their votes, None where nobody voted.
+    `human` is the mean of their votes, None where nobody voted.
     """
 
     question: str
     judge: float
-    people: float | None = None
+    human: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class PoweredRate:
+class PredictionPoweredRate:
     """The win rate of the first model after the judge, after people, and after both.
 
-    `weight` says how far the judge was trusted (lambda, 0 to 1). `judge` is as wide as chance makes
-    it and knows nothing of the judge's errors. Each `n` counts questions; `people` and `powered`
-    are None without votes.
+    `lambda_weight` says how far the judge was trusted (lambda, 0 to 1). `judge` is as wide as
+    chance makes it and knows nothing of the judge's errors. Each `n` counts questions; `human` and
+    `combined` are None without votes.
     """
 
     judge: Interval
-    people: Interval | None
-    powered: Interval | None
-    weight: float
+    human: Interval | None
+    combined: Interval | None
+    lambda_weight: float
 
 
-def win_rate(items: Sequence[Item]) -> PoweredRate | None:
+def prediction_powered_win_rate(
+    items: Sequence[PredictionPoweredItem],
+) -> PredictionPoweredRate | None:
     """The rates of these items; None without any.
 
     theta = mean(Y) + lambda * (mean of f over all items - mean of f over those voted on), with
@@ -54,23 +56,23 @@ def win_rate(items: Sequence[Item]) -> PoweredRate | None:
         return None
     _, question = np.unique([item.question for item in items], return_inverse=True)
     judged = np.array([item.judge for item in items])
-    by_judge = _rate(judged, question)
-    voted = np.array([item.people is not None for item in items])
+    by_judge = _clustered_rate(judged, question)
+    voted = np.array([item.human is not None for item in items])
     if not voted.any():
-        return PoweredRate(by_judge, None, None, 0.0)
-    people = np.array([item.people for item in items if item.people is not None])
-    by_people = _rate(people, question[voted])
-    weight, powered = _powered(judged, people, voted, question)
-    return PoweredRate(by_judge, by_people, powered if weight else by_people, weight)
+        return PredictionPoweredRate(by_judge, None, None, 0.0)
+    people = np.array([item.human for item in items if item.human is not None])
+    by_people = _clustered_rate(people, question[voted])
+    weight, powered = _prediction_powered_rate(judged, people, voted, question)
+    return PredictionPoweredRate(by_judge, by_people, powered if weight else by_people, weight)
 
 
-def _rate(points: NDArray[np.float64], question: NDArray[np.intp]) -> Interval:
+def _clustered_rate(points: NDArray[np.float64], question: NDArray[np.intp]) -> Interval:
     return clustered_ratio(
-        _by_question(points, question), _by_question(np.ones(len(points)), question)
+        _sum_by_question(points, question), _sum_by_question(np.ones(len(points)), question)
     )
 
 
-def _powered(
+def _prediction_powered_rate(
     judged: NDArray[np.float64],
     people: NDArray[np.float64],
     voted: NDArray[np.bool_],
@@ -83,7 +85,7 @@ def _powered(
     own = np.zeros(len(judged))
     own[voted] = (people - people.mean()) / n_voted
     # What each question adds to the error of the rate is mine + lambda * theirs.
-    mine, theirs = _by_question(own, question), _by_question(moved, question)
+    mine, theirs = _sum_by_question(own, question), _sum_by_question(moved, question)
     spread = float((theirs**2).sum())
     weight = min(1.0, max(0.0, -float((mine * theirs).sum()) / spread)) if spread else 0.0
     value = float(people.mean() + weight * (judged.mean() - judged[voted].mean()))
@@ -93,7 +95,9 @@ def _powered(
     return weight, t_interval(min(1.0, max(0.0, value)), se, n)
 
 
-def _by_question(values: NDArray[np.float64], question: NDArray[np.intp]) -> NDArray[np.float64]:
+def _sum_by_question(
+    values: NDArray[np.float64], question: NDArray[np.intp]
+) -> NDArray[np.float64]:
     sums = np.zeros(int(question.max()) + 1)
     np.add.at(sums, question, values)
     return sums[np.bincount(question, minlength=len(sums)) > 0]

@@ -19,23 +19,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.permutations import count_variants, from_label, label, variants
-from evalui.scoring.choice.trial_grid import Grid, grids, left_out
-from evalui.scoring.statistics.intervals import Clustered, clustered, share
+from evalui.scoring.choice.permutations import (
+    count_variants,
+    variant_from_label,
+    variant_label,
+    variants,
+)
+from evalui.scoring.choice.trial_grid import TrialGrid, excluded_ids, trial_grids
+from evalui.scoring.statistics.intervals import ClusteredMean, clustered_mean, share_interval
 from evalui.types import Interval, Pattern, Trial
 
 __all__ = [
     "CircularIntervals",
     "CircularMetrics",
+    "circular_intervals",
+    "circular_metrics",
     "count_variants",
-    "from_label",
-    "intervals",
-    "label",
-    "score",
+    "variant_from_label",
+    "variant_label",
     "variants",
 ]
 
-_PARTS: Mapping[Pattern, tuple[Pattern, ...]] = {
+_PATTERN_PARTS: Mapping[Pattern, tuple[Pattern, ...]] = {
     "origin": (),
     "circular": ("circular",),
     "all_possible": ("circular", "all_possible"),
@@ -71,44 +76,46 @@ class CircularIntervals:
     """
 
     origin: Interval | None
-    accuracy: Clustered | None
+    accuracy: ClusteredMean | None
     perf: Interval | None
     any_order: Interval | None
     gap: Interval | None
     spread: Interval | None
 
 
-def score(
+def circular_metrics(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
 ) -> CircularMetrics:
     """All figures of a pattern under one reading; None takes each trial's headline."""
-    tables = grids(trials, pattern, reading=reading)
-    reordered = [table.only(table.reorderable) for table in tables]
-    credits: dict[str, list[NDArray[np.float64]]] = {"origin": _original(tables)}
-    for part in _PARTS[pattern]:
-        credits[part] = [_columns(table, pattern, part) for table in reordered]
+    tables = trial_grids(trials, pattern, reading=reading)
+    reordered = [table.subset(table.reorderable) for table in tables]
+    credits: dict[str, list[NDArray[np.float64]]] = {"origin": _original_credit(tables)}
+    for part in _PATTERN_PARTS[pattern]:
+        credits[part] = [_pattern_columns(table, pattern, part) for table in reordered]
     known = {name: matrices for name, matrices in credits.items() if sum(map(len, matrices))}
-    values = {f"acc_{name}": 100 * _means(matrices).mean() for name, matrices in known.items()}
+    values = {
+        f"acc_{name}": 100 * _question_means(matrices).mean() for name, matrices in known.items()
+    }
     for name, matrices in known.items():
-        values |= _enough_right(name, matrices)
+        values |= _more_and_perfect(name, matrices)
     return CircularMetrics(
         values={name: float(value) for name, value in values.items()},
         n_origin=sum(map(len, credits["origin"])),
-        n_circular=sum(len(table.ids) for table in reordered) if _PARTS[pattern] else 0,
-        incomplete=left_out(tables, ""),
-        naming=left_out(tables, "naming"),
-        duplicates=left_out(tables, "duplicates"),
+        n_circular=sum(len(table.ids) for table in reordered) if _PATTERN_PARTS[pattern] else 0,
+        incomplete=excluded_ids(tables, ""),
+        naming=excluded_ids(tables, "naming"),
+        duplicates=excluded_ids(tables, "duplicates"),
     )
 
 
-def intervals(
+def circular_intervals(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
 ) -> CircularIntervals:
     """The main figures with their ranges; for the pattern origin only `origin` has a value."""
-    tables = grids(trials, pattern, reading=reading)
-    original = _means(_original(tables))
-    origin = share(float(original.sum()), len(original))
-    matrices = [table.only(table.reorderable).credit for table in tables]
+    tables = trial_grids(trials, pattern, reading=reading)
+    original = _question_means(_original_credit(tables))
+    origin = share_interval(float(original.sum()), len(original))
+    matrices = [table.subset(table.reorderable).credit for table in tables]
     n = sum(map(len, matrices))
     if not n or pattern == "origin":
         return CircularIntervals(origin, None, None, None, None, None)
@@ -117,19 +124,19 @@ def intervals(
     some = np.concatenate([(matrix == 1).any(axis=1) for matrix in matrices])
     return CircularIntervals(
         origin=origin,
-        accuracy=clustered(_means(matrices), _sizes(matrices)),
-        perf=share(int(every.sum()), n),
-        any_order=share(int(some.sum()), n),
-        gap=share(int((first & ~every).sum()), n),
-        spread=share(int((some & ~every).sum()), n),
+        accuracy=clustered_mean(_question_means(matrices), _order_counts(matrices)),
+        perf=share_interval(int(every.sum()), n),
+        any_order=share_interval(int(some.sum()), n),
+        gap=share_interval(int((first & ~every).sum()), n),
+        spread=share_interval(int((some & ~every).sum()), n),
     )
 
 
-def _original(tables: Sequence[Grid]) -> list[NDArray[np.float64]]:
+def _original_credit(tables: Sequence[TrialGrid]) -> list[NDArray[np.float64]]:
     return [table.credit[table.present[:, 0], :1] for table in tables]
 
 
-def _columns(table: Grid, pattern: Pattern, part: Pattern) -> NDArray[np.float64]:
+def _pattern_columns(table: TrialGrid, pattern: Pattern, part: Pattern) -> NDArray[np.float64]:
     if part == pattern:
         return table.credit
     wanted = set(variants(table.n_options, part))
@@ -137,9 +144,9 @@ def _columns(table: Grid, pattern: Pattern, part: Pattern) -> NDArray[np.float64
     return table.credit[:, [i for i, order in enumerate(orders) if order in wanted]]
 
 
-def _enough_right(name: str, matrices: Sequence[NDArray[np.float64]]) -> dict[str, float]:
+def _more_and_perfect(name: str, matrices: Sequence[NDArray[np.float64]]) -> dict[str, float]:
     right = np.concatenate([(matrix == 1).sum(axis=1) for matrix in matrices])
-    sizes = _sizes(matrices)
+    sizes = _order_counts(matrices)
     figures = {
         f"more_{k}_{name}": 100 * (right >= np.minimum(k, sizes)).mean()
         for k in range(1, int(sizes.max()))
@@ -147,9 +154,9 @@ def _enough_right(name: str, matrices: Sequence[NDArray[np.float64]]) -> dict[st
     return figures | {f"perf_{name}": 100 * (right == sizes).mean()}
 
 
-def _means(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _question_means(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.concatenate([np.zeros(0), *(matrix.mean(axis=1) for matrix in matrices)])
 
 
-def _sizes(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.int_]:
+def _order_counts(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.int_]:
     return np.concatenate([np.full(len(matrix), matrix.shape[1]) for matrix in matrices])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 NORMALISATIONS = ("raw", "un", "ln_token", "ln_char", "ln_byte")
 
 
-def normalise(
+def normalise_scores(
     texts: Sequence[str],
     *,
     totals: Sequence[float],
@@ -24,7 +24,7 @@ def normalise(
     assert min(tokens) > 0, "a continuation has at least one token"
     return {
         "raw": tuple(totals),
-        "un": tuple(map(_lift, totals, unconditional)),
+        "un": tuple(map(_log_ratio, totals, unconditional)),
         "ln_token": tuple(total / n for total, n in zip(totals, tokens, strict=True)),
         "ln_char": tuple(total / len(text) for total, text in zip(totals, texts, strict=True)),
         "ln_byte": tuple(
@@ -33,6 +33,6 @@ def normalise(
     }
 
 
-def _lift(total: float, unconditional: float) -> float:
+def _log_ratio(total: float, unconditional: float) -> float:
     # Impossible with the question stays impossible: -inf minus -inf would be no number at all.
     return total if total == -math.inf else total - unconditional

@@ -20,8 +20,8 @@ def variants(n_options: int, pattern: Pattern) -> tuple[Variant, ...]:
         return (Variant(tuple(slots)),)
     if pattern == "circular":
         labels = [(*slots[shift:], *slots[:shift]) for shift in slots]
-        return tuple(Variant(_inverse(label)) for label in labels)
-    return tuple(Variant(_inverse(label)) for label in itertools.permutations(slots))
+        return tuple(Variant(_inverse_permutation(label)) for label in labels)
+    return tuple(Variant(_inverse_permutation(label)) for label in itertools.permutations(slots))
 
 
 def count_variants(n_options: int, pattern: Pattern) -> int:
@@ -30,21 +30,21 @@ def count_variants(n_options: int, pattern: Pattern) -> int:
     return counts[pattern]
 
 
-def label(variant: Variant) -> str:
+def variant_label(variant: Variant) -> str:
     """The variant as OpenCompass writes it: its k-th letter is the slot that shows option k.
 
     "BCDA" shows option A in slot B, so the reader sees the options in the order D, A, B, C.
     """
-    return "".join(LETTERS[slot] for slot in _inverse(variant.permutation))
+    return "".join(LETTERS[slot] for slot in _inverse_permutation(variant.permutation))
 
 
-def from_label(text: str) -> Variant:
+def variant_from_label(text: str) -> Variant:
     """The variant with this label; `ValueError` unless it orders the first letters."""
     slots = tuple(LETTERS.find(letter) for letter in text)
     if not slots or sorted(slots) != list(range(len(slots))):
         raise ValueError(f"{text!r} is not an order of the first {len(text)} letters")
-    return Variant(_inverse(slots))
+    return Variant(_inverse_permutation(slots))
 
 
-def _inverse(permutation: Sequence[int]) -> tuple[int, ...]:
+def _inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))

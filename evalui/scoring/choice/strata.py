@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.permutations import variants
-from evalui.scoring.choice.trial_grid import TIED, Grid, grids
+from evalui.scoring.choice.trial_grid import TIED, TrialGrid, trial_grids
 from evalui.types import Pattern, Trial
 
 
 @dataclass(frozen=True, slots=True)
-class Stratum:
+class OptionCountStratum:
     """`n` questions with K options in V orders; row 0 of `orders` is the original one.
 
     `orders` has the shape (V, K) and says which option stands in a slot. `choice` and `target`
@@ -56,7 +56,7 @@ class Stratum:
         return np.argsort(self.orders, axis=1)
 
     @property
-    def right(self) -> NDArray[np.bool_]:
+    def correct(self) -> NDArray[np.bool_]:
         """Which trials chose the right slot; (n, V)."""
         return self.choice == self.target
 
@@ -71,10 +71,10 @@ class Stratum:
         """How many trials have several best options."""
         return int((self.choice == TIED).sum())
 
-    def original(self) -> "Stratum":
+    def in_original_order(self) -> "OptionCountStratum":
         """The same questions in their original order alone."""
         chances = self.probabilities
-        return Stratum(
+        return OptionCountStratum(
             self.ids,
             self.orders[:1],
             self.choice[:, :1],
@@ -85,27 +85,27 @@ class Stratum:
 
 def strata(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
-) -> tuple[Stratum, ...]:
+) -> tuple[OptionCountStratum, ...]:
     """A stratum per number of options, fewest first; `reading` None takes each trial's headline.
 
     A number of options without any question that can be used has no stratum.
     """
-    return from_grids(grids(trials, pattern, reading=reading), trials, pattern)
+    return strata_from_grids(trial_grids(trials, pattern, reading=reading), trials, pattern)
 
 
-def from_grids(
-    tables: Sequence[Grid], trials: Sequence[Trial], pattern: Pattern
-) -> tuple[Stratum, ...]:
+def strata_from_grids(
+    tables: Sequence[TrialGrid], trials: Sequence[Trial], pattern: Pattern
+) -> tuple[OptionCountStratum, ...]:
     """The strata of grids made from the same trials and pattern."""
-    whole = [table.only(table.reorderable) for table in tables]
-    chances = _probabilities(trials)
-    return tuple(_stratum(table, pattern, chances) for table in whole if len(table.ids))
+    whole = [table.subset(table.reorderable) for table in tables]
+    chances = _probabilities_by_trial(trials)
+    return tuple(_build_stratum(table, pattern, chances) for table in whole if len(table.ids))
 
 
-_Chances = dict[tuple[str, tuple[int, ...]], tuple[float, ...]]
+_ProbabilitiesByTrial = dict[tuple[str, tuple[int, ...]], tuple[float, ...]]
 
 
-def _probabilities(trials: Sequence[Trial]) -> _Chances:
+def _probabilities_by_trial(trials: Sequence[Trial]) -> _ProbabilitiesByTrial:
     return {
         (trial.sample_id, trial.variant.permutation): trial.probabilities
         for trial in trials
@@ -113,13 +113,15 @@ def _probabilities(trials: Sequence[Trial]) -> _Chances:
     }
 
 
-def _stratum(grid: Grid, pattern: Pattern, chances: _Chances) -> Stratum:
+def _build_stratum(
+    grid: TrialGrid, pattern: Pattern, chances: _ProbabilitiesByTrial
+) -> OptionCountStratum:
     orders = [order.permutation for order in variants(grid.n_options, pattern)]
     found = [chances.get((name, order)) for name in grid.ids for order in orders] if chances else []
     rows = [row for row in found if row is not None]
     shape = (len(grid.ids), len(orders), grid.n_options)
     known = bool(rows) and len(rows) == len(found)
-    return Stratum(
+    return OptionCountStratum(
         ids=grid.ids,
         orders=np.array(orders, dtype=np.intp),
         choice=grid.choice.astype(np.intp),

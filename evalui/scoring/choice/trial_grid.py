@@ -7,18 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.permutations import variants
-from evalui.types import Fixed, Pattern, Trial
+from evalui.types import FixedOrderReason, Pattern, Trial
 
 UNREADABLE, TIED, ABSENT = -1, -2, -3
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class TrialGrid:
     """The outcomes of all questions that have `n_options` options, under one pattern.
 
     Arrays of shape (questions, orders); column 0 is the original order. `choice` and `target`
     are slots; `choice` may be UNREADABLE or TIED, and both are ABSENT, with credit 0, where no
-    trial exists. `fixed` says of each question why its options keep their order, "" if they move.
+    trial exists. `fixed_reason` says of each question why its options keep their order, "" if they
+    move.
     """
 
     n_options: int
@@ -26,7 +27,7 @@ class Grid:
     credit: NDArray[np.float64]
     choice: NDArray[np.int16]
     target: NDArray[np.int16]
-    fixed: NDArray[np.str_]
+    fixed_reason: NDArray[np.str_]
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -41,51 +42,51 @@ class Grid:
     @property
     def reorderable(self) -> NDArray[np.bool_]:
         """Which questions the order figures rest on: complete, and the options may move."""
-        return self.complete & (self.fixed == "")
+        return self.complete & (self.fixed_reason == "")
 
-    def only(self, rows: NDArray[np.bool_]) -> "Grid":
+    def subset(self, rows: NDArray[np.bool_]) -> "TrialGrid":
         """The same for some of the questions."""
-        return Grid(
+        return TrialGrid(
             self.n_options,
             self.ids[rows],
             self.credit[rows],
             self.choice[rows],
             self.target[rows],
-            self.fixed[rows],
+            self.fixed_reason[rows],
         )
 
 
-def grids(
+def trial_grids(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
-) -> tuple[Grid, ...]:
+) -> tuple[TrialGrid, ...]:
     """One grid per number of options, fewest first; `reading` None takes each trial's headline.
 
     Trials in orders outside the pattern are passed over; of a trial that comes twice the later
     counts.
     """
-    found: list[Grid] = []
+    found: list[TrialGrid] = []
     rest: Sequence[Trial] = trials
     while rest:
-        grid, rest = _grid(rest, pattern, reading)
+        grid, rest = _build_grid(rest, pattern, reading)
         found.append(grid)
     return tuple(sorted(found, key=lambda grid: grid.n_options))
 
 
-def left_out(tables: Sequence[Grid], why: Fixed) -> tuple[str, ...]:
+def excluded_ids(tables: Sequence[TrialGrid], why: FixedOrderReason) -> tuple[str, ...]:
     """The questions that the order figures leave out because their options are fixed for `why`.
 
     "" gives those whose options may move but that lack an order.
     """
     ids: list[str] = []
     for table in tables:
-        rows = table.fixed == why
+        rows = table.fixed_reason == why
         ids += table.ids[rows if why else rows & ~table.complete].tolist()
     return tuple(ids)
 
 
-def _grid(
+def _build_grid(
     trials: Sequence[Trial], pattern: Pattern, reading: str | None
-) -> tuple[Grid, list[Trial]]:
+) -> tuple[TrialGrid, list[Trial]]:
     """The grid of the trials with as many options as the first one, and all other trials.
 
     One loop, and hardly a function called in it: a run has millions of trials, and every look at
@@ -98,7 +99,7 @@ def _grid(
     nothing, absent = [0.0] * len(orders), [ABSENT] * len(orders)
     credits, choices, targets = list[float](), list[int](), list[int]()
     start_of: dict[str, int] = {}
-    fixed, others = dict[str, Fixed](), list[Trial]()
+    fixed, others = dict[str, FixedOrderReason](), list[Trial]()
     name, start = None, 0
     for trial in trials:
         permutation = trial.variant.permutation
@@ -113,8 +114,8 @@ def _grid(
                 credits += nothing
                 choices += absent
                 targets += absent
-        if trial.fixed:
-            fixed[trial.sample_id] = trial.fixed
+        if trial.fixed_reason:
+            fixed[trial.sample_id] = trial.fixed_reason
         if column is None:
             continue
         told = trial.readings[reading or trial.headline]
@@ -126,7 +127,7 @@ def _grid(
         choices[cell] = choice
         targets[cell] = trial.target
     shape = len(start_of), len(orders)
-    grid = Grid(
+    grid = TrialGrid(
         n_options,
         np.array(list(start_of), dtype=np.object_),
         np.array(credits, dtype=np.float64).reshape(shape),

@@ -2,7 +2,7 @@
 
 A rule either names one option, or says that the reply is unreadable, or passes the reply on.
 Nothing is guessed: a reply that names two options, denies one, refuses, or was cut off while
-thinking has no answer. Nothing here knows the right answer; `Found.against` compares.
+thinking has no answer. Nothing here knows the right answer; `ParsedChoice.grade` compares.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evalui.scoring.choice.ties import tie_among
+from evalui.scoring.choice.ties import reading_of_tied_slots
 from evalui.scoring.parsing import phrases
 from evalui.types import LETTERS, Reading
 
@@ -19,255 +19,270 @@ VERSION = "tolerant.2"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ParsedChoice:
     """The slot a reply chose, None if it cannot be read, and the rule that decided.
 
-    `among` are the slots of a text that several options share: then the reply chose them equally.
+    `tied_slots` are the slots of a text that several options share: then the reply chose them
+    equally.
     """
 
     choice: int | None
     rule: str
-    among: tuple[int, ...] = ()
+    tied_slots: tuple[int, ...] = ()
 
-    def against(self, target: int) -> Reading:
+    def grade(self, target: int) -> Reading:
         """The reading, graded: an unreadable reply earns nothing, one of t equal texts 1/t."""
-        if self.among:
-            return tie_among(self.among, target)
+        if self.tied_slots:
+            return reading_of_tied_slots(self.tied_slots, target)
         return Reading(self.choice, float(self.choice == target), self.rule)
 
 
-def read_strict(reply: str, options: Sequence[str]) -> Found:
+def read_strict(reply: str, options: Sequence[str]) -> ParsedChoice:
     """The reply is one capital letter, blanks around it and one closing `.` `)` `。` allowed."""
     match = _STRICT.fullmatch(reply)
     slot = LETTERS.find(match[1]) if match else -1
-    return Found(slot, "strict") if 0 <= slot < len(options) else Found(None, "not-a-letter")
+    return (
+        ParsedChoice(slot, "strict")
+        if 0 <= slot < len(options)
+        else ParsedChoice(None, "not-a-letter")
+    )
 
 
-def read_tolerant(reply: str, options: Sequence[str]) -> Found:
+def read_tolerant(reply: str, options: Sequence[str]) -> ParsedChoice:
     """What the first rule of the table that applies reads; see `RULES` for their names."""
     found = read_strict(reply, options)
     if found.choice is not None:
         return found
     if not _OPEN_THOUGHT.search(spoken := _CLOSED_THOUGHT.split(reply)[-1]):
-        return _first_rule(_fold(spoken).strip(), _known(tuple(options)))
-    return Found(None, "unfinished")
+        return _first_rule(_fold_width(spoken).strip(), _option_texts(tuple(options)))
+    return ParsedChoice(None, "unfinished")
 
 
 # ---------------------------------------------------------------- the rules, in their order
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
-    """The option texts by slot: as shown, as `_fold` and as `_plain` write them."""
+class _OptionTexts:
+    """The option texts by slot: as shown, as `_fold_width` and as `_plain_text` write them."""
 
     shown: tuple[str, ...]
-    exact: tuple[str, ...]
-    texts: tuple[str, ...]
+    folded: tuple[str, ...]
+    plain: tuple[str, ...]
 
     def slot(self, letter: str) -> int | None:
         """The slot with this label, in either case."""
         slot = LETTERS.find(letter.upper())
-        return slot if 0 <= slot < len(self.texts) else None
+        return slot if 0 <= slot < len(self.plain) else None
 
-    def equal(self, text: str) -> tuple[int, ...]:
+    def slots_with_text(self, text: str) -> tuple[int, ...]:
         """All slots whose option is this text; "CO" means "CO" even where "Co" is another."""
-        exact, plain = _fold(text).strip(), _plain(text)
-        same = tuple(slot for slot, option in enumerate(self.exact) if option == exact)
+        exact, plain = _fold_width(text).strip(), _plain_text(text)
+        same = tuple(slot for slot, option in enumerate(self.folded) if option == exact)
         if same or not plain:
             return same
-        return tuple(slot for slot, option in enumerate(self.texts) if option == plain)
+        return tuple(slot for slot, option in enumerate(self.plain) if option == plain)
 
-    def one_of(self, slots: tuple[int, ...], rule: str) -> Found:
+    def only_slot(self, slots: tuple[int, ...], rule: str) -> ParsedChoice:
         """The only slot, or a tie of slots that show the same text to the letter."""
         if len(slots) == 1:
-            return Found(slots[0], rule)
+            return ParsedChoice(slots[0], rule)
         same = len({self.shown[slot] for slot in slots}) == 1
-        return Found(None, "tie", among=slots) if same else Found(None, "ambiguous")
+        return (
+            ParsedChoice(None, "tie", tied_slots=slots) if same else ParsedChoice(None, "ambiguous")
+        )
 
 
-def _empty(reply: str, options: _Options) -> Found | None:
+def _rule_empty(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """Nothing was said."""
     del options
-    return None if reply else Found(None, "empty")
+    return None if reply else ParsedChoice(None, "empty")
 
 
-def _marker(reply: str, options: _Options) -> Found | None:
+def _rule_marker(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """A letter after "the answer is", "答案", "故选"; the last one wins, so people may correct."""
     for match in reversed(list(phrases.MARKER.finditer(reply))):
-        if phrases.denied_before(reply, match.start()) or phrases.denied_after(reply, match.end()):
+        if phrases.is_negated_before(reply, match.start()) or phrases.is_negated_after(
+            reply, match.end()
+        ):
             continue
-        if phrases.asked(reply, match.end()):
+        if phrases.is_question(reply, match.end()):
             continue
         start = match.start("group")
         if reply[start - 1] == "\n" and phrases.lists_others(reply[start:], match["group"]):
             continue  # "Choose:" and then the options again
-        if found := _marked(match["group"], phrases.rest_of_line(reply, start), options):
+        if found := _read_marked(match["group"], phrases.rest_of_line(reply, start), options):
             return found
     return None
 
 
-def _marked(group: str, said: str, options: _Options) -> Found | None:
-    letters = phrases.letters(group)
+def _read_marked(group: str, said: str, options: _OptionTexts) -> ParsedChoice | None:
+    letters = phrases.letters_of_group(group)
     # An option may read "A or B" or "A mammal"; one that reads "B" is not meant by "Answer: B".
-    if len(_plain(said)) > 1 and (slots := options.equal(said)):
-        return options.one_of(slots, "marker+text")
+    if len(_plain_text(said)) > 1 and (slots := options.slots_with_text(said)):
+        return options.only_slot(slots, "marker+text")
     if len(letters) > 1:
-        return Found(None, "ambiguous")
+        return ParsedChoice(None, "ambiguous")
     slot = options.slot(group[0])
     if slot is None or (
         phrases.is_article(group, said[len(group) :])
-        and slot not in options.equal(said[len(group) :])
+        and slot not in options.slots_with_text(said[len(group) :])
     ):
         return None
-    return Found(slot, "marker")
+    return ParsedChoice(slot, "marker")
 
 
-def _marker_text(reply: str, options: _Options) -> Found | None:
+def _rule_marker_text(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """An option's whole text after "the answer is" or "答案是"."""
     for match in reversed(list(phrases.MARKER_TEXT.finditer(reply))):
-        if slots := options.equal(match["text"]):
-            return options.one_of(slots, "marker+text")
-        if (slot := _numbered(match["text"], options)) is not None:
-            return Found(slot, "marker+text")
+        if slots := options.slots_with_text(match["text"]):
+            return options.only_slot(slots, "marker+text")
+        if (slot := _numbered_option(match["text"], options)) is not None:
+            return ParsedChoice(slot, "marker+text")
     return None
 
 
-def _letter(reply: str, options: _Options) -> Found | None:
+def _rule_letter(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """The reply begins with a letter that stands alone: "B.", "(C)", "**D**", "a"."""
     match = phrases.LEADING_LETTER.match(reply)
-    if not match or len(phrases.letters(match["group"])) > 1:
+    if not match or len(phrases.letters_of_group(match["group"])) > 1:
         return None
     slot, line = options.slot(match["group"]), phrases.rest_of_line(reply, 0)
     after = phrases.rest_of_line(reply, match.end("group"))
-    if slot is None or phrases.denied_after(reply, match.end()):
+    if slot is None or phrases.is_negated_after(reply, match.end()):
         return None
-    if options.equal(line) and (match["group"].islower() or _plain(after)):
+    if options.slots_with_text(line) and (match["group"].islower() or _plain_text(after)):
         return None  # it is an option's text: the variable "b", "C. elegans"
     listed = phrases.lists_others(reply, match["group"]) or _lists_options(after, slot, options)
-    if _plain(after) and listed:
-        return Found(None, "ambiguous")  # the options were only repeated
-    others = options.equal(after.lstrip(" )]】.:、,*_`"))
-    return Found(slot, "label-text-conflict" if others and slot not in others else "letter")
+    if _plain_text(after) and listed:
+        return ParsedChoice(None, "ambiguous")  # the options were only repeated
+    others = options.slots_with_text(after.lstrip(" )]】.:、,*_`"))
+    return ParsedChoice(slot, "label-text-conflict" if others and slot not in others else "letter")
 
 
-def _lists_options(line: str, slot: int, options: _Options) -> bool:
+def _lists_options(line: str, slot: int, options: _OptionTexts) -> bool:
     """Whether a line goes on with another label and that label's own text."""
     return any(
-        other != slot and phrases.begins_with(_plain(text), options.texts[other])
-        for label, text in phrases.labelled(line)
-        if (other := options.slot(label)) is not None and options.texts[other]
+        other != slot and phrases.starts_with_words(_plain_text(text), options.plain[other])
+        for label, text in phrases.labelled_texts(line)
+        if (other := options.slot(label)) is not None and options.plain[other]
     )
 
 
-def _letter_text(reply: str, options: _Options) -> Found | None:
+def _rule_letter_text(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """A letter and its own option's text with nothing between: "A Paris", never "A mammal"."""
     line = phrases.rest_of_line(reply, 0)
     match = phrases.LETTER_BLANK.match(line)
     if not match:
         return None
     slot, text = options.slot(match[1]), line[match.end() :]
-    own = options.equal(text) + options.equal(text.strip(" ()"))
-    return Found(slot, "letter+text") if slot in own else None
+    own = options.slots_with_text(text) + options.slots_with_text(text.strip(" ()"))
+    return ParsedChoice(slot, "letter+text") if slot in own else None
 
 
-def _text(reply: str, options: _Options) -> Found | None:
+def _rule_text(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """The first line, or the whole reply, is exactly one option's text."""
-    slots = options.equal(phrases.rest_of_line(reply, 0)) or options.equal(reply)
-    return options.one_of(slots, "text") if slots else None
+    slots = options.slots_with_text(phrases.rest_of_line(reply, 0)) or options.slots_with_text(
+        reply
+    )
+    return options.only_slot(slots, "text") if slots else None
 
 
-def _index_text(reply: str, options: _Options) -> Found | None:
+def _rule_index_text(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """The place of an option and its whole text: "2. Rome" where Rome is the second option."""
-    slot = _numbered(phrases.rest_of_line(reply, 0), options)
-    return None if slot is None else Found(slot, "index+text")
+    slot = _numbered_option(phrases.rest_of_line(reply, 0), options)
+    return None if slot is None else ParsedChoice(slot, "index+text")
 
 
-def _numbered(said: str, options: _Options) -> int | None:
+def _numbered_option(said: str, options: _OptionTexts) -> int | None:
     match = phrases.NUMBERED.fullmatch(said.strip())
-    if not match or options.equal(match["number"]):
+    if not match or options.slots_with_text(match["number"]):
         return None  # where a number is an option's text it may be meant as one
     slot = int(match["number"]) - 1
-    return slot if slot in options.equal(match["text"]) else None
+    return slot if slot in options.slots_with_text(match["text"]) else None
 
 
-def _conclusion(reply: str, options: _Options) -> Found | None:
+def _rule_conclusion(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """A capital letter that ends a conclusion: "so B.", "I would choose D", "因此C"; the last."""
     found = None
     for match in phrases.CONCLUSION.finditer(reply):
-        if phrases.denied_before(reply, match.start()):
+        if phrases.is_negated_before(reply, match.start()):
             continue
-        letters = phrases.letters(match["group"])
+        letters = phrases.letters_of_group(match["group"])
         slot = options.slot(match["group"][0])
         if len(letters) > 1:
-            found = Found(None, "ambiguous")
+            found = ParsedChoice(None, "ambiguous")
         elif slot is not None:
-            found = Found(slot, "conclusion")
+            found = ParsedChoice(slot, "conclusion")
     return found
 
 
-def _verdict(reply: str, options: _Options) -> Found | None:
+def _rule_verdict(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """One option, and only one, is called right: "选项B正确", "C is correct"."""
     groups = [
         match["group"]
         for match in phrases.VERDICT.finditer(reply)
-        if not phrases.denied_before(reply, match.start())
+        if not phrases.is_negated_before(reply, match.start())
     ]
-    named = frozenset[str]().union(*map(phrases.letters, groups))
+    named = frozenset[str]().union(*map(phrases.letters_of_group, groups))
     slots = {options.slot(letter) for letter in named} - {None}
     if len(named) > 1:
-        return Found(None, "ambiguous")
-    return Found(slots.pop(), "verdict") if slots else None
+        return ParsedChoice(None, "ambiguous")
+    return ParsedChoice(slots.pop(), "verdict") if slots else None
 
 
-def _leading_text(reply: str, options: _Options) -> Found | None:
+def _rule_leading_text(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """The first line begins with an option's text; of several such options the longest counts."""
-    line = _plain(phrases.rest_of_line(reply, 0))
+    line = _plain_text(phrases.rest_of_line(reply, 0))
     if line[:1].isdecimal():
         return None  # "4 of them", "4.5": a number at the start is not that number alone
-    begun = [text for text in options.texts if text and phrases.begins_with(line, text)]
+    begun = [text for text in options.plain if text and phrases.starts_with_words(line, text)]
     if not begun:
         return None
     text = max(begun, key=len)
     rest = line[len(text) :]
-    if phrases.denied_after(rest, 0):
+    if phrases.is_negated_after(rest, 0):
         return None
-    if any(phrases.joins(rest, other) for other in options.texts if other and other != text):
-        return Found(None, "ambiguous")
-    return options.one_of(options.equal(text), "leading-text")
+    if any(
+        phrases.continues_with_option(rest, other)
+        for other in options.plain
+        if other and other != text
+    ):
+        return ParsedChoice(None, "ambiguous")
+    return options.only_slot(options.slots_with_text(text), "leading-text")
 
 
-def _several(reply: str, options: _Options) -> Found | None:
+def _rule_several_letters(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """The reply begins with more letters than one: "AB", "A or B", "A、C"."""
     del options
     match = phrases.LEADING_GROUP.match(reply)
-    several = match is not None and len(phrases.letters(match["group"])) > 1
-    return Found(None, "ambiguous") if several else None
+    several = match is not None and len(phrases.letters_of_group(match["group"])) > 1
+    return ParsedChoice(None, "ambiguous") if several else None
 
 
-def _index(reply: str, options: _Options) -> Found | None:
+def _rule_index(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """The first line is a number from 1 to 9: the option at that place."""
     match = phrases.INDEX.fullmatch(phrases.rest_of_line(reply, 0))
     if not match:
         return None
-    if any(phrases.NUMERIC.match(text) for text in options.texts):
-        return Found(None, "index-guard")  # here a number is a value, not a place
+    if any(phrases.NUMERIC.match(text) for text in options.plain):
+        return ParsedChoice(None, "index-guard")  # here a number is a value, not a place
     slot = int(match[1]) - 1
-    return Found(slot, "index") if slot < len(options.texts) else None
+    return ParsedChoice(slot, "index") if slot < len(options.plain) else None
 
 
-_TABLE: tuple[Callable[[str, _Options], Found | None], ...] = (
-    _empty,
-    _marker,
-    _marker_text,
-    _letter,
-    _letter_text,
-    _text,
-    _index_text,
-    _conclusion,
-    _verdict,
-    _leading_text,
-    _several,
-    _index,
+_RULE_TABLE: tuple[Callable[[str, _OptionTexts], ParsedChoice | None], ...] = (
+    _rule_empty,
+    _rule_marker,
+    _rule_marker_text,
+    _rule_letter,
+    _rule_letter_text,
+    _rule_text,
+    _rule_index_text,
+    _rule_conclusion,
+    _rule_verdict,
+    _rule_leading_text,
+    _rule_several_letters,
+    _rule_index,
 )
 
 # Every rule a tolerant reading can name: first those that read an answer, in the order in which
@@ -294,9 +309,9 @@ RULES = (
 )
 
 
-def _first_rule(reply: str, options: _Options) -> Found:
-    decided = (found for rule in _TABLE if (found := rule(reply, options)))
-    return next(decided, Found(None, "unparsed"))
+def _first_rule(reply: str, options: _OptionTexts) -> ParsedChoice:
+    decided = (found for rule in _RULE_TABLE if (found := rule(reply, options)))
+    return next(decided, ParsedChoice(None, "unparsed"))
 
 
 # ---------------------------------------------------------------- the reply, made comparable
@@ -306,26 +321,26 @@ _STRICT = re.compile(r"[\s\u2581\u0120]*([A-J])[.)。]?\s*")
 _CLOSED_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _INVISIBLE = re.compile("[\u200b-\u200d\u2060\ufeff]")
-_EDGE = " \t\r\n*_`$\"'“”‘’"
+_EDGE_CHARACTERS = " \t\r\n*_`$\"'“”‘’"
 _BLANKS = re.compile(r"\s+")
 
 
-def _fold(text: str) -> str:
+def _fold_width(text: str) -> str:
     """Full-width to half-width, circled to plain digits; nothing invisible, one kind of blank."""
     folded = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     return folded.replace("\u2581", " ").replace("\u0120", " ")
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     """The text without case, markup and quotes at its edges, or punctuation at its end."""
-    bare = _fold(text).lstrip(_EDGE).rstrip(_EDGE + ".。!;,")
+    bare = _fold_width(text).lstrip(_EDGE_CHARACTERS).rstrip(_EDGE_CHARACTERS + ".。!;,")
     return _BLANKS.sub(" ", bare).casefold()
 
 
 @lru_cache(maxsize=4096)
-def _known(options: tuple[str, ...]) -> _Options:
-    return _Options(
+def _option_texts(options: tuple[str, ...]) -> _OptionTexts:
+    return _OptionTexts(
         shown=options,
-        exact=tuple(_fold(option).strip() for option in options),
-        texts=tuple(map(_plain, options)),
+        folded=tuple(_fold_width(option).strip() for option in options),
+        plain=tuple(map(_plain_text, options)),
     )

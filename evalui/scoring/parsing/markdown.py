@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Markup:
+class MarkdownCounts:
     """Counts over one answer: characters, and marks outside of code."""
 
     length: int
@@ -15,11 +15,11 @@ class Markup:
     bold: int
 
 
-def markup(turns: Sequence[str]) -> Markup:
+def count_markdown(turns: Sequence[str]) -> MarkdownCounts:
     """The counts of an answer, of all its turns together."""
     prose = _CODE.sub("", "\n".join(turns))
     lines = prose.splitlines()
-    return Markup(
+    return MarkdownCounts(
         length=sum(map(len, turns)),
         headers=sum(_HEADER.match(line) is not None for line in lines),
         items=sum(_ITEM.match(line) is not None for line in lines),

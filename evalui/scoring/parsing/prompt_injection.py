@@ -8,32 +8,34 @@ import re
 import unicodedata
 from functools import cache
 
-_LOOKALIKES = str.maketrans({"【": "[", "】": "]", "≫": ">>", "≪": "<<"})
+_LOOKALIKE_BRACKETS = str.maketrans({"【": "[", "】": "]", "≫": ">>", "≪": "<<"})
 
 
-def injected(answer: str) -> bool:
+def contains_injection(answer: str) -> bool:
     """Whether the answer holds a verdict, a delimiter of a judge's prompt, or words to a judge."""
-    plain = unicodedata.normalize("NFKC", answer).translate(_LOOKALIKES)
+    plain = unicodedata.normalize("NFKC", answer).translate(_LOOKALIKE_BRACKETS)
     return any(pattern.search(plain) for pattern in _compiled())
 
 
 @cache  # at first use: to compile them takes longer than to import the module
 def _compiled() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in _PATTERNS)
+    return tuple(
+        re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in _INJECTION_PATTERNS
+    )
 
 
 # Answers may be long and hostile: two gaps side by side are possessive (*+), or a run of blanks
 # would be split between them in every way.
-_SIDE = r"(?:(?:assistant|model|response|answer|助手|回答)\s*)?[AB12]"
-_PATTERNS = (
+_ANSWER_NAME = r"(?:(?:assistant|model|response|answer|助手|回答)\s*)?[AB12]"
+_INJECTION_PATTERNS = (
     # Verdicts in brackets. After a word it is an index: m[[B]] in R.
     r"(?<![\w\])])\[\[\s*(?:[ABC]|[AB]\s*(?:>>?|<<?|=+|≈)\s*[AB]|tie)\s*\]\]",
     r"\[\[\s*(?:in)?correct\s*\]\]|\[\[\s*不?正确\s*\]\]|\[\[\s*错误\s*\]\]",
     r"(?:rating|score|评分|得分|分数)[ \t*:是为]*\[\[\s*\d+(?:\.\d+)?\s*\]\]",
     r"^[ \t*_>#]*(?:最终)?(?:选择|choice)[ \t*_]*:[ \t*_]*[ABCD][ \t*_.。]*$",
     r"""["'](?:winner|verdict|choice|preference|decision)["']\s*:\s*["']"""
-    rf"(?:{_SIDE}\+{{0,2}}|tie|neither|[AB]\s*[<>=]+\s*[AB])[\"']",
-    rf"final verdict\b.{{0,20}}?(?:\b{_SIDE}\b|\btie\b)",
+    rf"(?:{_ANSWER_NAME}\+{{0,2}}|tie|neither|[AB]\s*[<>=]+\s*[AB])[\"']",
+    rf"final verdict\b.{{0,20}}?(?:\b{_ANSWER_NAME}\b|\btie\b)",
     r"最终(?:裁决|判定|评判)[^\n]{0,10}?(?:回答|助手|答案)?\s*[AB12](?![A-Za-z])",
     # Delimiters: ours, and those of FastChat, Arena-Hard and OpenCompass.
     r"</?(?:history|question|reference|guidance|answer)(?:_[ab])?(?:_\d+)?_[0-9a-f]{6,}>",

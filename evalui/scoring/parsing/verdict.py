@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from evalui.scoring.parsing import phrases
-from evalui.scoring.parsing.verdict_json import Judged, judged_by_scores, read_json
+from evalui.scoring.parsing.verdict_json import GradedOutcome, outcome_by_scores, read_json
 from evalui.types import Outcome
 
 VERSION = "verdict.2"  # part of the signature: raise it when a reply may be read otherwise
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ParsedVerdict:
     """What a judge decided, None if that cannot be read, and the rule that says so.
 
     `strength` is 3 for "much better" and 1 for "better" in formats that tell them apart.
@@ -32,37 +32,39 @@ class Read:
     strength: int | None = None
 
 
-def read_verdict(form: str, reply: str) -> Read:
-    """The verdict of a reply in one of the `FORMATS`."""
-    plain = _plain(reply)
+def read_verdict(verdict_format: str, reply: str) -> ParsedVerdict:
+    """The verdict of a reply in one of the `PAIRWISE_FORMATS`."""
+    plain = _normalise_reply(reply)
     if not (spoken := _CLOSED_THOUGHT.split(plain)[-1]).strip():
-        return Read(None, "empty")
+        return ParsedVerdict(None, "empty")
     if _OPEN_THOUGHT.search(spoken):
-        return Read(None, "unfinished")
-    return _READERS[form](spoken.strip())
+        return ParsedVerdict(None, "unfinished")
+    return _READERS[verdict_format](spoken.strip())
 
 
 # ---------------------------------------------------------------- cleaning
 
 
-def _plain(reply: str) -> str:
+def _normalise_reply(reply: str) -> str:
     from html import unescape  # its table of 2,000 names
 
     text = unicodedata.normalize("NFKC", unescape(reply)).translate(_LOOKALIKES)
     return re.sub(r"\\([\[\]])", r"\1", text)
 
 
-def _unquoted(text: str, marker: re.Pattern[str]) -> str:
+def _strip_quotes_and_code(text: str, marker: re.Pattern[str]) -> str:
     """Without quotations and code; a code span with only a marker in it is unwrapped."""
 
     def unwrap(span: re.Match[str]) -> str:
         inside = next(part for part in span.groups() if part is not None)
-        return inside if marker.fullmatch(inside.strip()) else _SEEN
+        return inside if marker.fullmatch(inside.strip()) else _PLACEHOLDER
 
     text = _CODE.sub(unwrap, text)
     # A reply that is a quoted marker and nothing else quotes nobody.
     return (
-        text.strip("\"“”'") if marker.fullmatch(text.strip("\"“”'")) else _QUOTED.sub(_SEEN, text)
+        text.strip("\"“”'")
+        if marker.fullmatch(text.strip("\"“”'"))
+        else _QUOTED.sub(_PLACEHOLDER, text)
     )
 
 
@@ -70,43 +72,49 @@ def _unquoted(text: str, marker: re.Pattern[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Marker:
-    """A verdict found in the text: from `start` to `end`; `judged` is None if it makes no sense."""
+class _VerdictMarker:
+    """A verdict in the text from `start` to `end`; `outcome` is None if it makes no sense."""
 
     start: int
     end: int
-    judged: Judged | None
+    outcome: GradedOutcome | None
 
 
-def _ranked(text: str, markers: Sequence[_Marker]) -> Read:
+def _select_marker(text: str, markers: Sequence[_VerdictMarker]) -> ParsedVerdict:
     """The marker that counts, by the order the module's docstring gives."""
     if not markers:
-        return Read(None, "unparsed")
-    leads = [_lead(text, marker) for marker in markers]
+        return ParsedVerdict(None, "unparsed")
+    leads = [_text_before(text, marker) for marker in markers]
     announced = [
-        (marker, cue) for marker, lead in zip(markers, leads, strict=True) if (cue := _cue(lead))
+        (marker, cue)
+        for marker, lead in zip(markers, leads, strict=True)
+        if (cue := _announcement_end(lead))
     ]
     if announced:
         # Markers after one and the same announcement must agree.
         last = announced[-1][1]
         same = [marker for marker, cue in announced if cue == last]
-        return _agreed(_beside(text, same), "announced")
+        return _agreed_verdict(_on_last_line(text, same), "announced")
     if _ENDING.fullmatch(text, markers[-1].end):
-        return _agreed(markers[-1:], "end")
-    return _agreed(_beside(text, markers), "last-line")
+        return _agreed_verdict(markers[-1:], "end")
+    return _agreed_verdict(_on_last_line(text, markers), "last-line")
 
 
-def _agreed(markers: Sequence[_Marker], rule: str) -> Read:
-    judged = {marker.judged for marker in markers}
+def _agreed_verdict(markers: Sequence[_VerdictMarker], rule: str) -> ParsedVerdict:
+    judged = {marker.outcome for marker in markers}
     if len(judged) > 1:
-        return Read(None, "ambiguous")
+        return ParsedVerdict(None, "ambiguous")
     (only,) = judged
-    return Read(None, "malformed") if only is None else Read(only.outcome, rule, only.strength)
+    return (
+        ParsedVerdict(None, "malformed")
+        if only is None
+        else ParsedVerdict(only.outcome, rule, only.strength)
+    )
 
 
-def _lead(text: str, marker: _Marker) -> tuple[int, str]:
+def _text_before(text: str, marker: _VerdictMarker) -> tuple[int, str]:
     """What stands before the marker on its line, or a heading above it, and where that begins."""
-    nearest = max(0, marker.start - _NEAR)
+    nearest = max(0, marker.start - _MAX_LEAD_CHARS)
     begin = max(nearest, text.rfind("\n", nearest, marker.start) + 1)
     if not text[begin : marker.start].strip(" *_#>\t"):
         above = nearest + len(text[nearest:begin].rstrip())
@@ -114,14 +122,14 @@ def _lead(text: str, marker: _Marker) -> tuple[int, str]:
     return begin, text[begin : marker.start]
 
 
-def _cue(lead: tuple[int, str]) -> int:
+def _announcement_end(lead: tuple[int, str]) -> int:
     """Where the last announcement in front of a marker ends, 0 if there is none."""
     begin, text = lead
     ends = [cue.end() for cue in _ANNOUNCED.finditer(text)]
     return begin + ends[-1] if ends else 0
 
 
-def _beside(text: str, markers: Sequence[_Marker]) -> list[_Marker]:
+def _on_last_line(text: str, markers: Sequence[_VerdictMarker]) -> list[_VerdictMarker]:
     """The markers on the line of the last one."""
     begin = text.rfind("\n", 0, markers[-1].start) + 1
     return [marker for marker in markers if marker.start >= begin]
@@ -130,24 +138,26 @@ def _beside(text: str, markers: Sequence[_Marker]) -> list[_Marker]:
 # ---------------------------------------------------------------- the formats
 
 
-def _bracketed(judge: Callable[[str], Judged | None], label: str) -> Callable[[str], Read]:
+def _bracket_reader(
+    judge: Callable[[str], GradedOutcome | None], label: str
+) -> Callable[[str], ParsedVerdict]:
     """A reader of `[[label]]`; `[label]` counts when announced or at the end."""
 
-    def read(reply: str) -> Read:
-        double, single, naked = _markers(label)
-        text = _unquoted(reply, double)
-        if markers := _found(text, double, judge):
-            return _ranked(text, markers)
-        found = _ranked(text, _found(text, single, judge))
+    def read(reply: str) -> ParsedVerdict:
+        double, single, naked = _bracket_patterns(label)
+        text = _strip_quotes_and_code(reply, double)
+        if markers := _find_markers(text, double, judge):
+            return _select_marker(text, markers)
+        found = _select_marker(text, _find_markers(text, single, judge))
         if found.rule in ("announced", "end"):
-            return Read(found.outcome, "single-bracket", found.strength)
-        return _last_naked(text, naked, judge)
+            return ParsedVerdict(found.outcome, "single-bracket", found.strength)
+        return _last_without_brackets(text, naked, judge)
 
     return read
 
 
 @cache  # at first use, as the texts of options: to compile takes longer than to import
-def _markers(label: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _bracket_patterns(label: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """A label in two brackets, in one, and in none."""
     return (
         re.compile(rf"\[\[\s*({_SLOPPY_LABEL})\s*\]\]", re.IGNORECASE),
@@ -156,73 +166,86 @@ def _markers(label: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[s
     )
 
 
-def _found(
-    text: str, marker: re.Pattern[str], judge: Callable[[str], Judged | None]
-) -> list[_Marker]:
-    return [_Marker(match.start(), match.end(), judge(match[1])) for match in marker.finditer(text)]
+def _find_markers(
+    text: str, marker: re.Pattern[str], judge: Callable[[str], GradedOutcome | None]
+) -> list[_VerdictMarker]:
+    return [
+        _VerdictMarker(match.start(), match.end(), judge(match[1]))
+        for match in marker.finditer(text)
+    ]
 
 
-def _last_naked(text: str, naked: re.Pattern[str], judge: Callable[[str], Judged | None]) -> Read:
+def _last_without_brackets(
+    text: str, naked: re.Pattern[str], judge: Callable[[str], GradedOutcome | None]
+) -> ParsedVerdict:
     """A label without brackets, if it is all that follows an announcement."""
     for line in reversed(text.split("\n")):
         cues = list(_ANNOUNCED.finditer(line))
         if cues:
             match = naked.fullmatch(line, cues[-1].end())
             judged = judge(match[1]) if match else None
-            return Read(judged.outcome, "no-bracket", judged.strength) if judged else _UNPARSED
-    return _UNPARSED
+            return (
+                ParsedVerdict(judged.outcome, "no-bracket", judged.strength)
+                if judged
+                else _UNPARSED_VERDICT
+            )
+    return _UNPARSED_VERDICT
 
 
-def _three_way(label: str) -> Judged | None:
-    return _THREE_WAY.get(_bare(label))
+def _three_way_outcome(label: str) -> GradedOutcome | None:
+    return _THREE_WAY.get(_normalise_label(label))
 
 
-def _five_way(label: str) -> Judged | None:
-    return _FIVE_WAY.get(re.sub(r"=+", "=", _bare(label)))
+def _five_way_outcome(label: str) -> GradedOutcome | None:
+    return _FIVE_WAY.get(re.sub(r"=+", "=", _normalise_label(label)))
 
 
-def _bare(label: str) -> str:
+def _normalise_label(label: str) -> str:
     return re.sub(r"\s|ASSISTANT|MODEL|助手", "", label.upper())
 
 
-def _read_choice(reply: str) -> Read:
+def _read_choice(reply: str) -> ParsedVerdict:
     """OpenCompass's four-way form: `选择：A`, `Choice: A`, or the text of the option."""
-    text = _unquoted(reply, _CHOSEN)
-    if announced := list(_choices(text)):
+    text = _strip_quotes_and_code(reply, _CHOSEN)
+    if announced := list(_announced_choices(text)):
         last = announced[-1]
-        return Read(last.outcome, "announced") if last else Read(None, "ambiguous")
+        return (
+            ParsedVerdict(last.outcome, "announced") if last else ParsedVerdict(None, "ambiguous")
+        )
     if lone := _LONE_LETTER.match(text) or _LONE_ENDING.search(text):
-        return Read(_FOUR_WAY[lone[1].upper()].outcome, "letter")
-    return _concluded(text)
+        return ParsedVerdict(_FOUR_WAY[lone[1].upper()].outcome, "letter")
+    return _read_conclusion(text)
 
 
-def _concluded(text: str) -> Read:
+def _read_conclusion(text: str) -> ParsedVerdict:
     """A letter that ends the reply as its conclusion: "A is better, so A."."""
     for match in phrases.CONCLUSION.finditer(text):
-        if not _ENDING.fullmatch(text, match.end()) or phrases.denied_before(text, match.start()):
+        if not _ENDING.fullmatch(text, match.end()) or phrases.is_negated_before(
+            text, match.start()
+        ):
             continue
-        named = phrases.letters(match["group"])
+        named = phrases.letters_of_group(match["group"])
         if len(named) > 1:
-            return Read(None, "ambiguous")
+            return ParsedVerdict(None, "ambiguous")
         judged = _FOUR_WAY.get(match["group"][0].upper())
-        return Read(judged.outcome, "conclusion") if judged else _UNPARSED
-    return _UNPARSED
+        return ParsedVerdict(judged.outcome, "conclusion") if judged else _UNPARSED_VERDICT
+    return _UNPARSED_VERDICT
 
 
-def _choices(text: str) -> Iterator[Judged | None]:
+def _announced_choices(text: str) -> Iterator[GradedOutcome | None]:
     """What each announcement chooses, None for two letters; what names no option is no choice."""
     for cue in _CHOICE.finditer(text):
-        rest = text[cue.end() : cue.end() + _NEAR].split("\n", 1)[0]
+        rest = text[cue.end() : cue.end() + _MAX_LEAD_CHARS].split("\n", 1)[0]
         letter = _LETTER.match(rest)
         if letter and _ANOTHER_LETTER.match(rest, letter.end()):
             yield None
         elif letter:
             yield _FOUR_WAY[letter[0][-1].upper()]
-        elif outcome := _option_text(rest):
-            yield Judged(outcome)
+        elif outcome := _outcome_by_text(rest):
+            yield GradedOutcome(outcome)
 
 
-def _option_text(rest: str) -> Outcome | None:
+def _outcome_by_text(rest: str) -> Outcome | None:
     for outcome, pattern in _OPTION_TEXTS.items():
         if _compiled(pattern).match(rest):
             return outcome
@@ -234,31 +257,39 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _read_scores(reply: str) -> Read:
+def _read_scores(reply: str) -> ParsedVerdict:
     """Two scores, that of the first answer before that of the second."""
-    text = _unquoted(reply, _DOUBLE_PAIR)
+    text = _strip_quotes_and_code(reply, _DOUBLE_PAIR)
     for pattern in (_DOUBLE_PAIR, _SINGLE_PAIR):
         markers = [
-            _Marker(pair.start(), pair.end(), judged_by_scores(float(pair[1]), float(pair[2])))
+            _VerdictMarker(
+                pair.start(), pair.end(), outcome_by_scores(float(pair[1]), float(pair[2]))
+            )
             for pair in pattern.finditer(text)
         ]
         if markers:
-            return _ranked(text, markers)
+            return _select_marker(text, markers)
     if first := _FIRST_LINE_PAIR.match(text):
-        return Read(judged_by_scores(float(first[1]), float(first[2])).outcome, "first-line")
-    return _UNPARSED
+        return ParsedVerdict(
+            outcome_by_scores(float(first[1]), float(first[2])).outcome, "first-line"
+        )
+    return _UNPARSED_VERDICT
 
 
-def _read_object(reply: str) -> Read:
+def _read_object(reply: str) -> ParsedVerdict:
     judged, rule = read_json(reply)
-    return Read(judged.outcome, rule, judged.strength) if judged else Read(None, rule)
+    return (
+        ParsedVerdict(judged.outcome, rule, judged.strength)
+        if judged
+        else ParsedVerdict(None, rule)
+    )
 
 
 # ---------------------------------------------------------------- tables
 
-_UNPARSED = Read(None, "unparsed")
-_NEAR = 400  # characters from an announcement to its marker: a line may hold many of both
-_SEEN = "\ufffc"  # stands where a quotation stood, so that what is around it is not joined
+_UNPARSED_VERDICT = ParsedVerdict(None, "unparsed")
+_MAX_LEAD_CHARS = 400  # characters from an announcement to its marker: a line may hold many of both
+_PLACEHOLDER = "\ufffc"  # stands where a quotation stood, so that what is around it is not joined
 
 # Brackets and arrows, and the traditional characters of the words below.
 _LOOKALIKES = str.maketrans(
@@ -281,33 +312,33 @@ _ANNOUNCED = re.compile(
 # Wider than any label, so that a malformed verdict is seen and not passed over.
 _SLOPPY_LABEL = r"(?:(?:assistant|model|助手)\s*)?[A-FX](?:\s*[<>=≈]+\s*[A-FX])*|tie"
 
-_THREE_WAY: Mapping[str, Judged] = {
-    "A": Judged("a"),
-    "B": Judged("b"),
-    "C": Judged("tie"),
-    "TIE": Judged("tie"),
+_THREE_WAY: Mapping[str, GradedOutcome] = {
+    "A": GradedOutcome("a"),
+    "B": GradedOutcome("b"),
+    "C": GradedOutcome("tie"),
+    "TIE": GradedOutcome("tie"),
 }
-_FIVE_WAY: Mapping[str, Judged] = {
-    "A": Judged("a", 1),
-    "A>B": Judged("a", 1),
-    "A>>B": Judged("a", 3),
-    "B<A": Judged("a", 1),
-    "B<<A": Judged("a", 3),
-    "B": Judged("b", 1),
-    "B>A": Judged("b", 1),
-    "B>>A": Judged("b", 3),
-    "A<B": Judged("b", 1),
-    "A<<B": Judged("b", 3),
-    "A=B": Judged("tie", 1),
-    "B=A": Judged("tie", 1),
-    "A≈B": Judged("tie", 1),
-    "TIE": Judged("tie", 1),
+_FIVE_WAY: Mapping[str, GradedOutcome] = {
+    "A": GradedOutcome("a", 1),
+    "A>B": GradedOutcome("a", 1),
+    "A>>B": GradedOutcome("a", 3),
+    "B<A": GradedOutcome("a", 1),
+    "B<<A": GradedOutcome("a", 3),
+    "B": GradedOutcome("b", 1),
+    "B>A": GradedOutcome("b", 1),
+    "B>>A": GradedOutcome("b", 3),
+    "A<B": GradedOutcome("b", 1),
+    "A<<B": GradedOutcome("b", 3),
+    "A=B": GradedOutcome("tie", 1),
+    "B=A": GradedOutcome("tie", 1),
+    "A≈B": GradedOutcome("tie", 1),
+    "TIE": GradedOutcome("tie", 1),
 }
-_FOUR_WAY: Mapping[str, Judged] = {
-    "A": Judged("a"),
-    "B": Judged("b"),
-    "C": Judged("tie"),
-    "D": Judged("neither"),
+_FOUR_WAY: Mapping[str, GradedOutcome] = {
+    "A": GradedOutcome("a"),
+    "B": GradedOutcome("b"),
+    "C": GradedOutcome("tie"),
+    "D": GradedOutcome("neither"),
 }
 _FIVE_WAY_LABEL = r"[AB]\s*(?:>>?|<<?|=+|≈)\s*[AB]|[AB]|tie"
 
@@ -329,25 +360,28 @@ _CHOSEN = re.compile(r"(?:(?:选择|choice)[\s*:]*)?[ABCD]", re.IGNORECASE)
 _LONE_LETTER = re.compile(r"[\s*_\[(]*([ABCD])[\s*_\]).。]*(?:\n|$)", re.IGNORECASE)
 _LONE_ENDING = re.compile(r"\n[\s*_\[(]*([ABCD])[\s*_\]).。]*$", re.IGNORECASE)
 
-_ONE, _TWO = r"(?:回答|response|answer)\s*1", r"(?:回答|response|answer)\s*2"
-_BOTH = rf"(?:两个?(?:回答|者)?|{_ONE}\s*(?:、|,|和|与|and)\s*(?:{_TWO}|2)|both\b[^.;\n]*?)"
+_FIRST_ANSWER, _SECOND_ANSWER = r"(?:回答|response|answer)\s*1", r"(?:回答|response|answer)\s*2"
+_BOTH_ANSWERS = (
+    rf"(?:两个?(?:回答|者)?|{_FIRST_ANSWER}\s*(?:、|,|和|与|and)\s*(?:{_SECOND_ANSWER}|2)|"
+    r"both\b[^.;\n]*?)"
+)
 _OPTION_TEXTS: Mapping[Outcome, str] = {
-    "neither": rf"[\s*_]*(?:{_BOTH}\s*(?:都|均|are)\s*(?:不|not)|neither\b)",
-    "tie": rf"[\s*_]*{_BOTH}\s*(?:都|均|are)\s*(?:较?好|good|符合|正确)",
-    "a": rf"[\s*_]*{_ONE}\s*(?:is\s+)?(?:更|较)?(?:好|good|better)",
-    "b": rf"[\s*_]*{_TWO}\s*(?:is\s+)?(?:更|较)?(?:好|good|better)",
+    "neither": rf"[\s*_]*(?:{_BOTH_ANSWERS}\s*(?:都|均|are)\s*(?:不|not)|neither\b)",
+    "tie": rf"[\s*_]*{_BOTH_ANSWERS}\s*(?:都|均|are)\s*(?:较?好|good|符合|正确)",
+    "a": rf"[\s*_]*{_FIRST_ANSWER}\s*(?:is\s+)?(?:更|较)?(?:好|good|better)",
+    "b": rf"[\s*_]*{_SECOND_ANSWER}\s*(?:is\s+)?(?:更|较)?(?:好|good|better)",
 }
 
-_PAIR = r"\s*(-?\d+(?:\.\d+)?)\s*[,、:;/]\s*(-?\d+(?:\.\d+)?)\s*"
-_DOUBLE_PAIR = re.compile(rf"\[\[{_PAIR}\]\]")
-_SINGLE_PAIR = re.compile(rf"\[{_PAIR}\]")
+_SCORE_PAIR = r"\s*(-?\d+(?:\.\d+)?)\s*[,、:;/]\s*(-?\d+(?:\.\d+)?)\s*"
+_DOUBLE_PAIR = re.compile(rf"\[\[{_SCORE_PAIR}\]\]")
+_SINGLE_PAIR = re.compile(rf"\[{_SCORE_PAIR}\]")
 _FIRST_LINE_PAIR = re.compile(r"\s*(\d+(?:\.\d+)?)[\s,]+(\d+(?:\.\d+)?)\s*(?:\n|$)")
 
-_READERS: Mapping[str, Callable[[str], Read]] = {
-    "mtbench": _bracketed(_three_way, "[ABC]|tie"),
-    "arena_hard": _bracketed(_five_way, _FIVE_WAY_LABEL),
+_READERS: Mapping[str, Callable[[str], ParsedVerdict]] = {
+    "mtbench": _bracket_reader(_three_way_outcome, "[ABC]|tie"),
+    "arena_hard": _bracket_reader(_five_way_outcome, _FIVE_WAY_LABEL),
     "compass": _read_choice,
     "json": _read_object,
     "scores": _read_scores,
 }
-FORMATS = tuple(_READERS)
+PAIRWISE_FORMATS = tuple(_READERS)

@@ -16,45 +16,49 @@ TIE_DELTA = 0.1  # scores no further apart are a tie, as in FastChat
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class GradedOutcome:
     """An outcome, and how clear the judge found it where the format says so (3 or 1)."""
 
     outcome: Outcome
     strength: int | None = None
 
 
-def judged_by_scores(score_a: float, score_b: float) -> Judged:
+def outcome_by_scores(score_a: float, score_b: float) -> GradedOutcome:
     """The better score wins; scores within 0.1 of each other tie."""
     if abs(score_a - score_b) <= TIE_DELTA + 1e-9:
-        return Judged("tie")
-    return Judged("a" if score_a > score_b else "b")
+        return GradedOutcome("tie")
+    return GradedOutcome("a" if score_a > score_b else "b")
 
 
-def read_json(reply: str) -> tuple[Judged | None, str]:
+def read_json(reply: str) -> tuple[GradedOutcome | None, str]:
     """The verdict of the last JSON value that holds one, and the rule that read it."""
-    told = [found for value in _values(reply) if (found := _told(value))]
+    told = [found for value in _json_values(reply) if (found := _outcomes_in_value(value))]
     if told:
-        return _agreed(told[-1], "json")
-    if pairs := list(_BROKEN_PAIR.finditer(_straight(reply))):
-        judged = [None if pair[4] else _label(pair[1] or pair[2] or pair[3]) for pair in pairs]
-        return _agreed(judged, "broken-json")
+        return _agreed_outcome(told[-1], "json")
+    if pairs := list(_BROKEN_PAIR.finditer(_straighten_quotes(reply))):
+        judged = [
+            None if pair[4] else _outcome_of_label(pair[1] or pair[2] or pair[3]) for pair in pairs
+        ]
+        return _agreed_outcome(judged, "broken-json")
     return None, "unparsed"
 
 
-def _straight(text: str) -> str:
-    return text.translate(_STRAIGHT)
+def _straighten_quotes(text: str) -> str:
+    return text.translate(_STRAIGHT_QUOTES)
 
 
-def _agreed(judged: Sequence[Judged | None], rule: str) -> tuple[Judged | None, str]:
+def _agreed_outcome(
+    judged: Sequence[GradedOutcome | None], rule: str
+) -> tuple[GradedOutcome | None, str]:
     if len(set(judged)) > 1:
         return None, "ambiguous"
     return (judged[0], rule) if judged[0] else (None, "no-verdict")
 
 
-def _values(text: str) -> Iterator[Any]:
+def _json_values(text: str) -> Iterator[Any]:
     """The outermost JSON values in the text; Python's way of writing them is read as well."""
-    decoder, place, found = json.JSONDecoder(object_pairs_hook=_Pairs), 0, False
-    while match := _OPENING.search(text, place):
+    decoder, place, found = json.JSONDecoder(object_pairs_hook=_RepeatedKeys), 0, False
+    while match := _JSON_OPENING.search(text, place):
         try:
             value, place = decoder.raw_decode(text, match.start())
         except (ValueError, RecursionError):
@@ -69,7 +73,7 @@ def _values(text: str) -> Iterator[Any]:
             return
 
 
-class _Pairs(dict[str, Any]):
+class _RepeatedKeys(dict[str, Any]):
     """An object whose verdict keys remember all of their values: JSON would keep the last."""
 
     def __init__(self, pairs: Sequence[tuple[str, Any]]) -> None:
@@ -77,56 +81,56 @@ class _Pairs(dict[str, Any]):
         self.pairs = tuple(pairs)
 
 
-def _told(value: Any) -> list[Judged | None]:
+def _outcomes_in_value(value: Any) -> list[GradedOutcome | None]:
     """What a JSON value says of the verdict, [] if it does not speak of it."""
     if isinstance(value, dict):
-        return _told_by_object(cast("dict[Any, Any]", value))
-    ranks = _ranks(cast("list[Any]", value)) if isinstance(value, list) else {}
+        return _outcomes_in_object(cast("dict[Any, Any]", value))
+    ranks = _ranks_by_side(cast("list[Any]", value)) if isinstance(value, list) else {}
     if ranks.keys() == {"a", "b"}:
-        return [judged_by_scores(-ranks["a"], -ranks["b"])]
+        return [outcome_by_scores(-ranks["a"], -ranks["b"])]
     return []
 
 
-def _told_by_object(value: Mapping[Any, Any]) -> list[Judged | None]:
-    pairs = value.pairs if isinstance(value, _Pairs) else tuple(value.items())
+def _outcomes_in_object(value: Mapping[Any, Any]) -> list[GradedOutcome | None]:
+    pairs = value.pairs if isinstance(value, _RepeatedKeys) else tuple(value.items())
     plain = [(re.sub(r"[\s_-]+", "_", str(key).strip().casefold()), told) for key, told in pairs]
-    if said := [_label(told) for key, told in plain if key in _VERDICT_KEYS]:
+    if said := [_outcome_of_label(told) for key, told in plain if key in _VERDICT_KEYS]:
         return said
     scores = dict(plain)
     for key_a, key_b in _SCORE_KEYS:
         score_a, score_b = scores.get(key_a), scores.get(key_b)
         if _is_number(score_a) and _is_number(score_b):
-            return [judged_by_scores(score_a, score_b)]
+            return [outcome_by_scores(score_a, score_b)]
     return []
 
 
-def _label(value: Any) -> Judged | None:
+def _outcome_of_label(value: Any) -> GradedOutcome | None:
     """The verdict that a value names; None for null and for whatever else names none."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     text = re.sub(r"[\s_-]+", " ", str(value).strip().casefold())
-    if match := _SIDED.fullmatch(text):
+    if match := _SIDE_LABEL.fullmatch(text):
         side: Outcome = "a" if match[1] in ("a", "1") else "b"
-        return Judged(side, _STRENGTH[match[2] or ""])
-    if match := _COMPARED.fullmatch(text):
-        return _compared(match[1], match[2])
-    return _WORDS.get(text)
+        return GradedOutcome(side, _STRENGTH[match[2] or ""])
+    if match := _COMPARISON.fullmatch(text):
+        return _outcome_of_comparison(match[1], match[2])
+    return _VERDICT_WORDS.get(text)
 
 
-def _compared(first: str, sign: str) -> Judged:
+def _outcome_of_comparison(first: str, sign: str) -> GradedOutcome:
     if sign[0] == "=":
-        return Judged("tie", 1)
+        return GradedOutcome("tie", 1)
     first_wins = sign[0] == ">"
-    return Judged("a" if (first == "a") == first_wins else "b", 3 if len(sign) > 1 else 1)
+    return GradedOutcome("a" if (first == "a") == first_wins else "b", 3 if len(sign) > 1 else 1)
 
 
-def _ranks(rows: Sequence[Any]) -> dict[str, float]:
+def _ranks_by_side(rows: Sequence[Any]) -> dict[str, float]:
     """AlpacaEval's ranking: `[{"model": "model_1", "rank": 2}, ...]`."""
     ranks: dict[str, float] = {}
     for row in rows:
         if isinstance(row, dict):
             named = cast("dict[str, Any]", row)
-            judged, rank = _label(named.get("model")), named.get("rank")
+            judged, rank = _outcome_of_label(named.get("model")), named.get("rank")
             if judged and _is_number(rank):
                 ranks[judged.outcome] = rank
     return ranks
@@ -137,13 +141,13 @@ def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9
 
 
-_STRAIGHT = str.maketrans("“”‘’", "\"\"''")
-_OPENING = re.compile(r"[\[{]")
-_KEY = (
+_STRAIGHT_QUOTES = str.maketrans("“”‘’", "\"\"''")
+_JSON_OPENING = re.compile(r"[\[{]")
+_VERDICT_KEY = (
     "winner|choice|verdict|final_verdict|final_choice|preference|preferred|decision|better|"
     "judgment|judgement|选择|结论|胜者|最终选择"
 )
-_VERDICT_KEYS = frozenset(_KEY.split("|"))
+_VERDICT_KEYS = frozenset(_VERDICT_KEY.split("|"))
 _SCORE_KEYS = (
     ("score_a", "score_b"),
     ("a_score", "b_score"),
@@ -154,21 +158,24 @@ _SCORE_KEYS = (
 )
 # A key with an escaped quotation mark after it stands inside another string and does not match.
 # "A" or "B" offers both: it repeats the instruction and decides nothing.
-_OR = r"\||/|或者?|还是|or\b|and\b|和|与"
+_ALTERNATIVE = r"\||/|或者?|还是|or\b|and\b|和|与"
 _BROKEN_PAIR = re.compile(
-    rf"[\"']?\b(?:{_KEY})[\"']?\s*:\s*"
+    rf"[\"']?\b(?:{_VERDICT_KEY})[\"']?\s*:\s*"
     r"(?:\"([^\"\n\\]{1,20})\"|'([^'\n\\]{1,20})'|([\w+=<>]{1,20}))"
-    rf"(\s*,?\s*(?:{_OR})\s*[\"']?\w)?",
+    rf"(\s*,?\s*(?:{_ALTERNATIVE})\s*[\"']?\w)?",
     re.IGNORECASE,
 )
-_SIDED = re.compile(r"(?:(?:assistant|model|response|answer|option|回答|助手) ?)?([ab12])(\+{0,2})")
-_COMPARED = re.compile(r"([ab]) ?(>{1,2}|<{1,2}|=+) ?(?!\1)[ab]")
+_SIDE_LABEL = re.compile(
+    r"(?:(?:assistant|model|response|answer|option|回答|助手) ?)?([ab12])(\+{0,2})"
+)
+_COMPARISON = re.compile(r"([ab]) ?(>{1,2}|<{1,2}|=+) ?(?!\1)[ab]")
 _STRENGTH = {"": None, "+": 1, "++": 3}
-_WORDS: Mapping[str, Judged] = {
+_VERDICT_WORDS: Mapping[str, GradedOutcome] = {
     **dict.fromkeys(
-        ("c", "tie", "draw", "equal", "both", "both good", "平局", "平手", "都好"), Judged("tie")
+        ("c", "tie", "draw", "equal", "both", "both good", "平局", "平手", "都好"),
+        GradedOutcome("tie"),
     ),
     **dict.fromkeys(
-        ("d", "neither", "both bad", "tie (bothbad)", "bothbad", "都不好"), Judged("neither")
+        ("d", "neither", "both bad", "tie (bothbad)", "bothbad", "都不好"), GradedOutcome("neither")
     ),
 }

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, Grid, grids
-from evalui.scoring.statistics.intervals import clustered, clustered_ratio
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, TrialGrid, trial_grids
+from evalui.scoring.statistics.intervals import clustered_mean, clustered_ratio
 from evalui.types import Interval, Pattern, Trial
 
 
@@ -54,47 +54,49 @@ def position_tables(
 
     Questions whose options name other options, or have the same text, are left out.
     """
-    return tables_of(grids(trials, pattern, reading=reading))
+    return position_tables_of_grids(trial_grids(trials, pattern, reading=reading))
 
 
-def tables_of(made: Sequence[Grid]) -> tuple[PositionTable, ...]:
+def position_tables_of_grids(made: Sequence[TrialGrid]) -> tuple[PositionTable, ...]:
     """`position_tables` of grids that are there already."""
-    tables = [grid.only(grid.reorderable) for grid in made]
-    return tuple(_table(table) for table in tables if len(table.ids))
+    tables = [grid.subset(grid.reorderable) for grid in made]
+    return tuple(_position_table(table) for table in tables if len(table.ids))
 
 
-def _table(grid: Grid) -> PositionTable:
+def _position_table(grid: TrialGrid) -> PositionTable:
     slots = range(grid.n_options)
-    recalls = tuple(_recall(grid, slot) for slot in slots)
+    recalls = tuple(_slot_recall(grid, slot) for slot in slots)
     values = [recall.value for recall in recalls if recall]
     return PositionTable(
         n_options=grid.n_options,
         n_questions=len(grid.ids),
         n_trials=grid.target.size,
-        counts=tuple(tuple(_count(grid, gold, chosen) for chosen in slots) for gold in slots),
-        unreadable=tuple(_count(grid, gold, UNREADABLE) for gold in slots),
-        tied=tuple(_count(grid, gold, TIED) for gold in slots),
+        counts=tuple(
+            tuple(_count_chosen(grid, gold, chosen) for chosen in slots) for gold in slots
+        ),
+        unreadable=tuple(_count_chosen(grid, gold, UNREADABLE) for gold in slots),
+        tied=tuple(_count_chosen(grid, gold, TIED) for gold in slots),
         recalls=recalls,
-        shares=tuple(_share(grid, slot) for slot in slots),
+        shares=tuple(_slot_share(grid, slot) for slot in slots),
         # Over the slots themselves, not a sample of them: n in the denominator.
         rstd=float(np.std(values) * 100) if len(values) == grid.n_options else None,
     )
 
 
-def _count(grid: Grid, gold: int, chosen: int) -> int:
+def _count_chosen(grid: TrialGrid, gold: int, chosen: int) -> int:
     return int(((grid.target == gold) & (grid.choice == chosen)).sum())
 
 
-def _recall(grid: Grid, slot: int) -> Interval | None:
+def _slot_recall(grid: TrialGrid, slot: int) -> Interval | None:
     asked = _per_question((grid.target == slot) & (grid.choice != TIED))
     found = _per_question((grid.target == slot) & (grid.choice == slot))
     counted = asked > 0
     if not counted.any():
         return None
-    return clustered(found[counted] / asked[counted], asked[counted]).interval
+    return clustered_mean(found[counted] / asked[counted], asked[counted]).interval
 
 
-def _share(grid: Grid, slot: int) -> Interval | None:
+def _slot_share(grid: TrialGrid, slot: int) -> Interval | None:
     readable = _per_question(grid.choice >= 0)
     chosen = _per_question(grid.choice == slot)
     counted = readable > 0

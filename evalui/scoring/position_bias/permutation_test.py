@@ -6,49 +6,57 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.strata import Stratum
+from evalui.scoring.choice.strata import OptionCountStratum
 from evalui.scoring.choice.trial_grid import TIED
 
-_FEW_ORDERS = 5  # up to 5! = 120 arrangements are worth a table
-_AT_ONCE = 200_000  # numbers per work array, which then fit the cache
+_MAX_TABULATED_ORDERS = 5  # up to 5! = 120 arrangements are worth a table
+_MAX_CHUNK_ELEMENTS = 200_000  # numbers per work array, which then fit the cache
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class SlotCounts:
     """Counts by slot of shape (draws, K): choices, right answers, and undecided trials by gold.
 
-    `asked` counts the trials whose answer stands in the slot, without the ties.
+    `targets` counts the trials whose answer stands in the slot, without the ties.
     """
 
-    slots: NDArray[np.int64]
+    choices: NDArray[np.int64]
     hits: NDArray[np.int64]
-    asked: NDArray[np.int64]
+    targets: NDArray[np.int64]
 
 
-def observed(stratum: Stratum) -> Draws:
+def observed_counts(stratum: OptionCountStratum) -> SlotCounts:
     """The counts of the answers as they are: one draw."""
-    return _draws(stratum, _tallies(stratum, stratum.content, stratum.gold).sum(axis=0)[None])
+    return _to_slot_counts(
+        stratum, _tallies(stratum, stratum.content, stratum.gold).sum(axis=0)[None]
+    )
 
 
-def draw(stratum: Stratum, n_draws: int, rng: np.random.Generator) -> Draws:
+def permuted_counts(
+    stratum: OptionCountStratum, n_draws: int, rng: np.random.Generator
+) -> SlotCounts:
     """The counts of `n_draws` shuffles in which each question's options change places."""
-    by_table = stratum.n_orders <= _FEW_ORDERS
-    return _draws(stratum, (_by_table if by_table else _by_sorting)(stratum, n_draws, rng))
+    by_table = stratum.n_orders <= _MAX_TABULATED_ORDERS
+    return _to_slot_counts(
+        stratum, (_permute_by_table if by_table else _permute_by_sorting)(stratum, n_draws, rng)
+    )
 
 
-def _draws(stratum: Stratum, tallies: NDArray[np.int64]) -> Draws:
+def _to_slot_counts(stratum: OptionCountStratum, tallies: NDArray[np.int64]) -> SlotCounts:
     slots, hits, ties = np.split(tallies, 3, axis=1)
     asked = np.bincount(stratum.target.ravel(), minlength=stratum.n_options)
-    return Draws(slots, hits, asked - ties)
+    return SlotCounts(slots, hits, asked - ties)
 
 
-def _by_table(stratum: Stratum, n_draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _permute_by_table(
+    stratum: OptionCountStratum, n_draws: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
     """Questions with the same options chosen and the same answer are one type.
 
     For each type the counts of all V! arrangements are listed once. A draw then picks an
     arrangement for every question, and only how often each was picked matters.
     """
-    kinds, kind_of = np.unique(_questions(stratum), axis=0, return_inverse=True)
+    kinds, kind_of = np.unique(_sorted_questions(stratum), axis=0, return_inverse=True)
     arrangements = np.array(list(itertools.permutations(range(stratum.n_orders))))
     n_ways = len(arrangements)
     arranged = kinds[:, :-1][:, arrangements].reshape(-1, stratum.n_orders)
@@ -58,7 +66,7 @@ def _by_table(stratum: Stratum, n_draws: int, rng: np.random.Generator) -> NDArr
     constant = np.bincount(kind_of[fixed] * n_ways, minlength=len(table)) @ table
     starts = (kind_of[~fixed] * n_ways).astype(np.int32)
     found = np.empty((n_draws, table.shape[1]))
-    at_once = max(1, _AT_ONCE // max(len(starts), len(table)))
+    at_once = max(1, _MAX_CHUNK_ELEMENTS // max(len(starts), len(table)))
     for start in range(0, n_draws, at_once):
         rows = min(at_once, n_draws - start)
         ways = rng.integers(n_ways, size=(rows, len(starts)), dtype=np.uint8)
@@ -67,9 +75,11 @@ def _by_table(stratum: Stratum, n_draws: int, rng: np.random.Generator) -> NDArr
     return np.rint(found + constant).astype(np.int64)
 
 
-def _by_sorting(stratum: Stratum, n_draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _permute_by_sorting(
+    stratum: OptionCountStratum, n_draws: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
     """Shuffles by sorting random numbers: for more arrangements than a table could list."""
-    rows = _questions(stratum)
+    rows = _sorted_questions(stratum)
     content, gold = rows[:, :-1], rows[:, -1]
     fixed = (content == content[:, :1]).all(axis=1)
     constant = _tallies(stratum, content[fixed], gold[fixed]).sum(axis=0)
@@ -78,11 +88,11 @@ def _by_sorting(stratum: Stratum, n_draws: int, rng: np.random.Generator) -> NDA
     for drawn in found:
         order = rng.random(content.shape, dtype=np.float32).argsort(axis=1)
         shuffled = np.take_along_axis(content, order, axis=1)
-        drawn[:] = constant + _sums(stratum, shuffled, gold)
+        drawn[:] = constant + _summed_tallies(stratum, shuffled, gold)
     return found
 
 
-def _questions(stratum: Stratum) -> NDArray[np.intp]:
+def _sorted_questions(stratum: OptionCountStratum) -> NDArray[np.intp]:
     """The chosen options of each question, sorted, and its answer; the rows sorted, too.
 
     So the same seed gives the same draws in whatever order the questions come.
@@ -92,7 +102,7 @@ def _questions(stratum: Stratum) -> NDArray[np.intp]:
 
 
 def _tallies(
-    stratum: Stratum, content: NDArray[np.intp], gold: NDArray[np.intp]
+    stratum: OptionCountStratum, content: NDArray[np.intp], gold: NDArray[np.intp]
 ) -> NDArray[np.int64]:
     """For each row of options by order: choices, hits and ties by slot; shape (rows, 3 K)."""
     slot_of, options = stratum.slot_of, range(stratum.n_options)
@@ -107,7 +117,9 @@ def _tallies(
     return np.stack([mark.sum(axis=1) for mark in marks], axis=1)
 
 
-def _sums(stratum: Stratum, content: NDArray[np.intp], gold: NDArray[np.intp]) -> NDArray[np.int64]:
+def _summed_tallies(
+    stratum: OptionCountStratum, content: NDArray[np.intp], gold: NDArray[np.intp]
+) -> NDArray[np.int64]:
     """The same summed over all rows."""
     slot_of, n_options = stratum.slot_of, stratum.n_options
     places = np.arange(stratum.n_orders)

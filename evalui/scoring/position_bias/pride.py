@@ -10,54 +10,55 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.strata import Stratum
-from evalui.scoring.statistics.intervals import wilson
+from evalui.scoring.choice.strata import OptionCountStratum
+from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import Interval
 
-_EPS = 1e-10  # of the authors' code
-_EQUAL = 1e-6  # a tie is one but for rounding and for _EPS
+_EPSILON = 1e-10  # of the authors' code
+_TIE_TOLERANCE = 1e-6  # a tie is one but for rounding and for _EPS
 
 
 @dataclass(frozen=True, slots=True)
-class Prior:
+class PrideEstimate:
     """Figures of one stratum with probabilities; tuples are by slot.
 
-    `prior` is PriDe's estimate of how probable a slot is whatever stands in it, `mass` the mean
-    probability of each slot, `soft_recalls` the mean probability of the right option where it
-    stands in that slot (None where it never does). `averaged` is the accuracy of the option with
-    the highest mean probability over all orders, `debiased` that of the original order with the
-    prior removed, `plain` without. `rstd_plain` and `rstd_debiased` are the spread of recalls of
-    the original order in points, before and after; None if a slot never holds the answer.
+    `prior` is PriDe's estimate of how probable a slot is whatever stands in it,
+    `mean_probabilities` the mean probability of each slot, `soft_recalls` the mean probability of
+    the right option where it stands in that slot (None where it never does). `averaged_accuracy` is
+    the accuracy of the option with the highest mean probability over all orders,
+    `debiased_accuracy` that of the original order with the prior removed, `plain_accuracy` without.
+    `rstd_plain` and `rstd_debiased` are the spread of recalls of the original order in points,
+    before and after; None if a slot never holds the answer.
     """
 
     prior: tuple[float, ...]
-    mass: tuple[float, ...]
+    mean_probabilities: tuple[float, ...]
     soft_recalls: tuple[float | None, ...]
-    averaged: Interval
-    plain: Interval
-    debiased: Interval
+    averaged_accuracy: Interval
+    plain_accuracy: Interval
+    debiased_accuracy: Interval
     rstd_plain: float | None
     rstd_debiased: float | None
 
 
-def prior(stratum: Stratum) -> Prior | None:
+def estimate_pride(stratum: OptionCountStratum) -> PrideEstimate | None:
     """The figures of a stratum; None without probabilities or with one order."""
     chances = stratum.probabilities
     if chances is None or stratum.n_orders < 2:
         return None
     found = slot_prior(chances)
     target = stratum.target[:, 0]
-    before, after = np.log(chances[:, 0] + _EPS), debias(chances[:, 0], found)
-    means = average(stratum)
-    return Prior(
-        prior=_floats(found),
-        mass=_floats(chances.mean(axis=(0, 1))),
+    before, after = np.log(chances[:, 0] + _EPSILON), debias(chances[:, 0], found)
+    means = mean_over_orders(stratum)
+    return PrideEstimate(
+        prior=_as_floats(found),
+        mean_probabilities=_as_floats(chances.mean(axis=(0, 1))),
         soft_recalls=_soft_recalls(stratum, chances),
-        averaged=_accuracy(means, stratum.gold),
-        plain=_accuracy(before, target),
-        debiased=_accuracy(after, target),
-        rstd_plain=_rstd(before, target),
-        rstd_debiased=_rstd(after, target),
+        averaged_accuracy=_argmax_accuracy(means, stratum.gold),
+        plain_accuracy=_argmax_accuracy(before, target),
+        debiased_accuracy=_argmax_accuracy(after, target),
+        rstd_plain=_argmax_rstd(before, target),
+        rstd_debiased=_argmax_rstd(after, target),
     )
 
 
@@ -66,40 +67,42 @@ def slot_prior(chances: NDArray[np.float64]) -> NDArray[np.float64]:
 
     For each question the softmax of the mean log-probability over its orders; then their mean.
     """
-    rows = chances / (chances.sum(axis=-1, keepdims=True) + _EPS)
-    logs = np.log(rows + _EPS).mean(axis=1)
+    rows = chances / (chances.sum(axis=-1, keepdims=True) + _EPSILON)
+    logs = np.log(rows + _EPSILON).mean(axis=1)
     powers = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    return (powers / (powers.sum(axis=-1, keepdims=True) + _EPS)).mean(axis=0)
+    return (powers / (powers.sum(axis=-1, keepdims=True) + _EPSILON)).mean(axis=0)
 
 
 def debias(chances: NDArray[np.float64], slots: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log-probabilities of one order, shape (n, K), with the prior of the slots removed."""
-    return np.log(chances + _EPS) - np.log(slots + _EPS)
+    return np.log(chances + _EPSILON) - np.log(slots + _EPSILON)
 
 
-def average(stratum: Stratum) -> NDArray[np.float64]:
+def mean_over_orders(stratum: OptionCountStratum) -> NDArray[np.float64]:
     """The mean probability of each option over all orders; shape (n, K)."""
     chances = stratum.probabilities
     assert chances is not None, "there is nothing to average"
-    rows = chances / (chances.sum(axis=-1, keepdims=True) + _EPS)
+    rows = chances / (chances.sum(axis=-1, keepdims=True) + _EPSILON)
     by_option = np.take_along_axis(rows, stratum.slot_of[None], axis=2)
     return by_option.mean(axis=1)
 
 
-def _soft_recalls(stratum: Stratum, chances: NDArray[np.float64]) -> tuple[float | None, ...]:
+def _soft_recalls(
+    stratum: OptionCountStratum, chances: NDArray[np.float64]
+) -> tuple[float | None, ...]:
     of_gold = np.take_along_axis(chances, stratum.target[:, :, None], axis=2)[:, :, 0]
     where = [stratum.target == slot for slot in range(stratum.n_options)]
     return tuple(float(of_gold[here].mean()) if here.any() else None for here in where)
 
 
-def _accuracy(scores: NDArray[np.float64], target: NDArray[np.intp]) -> Interval:
-    best = _best(scores)
+def _argmax_accuracy(scores: NDArray[np.float64], target: NDArray[np.intp]) -> Interval:
+    best = _argmax_mask(scores)
     credit = best[np.arange(len(target)), target] / best.sum(axis=1)
-    return wilson(float(credit.sum()), len(target))
+    return wilson_interval(float(credit.sum()), len(target))
 
 
-def _rstd(scores: NDArray[np.float64], target: NDArray[np.intp]) -> float | None:
-    best = _best(scores)
+def _argmax_rstd(scores: NDArray[np.float64], target: NDArray[np.intp]) -> float | None:
+    best = _argmax_mask(scores)
     decided = best.sum(axis=1) == 1
     hits = best[np.arange(len(target)), target] & decided
     n_options = scores.shape[1]
@@ -109,9 +112,9 @@ def _rstd(scores: NDArray[np.float64], target: NDArray[np.intp]) -> float | None
     return float(np.std(np.bincount(target[hits], minlength=n_options) / asked) * 100)
 
 
-def _best(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return scores >= scores.max(axis=1, keepdims=True) - _EQUAL
+def _argmax_mask(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return scores >= scores.max(axis=1, keepdims=True) - _TIE_TOLERANCE
 
 
-def _floats(values: NDArray[np.float64]) -> tuple[float, ...]:
+def _as_floats(values: NDArray[np.float64]) -> tuple[float, ...]:
     return tuple(values.tolist())

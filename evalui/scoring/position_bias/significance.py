@@ -11,30 +11,34 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.strata import Stratum
+from evalui.scoring.choice.strata import OptionCountStratum
 from evalui.scoring.choice.trial_grid import TIED
-from evalui.scoring.position_bias.permutation_test import Draws, draw, observed
+from evalui.scoring.position_bias.permutation_test import (
+    SlotCounts,
+    observed_counts,
+    permuted_counts,
+)
 
-DRAWS = 999
+N_DRAWS = 999
 
 
 @dataclass(frozen=True, slots=True)
-class Permuted:
+class PermutationTest:
     """The permutation test of the slot counts, and what RStd does when position has no effect.
 
-    `p` is never 0: the observed order is one of the draws. `floor` and `floor95` are the mean
+    `p` is never 0: the observed order is one of the draws. `mean_rstd` and `rstd_95` are the mean
     and the 95th percentile of RStd over the draws, in points; None if a recall is unknown.
     """
 
     p: float
-    floor: float | None
-    floor95: float | None
+    mean_rstd: float | None
+    rstd_95: float | None
     draws: int
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
-class Floor:
+class NoiseFloor:
     """RStd of one order in points, beside the mean and 95th percentile it has by chance alone.
 
     `p` is the share of draws that reach the observed one, which is among them.
@@ -42,12 +46,12 @@ class Floor:
 
     rstd: float
     mean: float
-    upper: float
+    percentile_95: float
     p: float
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class StatisticalTest:
     """A test statistic and its p-value."""
 
     statistic: float
@@ -58,64 +62,68 @@ class Tested:
 class BiasTests:
     """The tests of one stratum; None where a test does not exist.
 
-    `recalls` is Cochran's Q, which needs each question once with its answer in each slot;
-    `clustered` the Wald test of the slot counts, missing where their covariance is singular.
+    `cochran_q` is Cochran's Q, which needs each question once with its answer in each slot;
+    `wald` the Wald test of the slot counts, missing where their covariance is singular.
     `tied` trials took part in no test.
     """
 
-    permuted: Permuted | None
-    recalls: Tested | None
-    clustered: Tested | None
+    permutation: PermutationTest | None
+    cochran_q: StatisticalTest | None
+    wald: StatisticalTest | None
     tied: int
 
 
-def bias_tests(stratum: Stratum, *, draws: int = DRAWS, seed: int = 0) -> BiasTests:
+def bias_tests(stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int = 0) -> BiasTests:
     """All tests of a stratum; `draws` of 0 leaves the permutation test out."""
     return BiasTests(
-        permuted=permutation_test(stratum, draws=draws, seed=seed) if draws else None,
-        recalls=cochran(stratum),
-        clustered=wald(stratum),
+        permutation=permutation_test(stratum, draws=draws, seed=seed) if draws else None,
+        cochran_q=cochran_q_test(stratum),
+        wald=wald_test(stratum),
         tied=stratum.n_tied,
     )
 
 
-def permutation_test(stratum: Stratum, *, draws: int = DRAWS, seed: int = 0) -> Permuted | None:
+def permutation_test(
+    stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int = 0
+) -> PermutationTest | None:
     """Does position matter? None with one order, or if no trial chose a slot.
 
     If it does not, the answers of a question, as options, may change places among its orders.
     The statistic is the sum of squared slot counts, which orders draws as chi-square does;
     p = (1 + draws that reach the observed one) / (draws + 1).
     """
-    seen = observed(stratum)
-    if stratum.n_orders < 2 or not seen.slots.any():
+    seen = observed_counts(stratum)
+    if stratum.n_orders < 2 or not seen.choices.any():
         return None
-    drawn = draw(stratum, draws, np.random.default_rng(seed))
-    reached = int(((drawn.slots**2).sum(axis=1) >= (seen.slots**2).sum()).sum())
-    spreads = _spreads(drawn)
-    return Permuted(
+    drawn = permuted_counts(stratum, draws, np.random.default_rng(seed))
+    reached = int(((drawn.choices**2).sum(axis=1) >= (seen.choices**2).sum()).sum())
+    spreads = _rstd_of_draws(drawn)
+    return PermutationTest(
         p=(1 + reached) / (1 + draws),
-        floor=float(spreads.mean()) if len(spreads) else None,
-        floor95=float(np.percentile(spreads, 95)) if len(spreads) else None,
+        mean_rstd=float(spreads.mean()) if len(spreads) else None,
+        rstd_95=float(np.percentile(spreads, 95)) if len(spreads) else None,
         draws=draws,
         seed=seed,
     )
 
 
-def _spreads(drawn: Draws) -> NDArray[np.float64]:
+def _rstd_of_draws(drawn: SlotCounts) -> NDArray[np.float64]:
     """RStd of the draws in which every recall is known; ties are asked of no slot."""
-    known = (drawn.asked > 0).all(axis=1)
-    recalls = drawn.hits[known] / drawn.asked[known]
+    known = (drawn.targets > 0).all(axis=1)
+    recalls = drawn.hits[known] / drawn.targets[known]
     return np.std(recalls, axis=1) * 100
 
 
-def original_floor(stratum: Stratum, *, draws: int = DRAWS, seed: int = 0) -> Floor | None:
+def noise_floor(
+    stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int = 0
+) -> NoiseFloor | None:
     """RStd of the original order where the slot of the answer has no effect on being right.
 
     Right and wrong then belong to the questions whatever slot the answer has: the number right in
     each slot is hypergeometric. None if a slot never holds the answer. Ties are left out.
     """
     decided = stratum.choice[:, 0] != TIED
-    target, right = stratum.target[decided, 0], stratum.right[decided, 0]
+    target, right = stratum.target[decided, 0], stratum.correct[decided, 0]
     asked = np.bincount(target, minlength=stratum.n_options)
     if not asked.all():
         return None
@@ -125,15 +133,15 @@ def original_floor(stratum: Stratum, *, draws: int = DRAWS, seed: int = 0) -> Fl
     drawn = rng.multivariate_hypergeometric(asked, int(right.sum()), size=draws)
     hits = np.asarray(drawn, dtype=np.float64)
     spreads = np.asarray(np.std(hits / asked, axis=1) * 100, dtype=np.float64)
-    return Floor(
+    return NoiseFloor(
         rstd=seen,
         mean=float(spreads.mean()),
-        upper=float(np.percentile(spreads, 95)),
+        percentile_95=float(np.percentile(spreads, 95)),
         p=(1 + int((spreads >= seen - 1e-9).sum())) / (1 + draws),
     )
 
 
-def cochran(stratum: Stratum) -> Tested | None:
+def cochran_q_test(stratum: OptionCountStratum) -> StatisticalTest | None:
     """Cochran's Q (Biometrika 1950): are the recalls of all slots equal? K - 1 degrees of freedom.
 
     None unless every question was asked once with its answer in each slot. Questions with a tie
@@ -145,19 +153,19 @@ def cochran(stratum: Stratum) -> Tested | None:
     decided = (stratum.choice != TIED).all(axis=1)
     if not decided.any():
         return None
-    by_slot = np.take_along_axis(stratum.right, np.argsort(stratum.target, axis=1), axis=1)
+    by_slot = np.take_along_axis(stratum.correct, np.argsort(stratum.target, axis=1), axis=1)
     table = by_slot[decided].astype(np.float64)
     columns, rows, total = table.sum(axis=0), table.sum(axis=1), table.sum()
     spread_in_rows = n_options * total - (rows**2).sum()
     if not spread_in_rows:
-        return Tested(0.0, 1.0)
+        return StatisticalTest(0.0, 1.0)
     from scipy.special import chdtrc
 
     q = (n_options - 1) * (n_options * (columns**2).sum() - total**2) / spread_in_rows
-    return Tested(float(q), float(chdtrc(n_options - 1, q)))
+    return StatisticalTest(float(q), float(chdtrc(n_options - 1, q)))
 
 
-def wald(stratum: Stratum) -> Tested | None:
+def wald_test(stratum: OptionCountStratum) -> StatisticalTest | None:
     """Are all slots chosen equally often? Hotelling's T2 of the slot counts of each question.
 
     F = T2 (n - K + 1) / ((K - 1)(n - 1)) on K - 1 and n - K + 1 degrees of freedom. None where
@@ -179,7 +187,7 @@ def wald(stratum: Stratum) -> Tested | None:
     solved = np.asarray(np.linalg.solve(covariance, mean), dtype=np.float64)
     t2 = n * float((mean * solved).sum())
     f = t2 * (n - n_options + 1) / ((n_options - 1) * (n - 1))
-    return Tested(t2, float(fdtrc(n_options - 1, n - n_options + 1, f)))
+    return StatisticalTest(t2, float(fdtrc(n_options - 1, n - n_options + 1, f)))
 
 
 def gold_balance(target: NDArray[np.intp], n_options: int) -> tuple[tuple[int, ...], float]:

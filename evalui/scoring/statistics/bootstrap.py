@@ -10,17 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.statistics.intervals import t_interval, wilson
+from evalui.scoring.statistics.intervals import t_interval, wilson_interval
 from evalui.types import Interval
 
 RESAMPLES = 1000
-ENDS = (2.5, 97.5)  # per cent
-_CELLS_AT_ONCE = 4_000_000  # numbers per work array, 32 MB
-_SAME = 1e-12  # the digits that sums in another order may differ in
+INTERVAL_PERCENTILES = (2.5, 97.5)  # per cent
+_MAX_CHUNK_ELEMENTS = 4_000_000  # numbers per work array, 32 MB
+_EQUAL_TOLERANCE = 1e-12  # the digits that sums in another order may differ in
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class MeanDifference:
     """The mean of first - second over the `n` questions both have, with its 95 % interval.
 
     `p` is the two-sided p-value of the sign-flip test: the share of random signs under which the
@@ -43,7 +43,7 @@ def mean_intervals(
     """
     if not len(matrix):
         return []
-    return _intervals(matrix, np.ones(len(matrix)), resamples, seed)
+    return _ratio_intervals(matrix, np.ones(len(matrix)), resamples, seed)
 
 
 def mean_interval(
@@ -56,16 +56,16 @@ def mean_interval(
     columns = np.column_stack([np.asarray(values, dtype=np.float64), np.ones(len(values))])
     sums = np.zeros((int(question.max()) + 1, 2))
     np.add.at(sums, question, columns)
-    return _intervals(sums[:, :1], sums[:, 1], resamples, seed)[0]
+    return _ratio_intervals(sums[:, :1], sums[:, 1], resamples, seed)[0]
 
 
-def paired(
+def paired_bootstrap(
     first: Mapping[str, float],
     second: Mapping[str, float],
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Difference | None:
+) -> MeanDifference | None:
     """The difference of two models on the questions both have values in 0..1 for; None without any.
 
     The interval is the bootstrap's, the p-value the sign-flip test's (Fisher's randomisation
@@ -79,21 +79,21 @@ def paired(
     rng = np.random.default_rng(seed)
     low, high = (-1.0, 1.0)  # one question knows nothing of the others
     if n > 1:
-        means = np.concatenate([drawn @ apart / n for drawn in draws(n, resamples, rng)])
-        low, high = np.percentile(means, ENDS).tolist()
-        if high - low < _SAME:
-            low, high = _around_all_alike(value, n)
-    return Difference(value, low, high, _sign_flip_p(apart, resamples, rng), n)
+        means = np.concatenate([drawn @ apart / n for drawn in resample_counts(n, resamples, rng)])
+        low, high = np.percentile(means, INTERVAL_PERCENTILES).tolist()
+        if high - low < _EQUAL_TOLERANCE:
+            low, high = _constant_difference_interval(value, n)
+    return MeanDifference(value, low, high, _sign_flip_p_value(apart, resamples, rng), n)
 
 
-def draws(n: int, resamples: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
+def resample_counts(n: int, resamples: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
     """How often each of `n` questions was drawn, in portions of the shape (resamples, n)."""
-    at_once = max(1, _CELLS_AT_ONCE // n)
+    at_once = max(1, _MAX_CHUNK_ELEMENTS // n)
     portions = (min(at_once, resamples - done) for done in range(0, resamples, at_once))
-    return [drawn(n, rows, rng) for rows in portions]
+    return [resample_count_chunk(n, rows, rng) for rows in portions]
 
 
-def drawn(n: int, rows: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def resample_count_chunk(n: int, rows: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """How often each of `n` questions comes in `rows` draws of n with replacement: (rows, n)."""
     # Row by row the counters stay in the processor's cache: six times as fast as all at once.
     counts = np.empty((rows, n))
@@ -102,7 +102,7 @@ def drawn(n: int, rows: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return counts
 
 
-def _intervals(
+def _ratio_intervals(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], resamples: int, seed: int
 ) -> list[Interval]:
     """Intervals of sum over size for each column of `sums`, shape (questions, figures)."""
@@ -112,32 +112,39 @@ def _intervals(
         return [t_interval(value, None, 1) for value in values]
     rng = np.random.default_rng(seed)
     means = np.concatenate(
-        [(counts @ sums) / (counts @ sizes)[:, None] for counts in draws(n, resamples, rng)]
+        [
+            (counts @ sums) / (counts @ sizes)[:, None]
+            for counts in resample_counts(n, resamples, rng)
+        ]
     )
-    lows, highs = np.percentile(means, ENDS, axis=0).tolist()
+    lows, highs = np.percentile(means, INTERVAL_PERCENTILES, axis=0).tolist()
     return [
         # Where all questions have the same value, every resample is the same and says too much.
-        wilson(value * n, n) if high - low < _SAME else Interval(value, low, high, n)
+        wilson_interval(value * n, n)
+        if high - low < _EQUAL_TOLERANCE
+        else Interval(value, low, high, n)
         for value, low, high in zip(values, lows, highs, strict=True)
     ]
 
 
-def _around_all_alike(value: float, n: int) -> tuple[float, float]:
+def _constant_difference_interval(value: float, n: int) -> tuple[float, float]:
     """The range of a difference that is the same on all `n` questions.
 
     Of the questions not asked, a share that Wilson's interval of n in n leaves open may differ in
     any way, from -1 to 1. A range around `value` alone would ignore that all were alike.
     """
-    alike = wilson(n, n).low
+    alike = wilson_interval(n, n).low
     return alike * value - (1 - alike), alike * value + (1 - alike)
 
 
-def _sign_flip_p(apart: NDArray[np.float64], resamples: int, rng: np.random.Generator) -> float:
-    at_once = max(1, _CELLS_AT_ONCE // len(apart))
-    total, reached = abs(float(apart.sum())), 0
+def _sign_flip_p_value(
+    differences: NDArray[np.float64], resamples: int, rng: np.random.Generator
+) -> float:
+    at_once = max(1, _MAX_CHUNK_ELEMENTS // len(differences))
+    total, reached = abs(float(differences.sum())), 0
     for done in range(0, resamples, at_once):
         rows = min(at_once, resamples - done)
-        signs = rng.integers(2, size=(rows, len(apart)), dtype=np.int8) * 2.0 - 1
+        signs = rng.integers(2, size=(rows, len(differences)), dtype=np.int8) * 2.0 - 1
         # A sum in another order may differ in its last digits.
-        reached += int((np.abs(signs @ apart) >= total - 1e-9).sum())
+        reached += int((np.abs(signs @ differences) >= total - 1e-9).sum())
     return (1 + reached) / (1 + resamples)

@@ -19,7 +19,7 @@ _Z = 1.959963984540054  # the normal distribution's quantile of 0.975 (scipy.spe
 
 
 @dataclass(frozen=True, slots=True)
-class Clustered:
+class ClusteredMean:
     """A mean over questions of which each was asked several times.
 
     `interval` is Wilson's with the effective number of trials, `t_interval` the textbook one.
@@ -36,7 +36,7 @@ class Clustered:
     n_trials: int
 
 
-def wilson(successes: float, n: int) -> Interval:
+def wilson_interval(successes: float, n: int) -> Interval:
     """The share `successes / n` with Wilson's interval; successes may be fractional (ties)."""
     assert n > 0, "a share of nothing is undefined"
     value = successes / n
@@ -44,9 +44,9 @@ def wilson(successes: float, n: int) -> Interval:
     return Interval(value, low, high, n)
 
 
-def share(successes: float, n: int) -> Interval | None:
-    """`wilson`, or None where there is nothing to take a share of."""
-    return wilson(successes, n) if n else None
+def share_interval(successes: float, n: int) -> Interval | None:
+    """`wilson_interval`, or None where there is nothing to take a share of."""
+    return wilson_interval(successes, n) if n else None
 
 
 def beats_guessing(accuracy: Interval, chance: float) -> bool:
@@ -54,7 +54,7 @@ def beats_guessing(accuracy: Interval, chance: float) -> bool:
     return accuracy.low > chance
 
 
-def clustered(means: NDArray[np.float64], rows: NDArray[np.int_]) -> Clustered:
+def clustered_mean(means: NDArray[np.float64], rows: NDArray[np.int_]) -> ClusteredMean:
     """The mean of question means in 0..1, each over `rows` trials of that question.
 
     With sd (n-1 in the denominator) of the n question means, SE = sd / sqrt(n). With equally
@@ -71,7 +71,7 @@ def clustered(means: NDArray[np.float64], rows: NDArray[np.int_]) -> Clustered:
     # One trial per question is the plain case: n of them, without the factor n/(n-1).
     n_effective = n if deff is None or n_trials == n else n_trials / max(deff, 1.0)
     low, high = _wilson_bounds(value, n_effective)
-    return Clustered(
+    return ClusteredMean(
         interval=Interval(value, low, high, n),
         t_interval=t_interval(value, se, n),
         se=se,
@@ -81,11 +81,11 @@ def clustered(means: NDArray[np.float64], rows: NDArray[np.int_]) -> Clustered:
     )
 
 
-def clustered_by(ids: Sequence[str], values: Sequence[float]) -> Clustered:
-    """`clustered` over values of which those with one id belong to one question."""
+def clustered_mean_by_id(ids: Sequence[str], values: Sequence[float]) -> ClusteredMean:
+    """`clustered_mean` over values of which those with one id belong to one question."""
     _, cluster = np.unique(np.asarray(ids, dtype=np.str_), return_inverse=True)
     rows = np.bincount(cluster)
-    return clustered(
+    return clustered_mean(
         np.bincount(cluster, weights=np.asarray(values, dtype=np.float64)) / rows, rows
     )
 
@@ -95,7 +95,8 @@ def clustered_share(ids: Sequence[str], hits: Sequence[bool]) -> Interval | None
 
     Wilson's interval with n_eff = n / deff, where deff = SE^2 / (p (1-p) / n) is held at 1 or
     more and SE is that of `clustered_ratio`. Where there is no such error n_eff is the number
-    of questions. With one hit or miss per question it is `wilson`; `n` counts hits and misses.
+    of questions. With one hit or miss per question it is `wilson_interval`; `n` counts hits and
+    misses.
     """
     if not len(hits):
         return None
@@ -106,7 +107,7 @@ def clustered_share(ids: Sequence[str], hits: Sequence[bool]) -> Interval | None
     np.add.at(parts, question, np.asarray(hits, dtype=np.float64))
     value = float(parts.sum()) / n
     if n == n_questions:
-        return wilson(float(parts.sum()), n)
+        return wilson_interval(float(parts.sum()), n)
     n_effective = float(n_questions)
     if n_questions > 1 and (variance := _ratio_variance(parts, wholes, value)):
         n_effective = min(n, value * (1 - value) / variance)
@@ -124,7 +125,7 @@ def clustered_ratio(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> 
     assert total > 0, "a share of nothing is undefined"
     value = float(parts.sum()) / total
     if value in (0.0, 1.0):
-        return wilson(value * n, n)
+        return wilson_interval(value * n, n)
     se = math.sqrt(_ratio_variance(parts, wholes, value)) if n > 1 else None
     return t_interval(value, se, n)
 

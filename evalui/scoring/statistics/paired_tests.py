@@ -10,28 +10,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalui.scoring.choice.trial_grid import grids
+from evalui.scoring.choice.trial_grid import trial_grids
 from evalui.scoring.statistics.intervals import CONFIDENCE
 from evalui.types import Cell, Pattern, Trial
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class QuestionValues:
     """By question id: credit in the original order, its mean over all orders, right in every one.
 
-    `mean` and `every` have the questions that were asked in every order and name no options.
+    `mean` and `all_correct` have the questions that were asked in every order and name no options.
     """
 
     origin: Mapping[str, float]
     mean: Mapping[str, float]
-    every: Mapping[str, bool]
+    all_correct: Mapping[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class PairedTTest:
     """The mean of first - second over `n` questions, with a t interval at 95 %, not cut.
 
-    `se` is `omega` / sqrt(n) and `omega` the standard deviation of the differences. `identical`:
+    `se` is `omega` / sqrt(n) and `omega` the standard deviation of the differences. `all_equal`:
     the difference is the same on every question, so there is no t test and `p` is None.
     """
 
@@ -42,7 +42,7 @@ class Paired:
     p: float | None
     omega: float
     n: int
-    identical: bool
+    all_equal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class McNemar:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RankBand:
     """Where a model stands among others. Models of one `band` cannot be told from its best.
 
     `low` to `high` are the ranks it may have: 1 + the models that are significantly better, and
@@ -76,22 +76,22 @@ class Place:
 
 def question_values(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
-) -> Values:
+) -> QuestionValues:
     """What each question is worth under each figure, ties earning their credit but in `every`."""
     origin: dict[str, float] = {}
     mean: dict[str, float] = {}
     every: dict[str, bool] = {}
-    for table in grids(trials, pattern, reading=reading):
-        asked = table.only(table.present[:, 0])
+    for table in trial_grids(trials, pattern, reading=reading):
+        asked = table.subset(table.present[:, 0])
         origin |= dict(zip(asked.ids.tolist(), asked.credit[:, 0].tolist(), strict=True))
-        whole = table.only(table.reorderable)
+        whole = table.subset(table.reorderable)
         mean |= dict(zip(whole.ids.tolist(), whole.credit.mean(axis=1).tolist(), strict=True))
         right = (whole.credit == 1).all(axis=1)
         every |= dict(zip(whole.ids.tolist(), right.tolist(), strict=True))
-    return Values(origin, mean, every)
+    return QuestionValues(origin, mean, every)
 
 
-def paired(first: Mapping[str, float], second: Mapping[str, float]) -> Paired | None:
+def paired_t_test(first: Mapping[str, float], second: Mapping[str, float]) -> PairedTTest | None:
     """The paired t test of question means (Miller, arXiv 2411.00640); None below two questions."""
     apart = np.array([first[name] - second[name] for name in first if name in second])
     n = len(apart)
@@ -100,14 +100,14 @@ def paired(first: Mapping[str, float], second: Mapping[str, float]) -> Paired | 
     value = float(apart.mean())
     # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
     if float(np.ptp(apart)) < 1e-12:
-        return Paired(value, 0.0, value, value, None, 0.0, n, True)
+        return PairedTTest(value, 0.0, value, value, None, 0.0, n, True)
     from scipy.special import stdtr, stdtrit
 
     omega = float(apart.std(ddof=1))
     se = omega / math.sqrt(n)
     half = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) * se
     p = 2 * float(stdtr(n - 1, -abs(value) / se))
-    return Paired(value, se, value - half, value + half, p, omega, n, False)
+    return PairedTTest(value, se, value - half, value + half, p, omega, n, False)
 
 
 def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> McNemar:
@@ -144,12 +144,14 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def detectable(omega: float, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
+def minimum_detectable_difference(
+    omega: float, n: int, *, alpha: float = 0.05, power: float = 0.8
+) -> float:
     """The smallest true difference that `n` paired questions find with this power.
 
     (z(1 - alpha/2) + z(power)) omega / sqrt(n), 2.80 omega / sqrt(n) as given; Miller, section 5.
     """
-    return _reach(alpha, power) * omega / math.sqrt(n)
+    return _power_factor(alpha, power) * omega / math.sqrt(n)
 
 
 def questions_needed(
@@ -157,91 +159,91 @@ def questions_needed(
 ) -> int:
     """How many paired questions find a true difference with this power; at least 2."""
     assert difference > 0, "no number of questions finds a difference of nothing"
-    return max(2, math.ceil((_reach(alpha, power) * omega / difference) ** 2 - 1e-9))
+    return max(2, math.ceil((_power_factor(alpha, power) * omega / difference) ** 2 - 1e-9))
 
 
 def rank_bands(
     values: Mapping[str, Mapping[str, float]],
     *,
     alpha: float = 0.05,
-    apart: Collection[tuple[str, str]] | None = None,
-) -> tuple[Place, ...]:
+    significant_pairs: Collection[tuple[str, str]] | None = None,
+) -> tuple[RankBand, ...]:
     """Models by their mean over the questions that all have, best first, ties by name.
 
-    `apart` are the pairs (better, worse) that a test has told apart; None has all pairs tested
-    here with Holm's correction. A model opens a new band if it is significantly worse than the
-    best of the band above it. () without a question that all have.
+    `significant_pairs` are the pairs (better, worse) that a test has told apart; None has all pairs
+    tested here with Holm's correction. A model opens a new band if it is significantly worse than
+    the best of the band above it. () without a question that all have.
     """
-    shared = _shared(values)
+    shared = _shared_questions(values)
     if not shared:
         return ()
     means = {
         name: sum(found[id_] for id_ in shared) / len(shared) for name, found in values.items()
     }
     names = sorted(means, key=lambda name: (-means[name], name))
-    if apart is None:
+    if significant_pairs is None:
         of = {name: {id_: values[name][id_] for id_ in shared} for name in names}
-        apart = _told_apart(of, names, alpha)
-    return tuple(_places(names, means, apart))
+        significant_pairs = _significant_pairs(of, names, alpha)
+    return tuple(_assign_bands(names, means, significant_pairs))
 
 
-def comparable(one: Cell, other: Cell) -> str:
+def incompatibilities(one: Cell, other: Cell) -> str:
     """What forbids to compare two cells, "" if nothing does: names joined by ", ".
 
     Of dataset (name or contents), mode, prompt (template), rule (reading), spell (spellings of a
     letter), shots, orders (pattern), n (number of questions) and un (unconditional cue), read from
     the signatures.
     """
-    parts = _parts(one), _parts(other)
-    return ", ".join(name for name in _FIXED if parts[0].get(name) != parts[1].get(name))
+    parts = _signature_parts(one), _signature_parts(other)
+    return ", ".join(name for name in _COMPARED_PARTS if parts[0].get(name) != parts[1].get(name))
 
 
-_FIXED = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
+_COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
 
 
-def _parts(cell: Cell) -> dict[str, str]:
+def _signature_parts(cell: Cell) -> dict[str, str]:
     dataset, _, rest = cell.signature.partition("|")
     split = [part.partition(":") for part in rest.split("|")]
     told = {name: value for name, _, value in split}
     return {"mode": cell.mode, "orders": cell.pattern} | told | {"dataset": dataset}
 
 
-def _reach(alpha: float, power: float) -> float:
+def _power_factor(alpha: float, power: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri(1 - alpha / 2) + ndtri(power))
 
 
-def _shared(values: Mapping[str, Mapping[str, float]]) -> list[str]:
+def _shared_questions(values: Mapping[str, Mapping[str, float]]) -> list[str]:
     found = list(values.values())
     return [name for name in found[0] if all(name in each for each in found)] if found else []
 
 
-def _told_apart(
+def _significant_pairs(
     of: Mapping[str, Mapping[str, float]], names: Sequence[str], alpha: float
 ) -> set[tuple[str, str]]:
     pairs = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
-    adjusted = holm([_p(of[one], of[other]) for one, other in pairs])
+    adjusted = holm([_pair_p_value(of[one], of[other]) for one, other in pairs])
     return {pair for pair, p in zip(pairs, adjusted, strict=True) if p < alpha}
 
 
-def _p(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+def _pair_p_value(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """The t test's p, or that of all 2^n signs where every question has the same difference."""
-    found = paired(one, other)
-    if found is None or (found.identical and not found.difference):
+    found = paired_t_test(one, other)
+    if found is None or (found.all_equal and not found.difference):
         return 1.0
     return 2.0 ** (1 - found.n) if found.p is None else found.p
 
 
-def _places(
-    names: Sequence[str], means: Mapping[str, float], apart: Collection[tuple[str, str]]
-) -> list[Place]:
-    found: list[Place] = []
+def _assign_bands(
+    names: Sequence[str], means: Mapping[str, float], significant_pairs: Collection[tuple[str, str]]
+) -> list[RankBand]:
+    found: list[RankBand] = []
     band, best = 1, names[0]
     for name in names:
-        if (best, name) in apart:
+        if (best, name) in significant_pairs:
             band, best = band + 1, name
-        better = sum((above, name) in apart for above in names)
-        worse = sum((name, below) in apart for below in names)
-        found.append(Place(name, means[name], band, 1 + better, len(names) - worse))
+        better = sum((above, name) in significant_pairs for above in names)
+        worse = sum((name, below) in significant_pairs for below in names)
+        found.append(RankBand(name, means[name], band, 1 + better, len(names) - worse))
     return found

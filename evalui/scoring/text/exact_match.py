@@ -17,17 +17,17 @@ _CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 # The mark stands first, and what comes before it is looked at then: so the search goes from mark
 # to mark and not from character to character.
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
-_INSIDE_WORD = rf"[.'’](?<=[^\W\d_{_CHINESE}].)(?=[^\W\d_{_CHINESE}])"
+_INNER_PUNCTUATION = rf"[.'’](?<=[^\W\d_{_CHINESE}].)(?=[^\W\d_{_CHINESE}])"
 _WORD = (
     rf"[{_CHINESE}]|(?:(?<!\w)[-−](?=\.?\d))?(?:(?<![\w.])\.(?=\d))?"
     rf"(?:[^\W_{_CHINESE}]|(?<=\d)\.(?=\d))+"
 )
 
 
-def normalise(text: str) -> tuple[str, ...]:
+def normalised_words(text: str) -> tuple[str, ...]:
     """The words that are compared, the plain words of the text if nothing else is left of it."""
     plain = unicodedata.normalize("NFKC", text).casefold()
-    joined = _compiled(_INSIDE_WORD).sub("", _THOUSANDS.sub("", plain))
+    joined = _compiled(_INNER_PUNCTUATION).sub("", _THOUSANDS.sub("", plain))
     words = [word.replace("−", "-") for word in _compiled(_WORD).findall(joined)]
     return tuple(word for word in words if word not in _ARTICLES) or tuple(words or plain.split())
 

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.scoring.text.exact_match import exact_match, normalise, token_f1
-from evalui.scoring.text.words import Splitters, Words, cut
+from evalui.scoring.text.exact_match import exact_match, normalised_words, token_f1
+from evalui.scoring.text.words import TokenizedText, WordTokenizers, tokenize
 
 ROUGES = ("rouge-1", "rouge-2", "rouge-l")
 BLEUS = ("bleu-1", "bleu-2", "bleu-3", "bleu-4")
-FIGURES = (*(f"{rouge}-{part}" for rouge in ROUGES for part in "rpf"), *BLEUS)
+TEXT_METRICS = (*(f"{rouge}-{part}" for rouge in ROUGES for part in "rpf"), *BLEUS)
 _EPSILON = 1e-8  # rouge_chinese adds it to the divisor of f, also where nothing is zero
 
 Scores = Mapping[str, float]
@@ -30,14 +30,16 @@ class TextMetrics:
     empty: int
 
 
-def score(reply: str, references: Sequence[str], splitters: Splitters) -> Scores:
+def score_text(reply: str, references: Sequence[str], splitters: WordTokenizers) -> Scores:
     """The 13 figures of a reply against its references, then exact match and token F1.
 
-    With several references the closest one counts, see `best`. Each text is cut once.
+    With several references the closest one counts, see `best_scores`. Each text is cut once.
     """
-    words, plain = cut(reply, splitters), normalise(reply)
-    figures = best([compare(words, cut(reference, splitters)) for reference in references])
-    plain_references = [normalise(reference) for reference in references]
+    words, plain = tokenize(reply, splitters), normalised_words(reply)
+    figures = best_scores(
+        [score_pair(words, tokenize(reference, splitters)) for reference in references]
+    )
+    plain_references = [normalised_words(reference) for reference in references]
     return {
         **figures,
         "exact_match": max(exact_match(plain, each) for each in plain_references),
@@ -45,24 +47,24 @@ def score(reply: str, references: Sequence[str], splitters: Splitters) -> Scores
     }
 
 
-def compare(reply: Words, reference: Words) -> Scores:
-    """The 13 figures of a reply against one reference, in the order of `FIGURES`.
+def score_pair(reply: TokenizedText, reference: TokenizedText) -> Scores:
+    """The 13 figures of a reply against one reference, in the order of `TEXT_METRICS`.
 
     All are 0 if either has no words.
     """
     if not (reply.rouge and reference.rouge and reply.bleu and reference.bleu):
-        return dict.fromkeys(FIGURES, 0.0)
+        return dict.fromkeys(TEXT_METRICS, 0.0)
     shared = (
         _shared_ngrams(reply.rouge, reference.rouge, 1),
         _shared_ngrams(reply.rouge, reference.rouge, 2),
-        (_common_subsequence(reply.rouge, reference.rouge), len(reply.rouge), len(reference.rouge)),
+        (_lcs_length(reply.rouge, reference.rouge), len(reply.rouge), len(reference.rouge)),
     )
     rouge = (value for counts in shared for value in _recall_precision_f(*counts))
     bleu = _bleu(reply.bleu, reference.bleu)
-    return dict(zip(FIGURES, (*rouge, *bleu), strict=True))
+    return dict(zip(TEXT_METRICS, (*rouge, *bleu), strict=True))
 
 
-def best(scores: Sequence[Scores]) -> Scores:
+def best_scores(scores: Sequence[Scores]) -> Scores:
     """The 13 figures of one reply against one or more references: the closest one counts.
 
     For each ROUGE r, p and f are those of the reference with the highest f (the first among
@@ -77,7 +79,7 @@ def best(scores: Sequence[Scores]) -> Scores:
     return figures | {bleu: max(found[bleu] for found in scores) for bleu in BLEUS}
 
 
-def mean(scores: Sequence[Scores], *, empty: int) -> TextMetrics:
+def mean_scores(scores: Sequence[Scores], *, empty: int) -> TextMetrics:
     """The plain mean of each figure over the replies, at least one; no corpus BLEU."""
     assert scores, "no replies, no mean"
     # fsum: a plain sum is rounded otherwise from Python 3.12 on.
@@ -97,7 +99,7 @@ def _recall_precision_f(shared: int, ours: int, theirs: int) -> tuple[float, flo
     return recall, precision, 2.0 * ((precision * recall) / (precision + recall + _EPSILON))
 
 
-def _common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
+def _lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
     """The length of the longest common subsequence.
 
     A column of the usual table is one integer here, a bit per word of `first` that is 0 where
@@ -123,12 +125,12 @@ def _bleu(reply: Sequence[str], reference: Sequence[str]) -> tuple[float, ...]:
     Papineni et al., *BLEU* (ACL 2002), with the whole weight on one order; not cumulative.
     """
     penalty = math.exp(min(0.0, 1 - len(reference) / len(reply)))
-    precisions = (_precision(reply, reference, n) for n in range(1, len(BLEUS) + 1))
+    precisions = (_clipped_precision(reply, reference, n) for n in range(1, len(BLEUS) + 1))
     # Through the logarithm, as a geometric mean is taken: it moves the last digit.
     return tuple(penalty * math.exp(math.log(each)) if each else 0.0 for each in precisions)
 
 
-def _precision(reply: Sequence[str], reference: Sequence[str], n: int) -> float:
+def _clipped_precision(reply: Sequence[str], reference: Sequence[str], n: int) -> float:
     ours, find = Counter(_ngrams(reply, n)), Counter(_ngrams(reference, n)).get
     # No min() and no generator: they would take as long as the counting.
     hits = [

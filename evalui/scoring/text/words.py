@@ -13,7 +13,7 @@ _CHINESE = re.compile("[\u4e00-\u9fa5]")
 
 
 @dataclass(frozen=True, slots=True)
-class Splitters:
+class WordTokenizers:
     """How texts are cut into words: `chinese` keeps blanks as words, `english` drops them."""
 
     chinese: Callable[[str], Sequence[str]]
@@ -21,7 +21,7 @@ class Splitters:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TokenizedText:
     """One text, cut once: the words that ROUGE compares and those that BLEU compares.
 
     Both are empty for a blank text.
@@ -31,26 +31,26 @@ class Words:
     bleu: tuple[str, ...]
 
 
-def is_chinese(text: str) -> bool:
+def contains_chinese(text: str) -> bool:
     """Whether the text has a character of the range U+4E00 to U+9FA5, EvalScope's test."""
     return _CHINESE.search(text) is not None
 
 
-def cut(text: str, splitters: Splitters) -> Words:
+def tokenize(text: str, splitters: WordTokenizers) -> TokenizedText:
     """The words of a text: jieba's words in both for Chinese.
 
     For English ROUGE splits at blanks only ("Beijing." is not "Beijing"), BLEU as nltk does.
     """
     if not text.strip():
-        return Words((), ())
-    if not is_chinese(text):
-        return Words(_at_blanks(text), tuple(splitters.english(text)))
+        return TokenizedText((), ())
+    if not contains_chinese(text):
+        return TokenizedText(_split_at_whitespace(text), tuple(splitters.english(text)))
     words = tuple(splitters.chinese(text))
-    return Words(_at_blanks(" ".join(words)), words)
+    return TokenizedText(_split_at_whitespace(" ".join(words)), words)
 
 
-def _at_blanks(text: str) -> tuple[str, ...]:
-    for line_end in _line_ends():
+def _split_at_whitespace(text: str) -> tuple[str, ...]:
+    for line_end in _line_end_pattern():
         text = line_end.sub(r"\1\n\2", text)
     lines = (line for line in text.rstrip().split("\n") if line)
     # A line of blanks is one empty word in rouge_chinese.
@@ -58,7 +58,7 @@ def _at_blanks(text: str) -> tuple[str, ...]:
 
 
 @cache  # at first use: to compile them takes longer than to import the module
-def _line_ends() -> tuple[re.Pattern[str], ...]:
+def _line_end_pattern() -> tuple[re.Pattern[str], ...]:
     """Where rouge_chinese ends a line: after a sentence, a mark after it included.
 
     The order counts, and so does that the character after the mark is used up: in "??a" only the

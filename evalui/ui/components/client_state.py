@@ -13,19 +13,19 @@ from evalui.messages import sentence
 T = TypeVar("T")
 
 
-class KeptError(EvaluiError):
+class ClientStateError(EvaluiError):
     """What came back from the browser is not what a page keeps there."""
 
     def __init__(self) -> None:
         super().__init__(sentence("error.kept"))
 
 
-def kept_text(kept: Sequence[object]) -> str:
+def dump_client_state(state: Sequence[object]) -> str:
     """A named tuple of texts and numbers as the value of the hidden field, "" if all are empty."""
-    return json.dumps(kept) if any(kept) else ""
+    return json.dumps(state) if any(state) else ""
 
 
-def read_kept(kind: type[T], text: str) -> T:
+def load_client_state(kind: type[T], text: str) -> T:
     """The inverse; a page that has kept nothing yet holds an empty field.
 
     Raises:
@@ -36,7 +36,7 @@ def read_kept(kind: type[T], text: str) -> T:
     try:
         return _adapter(kind).validate_json(text, strict=True)
     except ValidationError as error:
-        raise KeptError from error
+        raise ClientStateError from error
 
 
 @cache

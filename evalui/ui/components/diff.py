@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from evalui.text_tokenizers.words import chinese
+from evalui.text_tokenizers.words import tokenize_zh
 
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
-_MOST_WORDS = 4000  # in both texts together; comparing longer ones would keep the page waiting
-_QUICK = 1000  # words beyond which frequent ones are no longer looked up, only carried along
+_MAX_WORDS = 4000  # in both texts together; comparing longer ones would keep the page waiting
+_MAX_FULL_LOOKUP_WORDS = (
+    1000  # words beyond which frequent ones are no longer looked up, only carried along
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DiffSegment:
     """A stretch of one text; `shared` if the other text has it too."""
 
     text: str
@@ -23,46 +25,48 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class TextDiff:
     """A reference and a reply in pieces; joined, the pieces of each are its text.
 
     `compared` is False for texts that are too long: each is then one piece, neither shared nor not.
     """
 
-    reference: tuple[Piece, ...]
-    reply: tuple[Piece, ...]
+    reference: tuple[DiffSegment, ...]
+    reply: tuple[DiffSegment, ...]
     compared: bool = True
 
 
-def sides(reference: str, reply: str) -> Sides:
+def diff_texts(reference: str, reply: str) -> TextDiff:
     """The two texts, their common words told from the others; case and blanks do not count."""
-    first, second = words(reference), words(reply)
-    if len(first) + len(second) > _MOST_WORDS:
-        return Sides((Piece(reference, True),), (Piece(reply, True),), compared=False)
-    long = len(first) + len(second) > _QUICK
+    first, second = split_words(reference), split_words(reply)
+    if len(first) + len(second) > _MAX_WORDS:
+        return TextDiff(
+            (DiffSegment(reference, True),), (DiffSegment(reply, True),), compared=False
+        )
+    long = len(first) + len(second) > _MAX_FULL_LOOKUP_WORDS
     matcher = SequenceMatcher(None, _keys(first), _keys(second), autojunk=long)
     in_first, in_second = [False] * len(first), [False] * len(second)
     for block in matcher.get_matching_blocks():
         in_first[block.a : block.a + block.size] = [True] * block.size
         in_second[block.b : block.b + block.size] = [True] * block.size
-    return Sides(_pieces(first, in_first), _pieces(second, in_second))
+    return TextDiff(_segments(first, in_first), _segments(second, in_second))
 
 
-def closest(references: Sequence[str], reply: str) -> int:
+def closest_reference(references: Sequence[str], reply: str) -> int:
     """The place of the reference that has the most words in common with the reply."""
-    found = [set(_keys(words(reference))) for reference in references]
-    said = set(_keys(words(reply)))
+    found = [set(_keys(split_words(reference))) for reference in references]
+    said = set(_keys(split_words(reply)))
     shares = [len(each & said) / (len(each | said) or 1) for each in found]
     return shares.index(max(shares))
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a text, each with the blanks after it; joined they are the text.
 
     >>> words("It is 8 km.")
     ['It ', 'is ', '8 ', 'km', '.']
     """
-    cut = chinese(text) if _CJK.search(text) else _split(text)
+    cut = tokenize_zh(text) if _CJK.search(text) else _split(text)
     joined: list[str] = []
     for word in cut:
         if joined and (word.isspace() or joined[-1].isspace()):
@@ -85,6 +89,6 @@ def _keys(cut: Sequence[str]) -> list[str]:
     return [word.strip().casefold() for word in cut]
 
 
-def _pieces(cut: Sequence[str], shared: Sequence[bool]) -> tuple[Piece, ...]:
+def _segments(cut: Sequence[str], shared: Sequence[bool]) -> tuple[DiffSegment, ...]:
     pairs = groupby(zip(cut, shared, strict=True), key=lambda pair: pair[1])
-    return tuple(Piece("".join(word for word, _ in group), flag) for flag, group in pairs)
+    return tuple(DiffSegment("".join(word for word, _ in group), flag) for flag, group in pairs)

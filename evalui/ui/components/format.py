@@ -2,9 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from evalui.datasets.health import Lengths
+from evalui.datasets.health import LengthStatistics
 from evalui.messages import Messages
-from evalui.report.numbers import figure, span
+from evalui.report.numbers import format_range, format_value
 from evalui.types import Interval
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.html import span as inline
@@ -21,7 +21,7 @@ def duration(t: Messages, seconds: float) -> str:
     return t("time.hours", h=minutes // 60, m=minutes % 60)
 
 
-def moment(t: Messages, at: float, *, now: datetime | None = None) -> str:
+def format_time(t: Messages, at: float, *, now: datetime | None = None) -> str:
     """ "today 09:42", "yesterday 18:03" or the date, in the server's time zone."""
     then = datetime.fromtimestamp(at).astimezone()
     today = (now or datetime.now().astimezone()).date()
@@ -40,12 +40,12 @@ def size(number: int) -> str:
     return f"{number / 1e6:.1f} MB"
 
 
-def length_range(lengths: Lengths) -> str:
+def length_range(lengths: LengthStatistics) -> str:
     """Shortest, median and longest: "4 – 18 – 120"."""
     return f"{lengths.shortest:,} – {lengths.median:,.0f} – {lengths.longest:,}"
 
 
-def big(number: float) -> str:
+def format_large_count(number: float) -> str:
     """A large count: "3,360", "0.38 M"."""
     return f"{number:,.0f}" if number < 100_000 else f"{number / 1e6:,.2f} M"
 
@@ -53,9 +53,9 @@ def big(number: float) -> str:
 def share(interval: Interval) -> Html:
     """The figure, its range and n on one line, as in the live matrix."""
     return join(
-        el("b", f"{figure(interval)} %"),
+        el("b", f"{format_value(interval)} %"),
         " ",
-        inline(f"{span(interval)} · n {interval.n:,}", cls="meta"),
+        inline(f"{format_range(interval)} · n {interval.n:,}", cls="meta"),
     )
 
 
@@ -65,11 +65,13 @@ def tile(value: str, unit: str, *below: str) -> Html:
     return join(div(value, el("small", f" {unit}"), cls="v"), *lines)
 
 
-def glued(text: str) -> str:
+def unbroken_numbers(text: str) -> str:
     """The text with every number and its per-cent sign on one line."""
     return text.replace(" %", "\u00a0%")
 
 
-def ranged(interval: Interval) -> Html:
+def value_with_range(interval: Interval) -> Html:
     """The figure and its range without n, for tables that have a column for it."""
-    return join(el("b", f"{figure(interval)} %"), " ", inline(span(interval), cls="meta nw"))
+    return join(
+        el("b", f"{format_value(interval)} %"), " ", inline(format_range(interval), cls="meta nw")
+    )

@@ -1,7 +1,7 @@
 """A piece of the page that the server renders whole; its buttons and fields are events.
 
 Gradio carries the HTML to the browser, where only what changed is touched, so focus, scroll
-position and typed text stay. assets/js/wire.js sends what a person does back as `Act`.
+position and typed text stay. assets/js/wire.js sends what a person does back as `Action`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,21 +23,21 @@ SKIP = cast("dict[str, Any]", gr.skip())  # leaves an output as it is; Gradio te
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class Action:
     """What a person did: the button's `do` with its other data, and every field of the tab."""
 
     do: str
     data: dict[str, str]
     form: Form
 
-    def one(self, name: str) -> str:
+    def value(self, name: str) -> str:
         """The value of a single field or of the button's own data, "" if there is none."""
         value = self.data.get(name, self.form.get(name, ""))
         return value if isinstance(value, str) else ""
 
 
-def pane(name: str, value: Html | None = None) -> gr.HTML:
-    """A gr.HTML that holds our `Html`; `on` listens to what a person does in it."""
+def html_fragment(name: str, value: Html | None = None) -> gr.HTML:
+    """A gr.HTML that holds our `Html`; `on_action` listens to what a person does in it."""
     return gr.HTML(
         value or Html(""),
         elem_id=name,
@@ -47,7 +47,7 @@ def pane(name: str, value: Html | None = None) -> gr.HTML:
     )
 
 
-def on(
+def on_action(
     source: gr.HTML,
     handler: Callable[..., Any],
     *,
@@ -59,11 +59,11 @@ def on(
     source.act(handler, list(inputs), list(outputs), trigger_mode="multiple", **QUIET)
 
 
-def read_act(event: gr.EventData) -> Act:
+def read_action(event: gr.EventData) -> Action:
     """What the browser sent, with everything that is not text or a list of texts left out."""
     sent: dict[str, Any] = event._data or {}  # pyright: ignore[reportPrivateUsage] # no public name
     form = sent.get("form")
-    return Act(
+    return Action(
         do=str(sent.get("do", "")),
         data={key: value for key, value in sent.items() if isinstance(value, str)},
         form=_fields(form) if isinstance(form, dict) else {},  # pyright: ignore[reportUnknownArgumentType]

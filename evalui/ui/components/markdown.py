@@ -21,8 +21,8 @@ from markdown_it.token import Token
 
 from evalui.ui.components.html import Html, el
 
-_LONGEST = 20_000  # characters that are read as Markdown; what follows is shown as it is
-_DEEPEST = 6
+_MAX_LENGTH = 20_000  # characters that are read as Markdown; what follows is shown as it is
+_MAX_HEADING_LEVEL = 6
 _PAGE_LEVELS = 2  # a page has an h1 and h2 of its own; those of a text come below them
 # Opening and closing marks, and whether the formula stands on lines of its own.
 _MARKS = (("$$", "$$", True), (r"\[", r"\]", True), (r"\(", r"\)", False))
@@ -31,10 +31,10 @@ _DOLLARS = re.compile(r"\$(?![\s$])((?:\\.|[^\\$])*?)(?<!\s)\$(?!\d)", re.DOTALL
 _ASSETS = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
 
 
-def rendered(text: str) -> Html:
+def render_markdown(text: str) -> Html:
     """The text as markup that cannot load, run or cover anything."""
-    read = text[:_LONGEST]
-    if len(text) > _LONGEST:
+    read = text[:_MAX_LENGTH]
+    if len(text) > _MAX_LENGTH:
         read = read[: read.rfind("\n") + 1] or read
     rest = text[len(read) :]
     goes_on = el("p", "…") + el("pre", rest) if rest else ""
@@ -77,12 +77,14 @@ def _inline_formula(state: StateInline, silent: bool) -> bool:
             start = state.pos + len(opening)
             end = state.src.find(closing, start, state.posMax)
             if end > start and state.src[start:end].strip():
-                return _take(state, state.src[start:end], end + len(closing), display, silent)
+                return _consume_inline(
+                    state, state.src[start:end], end + len(closing), display, silent
+                )
     found = _DOLLARS.match(state.src, state.pos, state.posMax)
-    return bool(found) and _take(state, found[1], found.end(), False, silent)
+    return bool(found) and _consume_inline(state, found[1], found.end(), False, silent)
 
 
-def _take(state: StateInline, source: str, end: int, display: bool, silent: bool) -> bool:
+def _consume_inline(state: StateInline, source: str, end: int, display: bool, silent: bool) -> bool:
     if not silent:
         _add(state, source, display)
     state.pos = end
@@ -100,7 +102,7 @@ def _block_formula(state: StateBlock, start: int, last: int, silent: bool) -> bo
             continue
         if after := _after_formula(state, (start, last), (opening, closing)):
             lines = [_line(state, line) for line in range(start, after)]
-            return silent or _take_lines(state, "\n".join(lines), after, opening)
+            return silent or _consume_lines(state, "\n".join(lines), after, opening)
     return False
 
 
@@ -129,7 +131,7 @@ def _line(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
 
-def _take_lines(state: StateBlock, text: str, end: int, mark: str) -> bool:
+def _consume_lines(state: StateBlock, text: str, end: int, mark: str) -> bool:
     _add(state, text[len(mark) : -len(mark)], True)
     state.line = end
     return True
@@ -166,5 +168,5 @@ def _link(address: str, word: str) -> Html:
 def _write_heading(_: RendererHTML, tokens: Sequence[Token], index: int, *rest: Any) -> str:
     del rest
     token = tokens[index]
-    level = min(int(token.tag[1]) + _PAGE_LEVELS, _DEEPEST)
+    level = min(int(token.tag[1]) + _PAGE_LEVELS, _MAX_HEADING_LEVEL)
     return f"</h{level}>\n" if token.nesting < 0 else f"<h{level}>"

@@ -8,12 +8,23 @@ from evalui.ui.components.widgets import button
 
 
 def question_list(
-    t: Messages, items: Sequence[Html], shown: str, *, total: int, end: int, page: int, opened: str
+    t: Messages,
+    items: Sequence[Html],
+    range_label: str,
+    *,
+    total: int,
+    end: int,
+    page: int,
+    opened: str,
 ) -> tuple[Html | None, ...]:
     """The parts above the legend; `end` is the number of the last question shown."""
     more = end < total
     return (
-        div(el("h2", t.count("samples.count", total)), span(shown, cls="meta"), cls="card-h pad"),
+        div(
+            el("h2", t.count("samples.count", total)),
+            span(range_label, cls="meta"),
+            cls="card-h pad",
+        ),
         el("input", type="hidden", name="page", value=page),
         el("input", type="hidden", name="sample", value=opened),
         el("ul", *items, cls="list") if items else el("p", t("samples.nothing"), cls="dim pad"),

@@ -11,44 +11,44 @@ from dataclasses import dataclass
 
 from evalui.errors import EvaluiError
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import REMOTE, ModelState, ask, describe
+from evalui.models.catalog import REMOTE, ModelState, describe, probe_and_describe
 
 _DIRECT = ("scripted", "transformers")  # backends that only look at files, at once
 _THREADS = 8
 # What an endpoint has said counts for so long. Each question costs it some requests, so one that
 # works is left alone for longer than one that may come back.
-_WELL_S, _ILL_S = 600.0, 30.0
+_HEALTHY_TTL_S, _FAILED_TTL_S = 600.0, 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ModelStatus:
     """What is known of a model: `state` None before it has answered for the first time.
 
-    `asking` while it is asked, for the first time or again. `at` is when an endpoint was last
-    asked, in Unix time; None before that, and of files, which are looked at each time.
+    `pending` while it is asked, for the first time or again. `checked_at` is when an endpoint was
+    last asked, in Unix time; None before that, and of files, which are looked at each time.
     """
 
     state: ModelState | None
-    asking: bool = False
-    at: float | None = None
+    pending: bool = False
+    checked_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _QueryResult:
     state: ModelState
     at: float
 
 
 @dataclass(slots=True)
-class _Asked:
-    future: Future[_Answer]
-    began: float
-    before: _Answer | None = None
+class _PendingQuery:
+    future: Future[_QueryResult]
+    started: float
+    previous: _QueryResult | None = None
 
     @property
-    def answer(self) -> _Answer | None:
+    def answer(self) -> _QueryResult | None:
         """The answer, or the last one while there is none."""
-        return self.future.result() if self.future.done() else self.before
+        return self.future.result() if self.future.done() else self.previous
 
     @property
     def fresh(self) -> bool:
@@ -56,68 +56,72 @@ class _Asked:
         if not self.future.done():
             return True
         well = not self.future.exception() and not self.future.result().state.problem
-        return time.monotonic() - self.began < (_WELL_S if well else _ILL_S)
+        return time.monotonic() - self.started < (_HEALTHY_TTL_S if well else _FAILED_TTL_S)
 
 
-class States:
+class ModelStatusCache:
     """What is known of models; safe to share between threads."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="state")
         # Protects the table of questions: two pages must not ask one endpoint twice.
         self._lock = threading.Lock()
-        self._asked: dict[str, _Asked] = {}
+        self._queries: dict[str, _PendingQuery] = {}
 
-    def of(self, entries: Sequence[ModelEntry], *, wait_s: float) -> list[Look]:
+    def statuses(self, entries: Sequence[ModelEntry], *, wait_s: float) -> list[ModelStatus]:
         """What is known of each.
 
         Waits for those that have never answered, until `wait_s` seconds after they were asked:
         one page may look several times.
         """
-        asked = {entry.name: self._ask(entry) for entry in entries if entry.backend not in _DIRECT}
+        asked = {
+            entry.name: self._query(entry) for entry in entries if entry.backend not in _DIRECT
+        }
         unknown = [one for one in asked.values() if one.answer is None]
         if unknown:
-            until = max(one.began for one in unknown) + wait_s
+            until = max(one.started for one in unknown) + wait_s
             left = max(0.0, until - time.monotonic())
             wait([one.future for one in unknown], timeout=left)
         return [
-            _look(asked[entry.name]) if entry.name in asked else Look(_state(entry, describe))
+            _current_status(asked[entry.name])
+            if entry.name in asked
+            else ModelStatus(_state(entry, describe))
             for entry in entries
         ]
 
-    def ask_again(self, entry: ModelEntry) -> None:
+    def refresh(self, entry: ModelEntry) -> None:
         """Ask an endpoint now, however lately it has answered; one that is asked is not again."""
         if entry.backend in _DIRECT:
             return  # its files are looked at each time
         with self._lock:
-            known = self._asked.get(repr(entry))
+            known = self._queries.get(repr(entry))
             if known is None or known.future.done():
-                self._begin(entry, known)
+                self._start_query(entry, known)
 
-    def _ask(self, entry: ModelEntry) -> _Asked:
+    def _query(self, entry: ModelEntry) -> _PendingQuery:
         with self._lock:
-            known = self._asked.get(repr(entry))
-            return known if known and known.fresh else self._begin(entry, known)
+            known = self._queries.get(repr(entry))
+            return known if known and known.fresh else self._start_query(entry, known)
 
-    def _begin(self, entry: ModelEntry, known: _Asked | None) -> _Asked:
+    def _start_query(self, entry: ModelEntry, known: _PendingQuery | None) -> _PendingQuery:
         """Ask in a thread; an error that nobody foresaw was raised to whoever looked."""
         before = known.answer if known and not known.future.exception() else None
-        begun = _Asked(self._pool.submit(_answer, entry), time.monotonic(), before)
-        self._asked[repr(entry)] = begun
+        begun = _PendingQuery(self._pool.submit(_run_query, entry), time.monotonic(), before)
+        self._queries[repr(entry)] = begun
         return begun
 
 
-def _look(asked: _Asked) -> Look:
+def _current_status(asked: _PendingQuery) -> ModelStatus:
     asking = not asked.future.done()  # first: what comes in between is shown by the next look
     answer = asked.answer
     if answer is None:
-        return Look(None, asking)
+        return ModelStatus(None, asking)
     remote = answer.state.entry.backend in REMOTE
-    return Look(answer.state, asking, answer.at if remote else None)
+    return ModelStatus(answer.state, asking, answer.at if remote else None)
 
 
-def _answer(entry: ModelEntry) -> _Answer:
-    return _Answer(_state(entry, ask), time.time())
+def _run_query(entry: ModelEntry) -> _QueryResult:
+    return _QueryResult(_state(entry, probe_and_describe), time.time())
 
 
 def _state(entry: ModelEntry, look: Callable[[ModelEntry], ModelState]) -> ModelState:

@@ -17,14 +17,14 @@ from evalui.errors import DataError
 _ID = re.compile(r"[0-9a-f]{16}")
 
 
-class Uploads:
+class UploadStore:
     """Files under `root`, at most `limit` bytes an upload."""
 
     def __init__(self, root: Path, limit: int) -> None:
         self.root = root
         self.limit = limit
 
-    def keep(self, owner: str, files: Sequence[tuple[str, bytes]]) -> str:
+    def store(self, owner: str, files: Sequence[tuple[str, bytes]]) -> str:
         """Store the named contents together and return the upload's id; the same again is free.
 
         Raises:

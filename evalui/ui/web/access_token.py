@@ -16,7 +16,7 @@ from evalui.errors import StoreError
 
 FILE = "access-token"
 _BYTES = 32  # of randomness
-_LONGEST = 128  # characters of a token; whatever is longer is not ours
+_MAX_LENGTH = 128  # characters of a token; whatever is longer is not ours
 
 
 def access_token(folder: Path, *, renew: bool = False) -> str:
@@ -36,7 +36,7 @@ def access_token(folder: Path, *, renew: bool = False) -> str:
         with os.fdopen(handle, "r+b") as file:
             # Two servers may start at once on one folder: the second reads what the first wrote.
             fcntl.flock(file, fcntl.LOCK_EX)
-            kept = file.read(_LONGEST + 1).decode("ascii", "replace").strip()
+            kept = file.read(_MAX_LENGTH + 1).decode("ascii", "replace").strip()
             if _is_token(kept) and _is_private(handle) and not renew:
                 return kept
             os.fchmod(handle, 0o600)
@@ -76,9 +76,9 @@ def cookie_of(token: str) -> tuple[str, str]:
     return f"evalui-{_derived(token, 'name')[:16]}", _derived(token, "value")
 
 
-def is_same(given: str, expected: str) -> bool:
+def is_same(candidate: str, expected: str) -> bool:
     """Whether two secrets are equal, in a time that does not depend on where they differ."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode("utf-8"))
+    return hmac.compare_digest(candidate.encode("utf-8", "replace"), expected.encode("utf-8"))
 
 
 def _derived(token: str, purpose: str) -> str:
@@ -86,7 +86,7 @@ def _derived(token: str, purpose: str) -> str:
 
 
 def _is_token(text: str) -> bool:
-    return re.fullmatch(rf"[A-Za-z0-9_-]{{32,{_LONGEST}}}", text) is not None
+    return re.fullmatch(rf"[A-Za-z0-9_-]{{32,{_MAX_LENGTH}}}", text) is not None
 
 
 def _is_private(handle: int) -> bool:

@@ -25,7 +25,7 @@ LARGEST = 2**20  # bytes of an event; files come by a route of their own
 _EVENT = re.compile(r"gradio_api/run/[a-z_0-9]+")
 # What the page itself reads. Gradio's other routes (uploads, its queue, development, monitoring)
 # serve nobody here, and answer to whoever finds them.
-_READ = re.compile(
+_READ_PATHS = re.compile(
     r"|theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*"
     r"|gradio_api/(app_id|info|startup-events|heartbeat/[^/]+)"
 )
@@ -67,7 +67,7 @@ class EventMiddleware:
             await self.app(scope, receive, send)
         elif scope["method"] == "POST" and _EVENT.fullmatch(rest):
             await self._answer(self.pages[page], scope, receive, send)
-        elif scope["method"] in ("GET", "HEAD") and _READ.fullmatch(rest):
+        elif scope["method"] in ("GET", "HEAD") and _READ_PATHS.fullmatch(rest):
             await self.app(scope, receive, send)
         else:
             await JSONResponse({"error": "Not found."}, 404)(scope, receive, send)
@@ -141,12 +141,12 @@ def _read(body: bytes, listeners: Listeners) -> Event | None:
         event = Event.model_validate_json(body)
     except ValidationError:
         return None
-    if listeners.get(event.fn_index) != len(event.data) or _names_file(event):
+    if listeners.get(event.fn_index) != len(event.data) or _mentions_file(event):
         return None
     return event.model_copy(update={"data": [value or "" for value in event.data]})
 
 
-def _names_file(event: Event) -> bool:
+def _mentions_file(event: Event) -> bool:
     # Gradio takes every object with a path for one of its own files.
     sent = event.event_data or {}
     return "path" in sent or any(

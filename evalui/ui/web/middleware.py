@@ -16,7 +16,7 @@ _POLICY = (
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-class SameOrigin:
+class SameOriginMiddleware:
     """Refuses what another site's page sends, and forbids our pages to talk to other hosts.
 
     Only addresses, localhost and `hosts` are answered: a foreign name that is made to point here
@@ -48,13 +48,13 @@ class SameOrigin:
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = Headers(scope=scope)
-        if not self._serves(headers.get("host", "")):
+        if not self._is_allowed_host(headers.get("host", "")):
             return PlainTextResponse("Unknown host. See EVALUI_ALLOWED_HOSTS.", status_code=421)
         if scope["method"] not in _SAFE_METHODS and _foreign(headers):
             return JSONResponse({"error": "This page is of another site."}, status_code=403)
         return None
 
-    def _serves(self, host: str) -> bool:
+    def _is_allowed_host(self, host: str) -> bool:
         try:
             name = (urlsplit(f"//{host}").hostname or "").casefold()
         except ValueError:  # half an address in brackets
@@ -70,7 +70,7 @@ def route_of(scope: Scope) -> str:
     return scope.get("path", "").removeprefix(scope.get("root_path", ""))
 
 
-class PageHead:
+class PageHeadMiddleware:
     """Puts our head and language into the pages Gradio renders.
 
     Gradio would add style sheets by script, after its own start: the page would flash.

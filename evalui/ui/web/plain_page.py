@@ -16,13 +16,13 @@ _CHARSET = Html('<meta charset="utf-8"><meta name="viewport" content="width=devi
 def plain_page(title: str, about: Callable[[Messages], str]) -> Html:
     """The document; `title` is the key of the headings, `about` gives the text below each."""
     sections = (
-        el("section", el("h1", t(title)), el("p", *_marked(about(t))), lang=language)
+        el("section", el("h1", t(title)), el("p", *_code_spans(about(t))), lang=language)
         for language, t in ((language, messages(language)) for language in LANGUAGES)
     )
     head = el("head", _CHARSET, el("title", messages("en")(title)), _STYLE)
     return join(Html("<!doctype html>"), el("html", head, el("body", *sections), lang="en"))
 
 
-def _marked(said: str) -> list[Html | str]:
+def _code_spans(said: str) -> list[Html | str]:
     """The text with what stands between backticks as code."""
     return [el("code", part) if place % 2 else part for place, part in enumerate(said.split("`"))]

@@ -11,38 +11,38 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from evalui import __version__
-from evalui.datasets.base import Loaded
+from evalui.datasets.base import LoadResult
 from evalui.errors import DataError, EvaluiError, StoreError, UnknownRun
 from evalui.messages import Messages, language_of, messages, sentence
 from evalui.report.analyses.people.figures import vote_lines
 from evalui.report.export.files import FORMATS
-from evalui.report.export.spreadsheets import harmless
-from evalui.ui.services.service import Desk
+from evalui.report.export.spreadsheets import escape_formula
+from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate.run_form import read_layout
 
-_MOST_FILES = 2000
+_MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
 
 
-def add_routes(app: FastAPI, desk: Desk) -> None:
-    """Add the routes; each is a few lines over `desk`, and what it raises is said in words."""
-    app.get("/")(_home(desk))
+def add_routes(app: FastAPI, service: AppService) -> None:
+    """Add the routes; each is a few lines over `service`, and what it raises is said in words."""
+    app.get("/")(_home(service))
     app.get("/r/{run_id}")(_permalink)
-    app.post("/upload")(_upload(desk))
-    app.get("/faults/{upload}.csv")(_faults(desk))
-    app.get("/export/{run_id}.{extension}")(_export(desk))
-    app.get("/votes/{run_id}.jsonl")(_votes(desk))
-    app.get("/healthz")(_health(desk))
-    app.add_exception_handler(EvaluiError, _problem(desk))
+    app.post("/upload")(_upload(service))
+    app.get("/faults/{upload}.csv")(_faults(service))
+    app.get("/export/{run_id}.{extension}")(_export(service))
+    app.get("/votes/{run_id}.jsonl")(_votes(service))
+    app.get("/healthz")(_health(service))
+    app.add_exception_handler(EvaluiError, _problem(service))
 
 
 Route = Callable[..., object]
 
 
-def _home(desk: Desk) -> Route:
+def _home(service: AppService) -> Route:
     def home(request: Request) -> Response:
         query = dict(request.query_params)
-        language = language_of(query.pop("lang", None), desk.settings.language)
+        language = language_of(query.pop("lang", None), service.settings.language)
         return RedirectResponse(f"{language}/" + (f"?{urlencode(query)}" if query else ""))
 
     return home
@@ -52,18 +52,18 @@ def _permalink(run_id: str) -> Response:
     return RedirectResponse(f"../?run={quote(run_id, safe='')}")
 
 
-def _upload(desk: Desk) -> Route:
+def _upload(service: AppService) -> Route:
     async def upload(request: Request) -> Response:
-        t = _text(request, desk)
+        t = _text(request, service)
         length = request.headers.get("content-length", "")
-        if not length.isdecimal() or int(length) > desk.uploads.limit + _OVERHEAD:
-            limit = desk.settings.max_upload_mb
+        if not length.isdecimal() or int(length) > service.uploads.limit + _OVERHEAD:
+            limit = service.settings.max_upload_mb
             return JSONResponse({"error": t("drop.too_large", mb=limit)}, status_code=413)
-        async with request.form(max_files=_MOST_FILES) as form:
+        async with request.form(max_files=_MAX_FILES) as form:
             sent = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
             files = [(part.filename or "", await part.read()) for part in sent]
         try:
-            kept = await run_in_threadpool(desk.keep, files)
+            kept = await run_in_threadpool(service.store_upload, files)
         except DataError as error:
             return JSONResponse({"error": t.translate(error.sentence)}, status_code=400)
         return JSONResponse({"upload": kept})
@@ -71,12 +71,12 @@ def _upload(desk: Desk) -> Route:
     return upload
 
 
-def _faults(desk: Desk) -> Route:
+def _faults(service: AppService) -> Route:
     def faults(upload: str, request: Request) -> Response:
-        t = _text(request, desk)
+        t = _text(request, service)
         layout = read_layout(dict(request.query_params.items()))
         try:
-            loaded = desk.load(upload, layout)
+            loaded = service.load(upload, layout)
         except EvaluiError as error:
             return Response(t.translate(error.sentence), status_code=404, media_type="text/plain")
         return _download(_sheet(t, loaded), "text/csv", f"faults-{loaded.dataset.name}.csv")
@@ -84,9 +84,9 @@ def _faults(desk: Desk) -> Route:
     return faults
 
 
-def _export(desk: Desk) -> Route:
+def _export(service: AppService) -> Route:
     def export(run_id: str, extension: str, request: Request) -> Response:
-        t = _text(request, desk)
+        t = _text(request, service)
         if extension not in FORMATS:
             known = ", ".join(FORMATS)
             said = sentence(
@@ -95,26 +95,26 @@ def _export(desk: Desk) -> Route:
                 known=known,
             )
             return Response(t.translate(said), status_code=404, media_type="text/plain")
-        name, content = desk.export(run_id, extension, t.language)
+        name, content = service.export(run_id, extension, t.language)
         return _download(content, FORMATS[extension], name)
 
     return export
 
 
-def _votes(desk: Desk) -> Route:
+def _votes(service: AppService) -> Route:
     def votes(run_id: str) -> Response:
-        name = desk.run(run_id).id
-        content = "".join(vote_lines(desk.votes(name))).encode()
+        name = service.run(run_id).id
+        content = "".join(vote_lines(service.votes(name))).encode()
         return _download(content, "application/jsonl", f"votes-{name}.jsonl")
 
     return votes
 
 
-def _health(desk: Desk) -> Route:
+def _health(service: AppService) -> Route:
     def healthz() -> Response:
         told: dict[str, object] = {"ok": True, "version": __version__}
         try:
-            told["revision"] = desk.store.revision()
+            told["revision"] = service.store.revision()
         except StoreError:
             # Its sentence names a folder of the machine, and anybody may ask; the pages say it.
             return JSONResponse(told | {"ok": False}, 503)
@@ -123,28 +123,28 @@ def _health(desk: Desk) -> Route:
     return healthz
 
 
-def _problem(desk: Desk) -> Callable[[Request, Exception], Response]:
+def _problem(service: AppService) -> Callable[[Request, Exception], Response]:
     def problem(request: Request, error: Exception) -> Response:
         assert isinstance(error, EvaluiError), "registered for nothing else"
         # Whatever is not the address's fault: a damaged store, a broken catalog.
         status = 404 if isinstance(error, UnknownRun) else 503
-        said = _text(request, desk).translate(error.sentence)
+        said = _text(request, service).translate(error.sentence)
         return Response(said, status_code=status, media_type="text/plain")
 
     return problem
 
 
-def _text(request: Request, desk: Desk) -> Messages:
-    return messages(language_of(request.query_params.get("lang"), desk.settings.language))
+def _text(request: Request, service: AppService) -> Messages:
+    return messages(language_of(request.query_params.get("lang"), service.settings.language))
 
 
-def _sheet(t: Messages, loaded: Loaded) -> bytes:
+def _sheet(t: Messages, loaded: LoadResult) -> bytes:
     sheet = io.StringIO()
     writer = csv.writer(sheet)
     writer.writerow(["file", "line", "column", "rule", "found", "expected"])
     for fault in loaded.faults:
-        cells = [fault.file, fault.line, fault.column, fault.rule, fault.found, fault.expected]
-        writer.writerow([harmless(str(cell)) for cell in cells])
+        cells = [fault.file, fault.line, fault.column, fault.rule, fault.actual, fault.expected]
+        writer.writerow([escape_formula(str(cell)) for cell in cells])
     if loaded.unlisted:
         writer.writerow([t("faults.unlisted", n=f"{loaded.unlisted:,}"), *[""] * 5])
     # Excel takes a CSV for UTF-8 only if it begins with the mark.

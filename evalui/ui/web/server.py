@@ -18,11 +18,11 @@ from starlette.types import ASGIApp
 from evalui.messages import LANGUAGES, messages
 from evalui.runs.database.store import Store
 from evalui.runs.logs import configure_log
-from evalui.runs.worker.supervisor import Workers
+from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import ASSETS, Settings
-from evalui.ui.services.service import Desk
+from evalui.ui.services.service import AppService
 from evalui.ui.web.access_token import access_token, own_folder
-from evalui.ui.web.middleware import PageHead, SameOrigin
+from evalui.ui.web.middleware import PageHeadMiddleware, SameOriginMiddleware
 from evalui.ui.web.routes import add_routes
 from evalui.ui.web.store_page import StoreMiddleware
 from evalui.ui.web.token_middleware import TokenMiddleware
@@ -57,8 +57,10 @@ def create_app(settings: Settings) -> ASGIApp:
     own_folder(settings.data_dir)
     _prepare_gradio(settings.data_dir / "gradio")
     store = Store(settings.database)
-    desk = Desk(settings, store)
-    workers = Workers(store, settings.models, count=settings.workers, threads=settings.threads)
+    desk = AppService(settings, store)
+    workers = WorkerSupervisor(
+        store, settings.models, count=settings.workers, threads=settings.threads
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -78,19 +80,19 @@ def create_app(settings: Settings) -> ASGIApp:
 def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     # Outside of everything, so that what they add stands on errors and refusals, too.
     guarded = TokenMiddleware(app, access_token(settings.data_dir)) if settings.token else app
-    return SameOrigin(guarded, [settings.host, *settings.allowed_hosts])
+    return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
 
 
-def _add_pages(app: FastAPI, desk: Desk) -> None:
+def _add_pages(app: FastAPI, service: AppService) -> None:
     import gradio as gr
 
     from evalui.ui.components.theme import head, theme
-    from evalui.ui.shell import Page
+    from evalui.ui.shell import AppShell
     from evalui.ui.web.events import EventMiddleware, Listeners, listeners_of, translate_errors
 
     listeners: dict[str, Listeners] = {}
     for language in LANGUAGES:
-        page = Page(desk, language).build()
+        page = AppShell(service, language).build()
         translate_errors(page, messages(language))
         listeners[language] = listeners_of(page)
         gr.mount_gradio_app(
@@ -108,13 +110,13 @@ def _add_pages(app: FastAPI, desk: Desk) -> None:
         )
     paths = {language: f"/{language}/" for language in LANGUAGES}
     app.add_middleware(
-        PageHead,
+        PageHeadMiddleware,
         heads={path: head(messages(language)("app.title")) for language, path in paths.items()},
         languages={path: _DOCUMENT_LANGUAGES[language] for language, path in paths.items()},
     )
     app.add_middleware(EventMiddleware, pages=listeners)
     app.add_middleware(
-        StoreMiddleware, paths=paths.values(), read=lambda: desk.store.runs(desk.owner)
+        StoreMiddleware, paths=paths.values(), read=lambda: service.store.runs(service.owner)
     )
 
 

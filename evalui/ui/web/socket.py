@@ -8,7 +8,7 @@ from ipaddress import ip_address
 
 from evalui.errors import SpecError
 
-_WAITING = 2048  # connections that may wait
+_BACKLOG = 2048  # connections that may wait
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -21,7 +21,7 @@ def listen(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        return socket.create_server(address[:2], family=family, backlog=_WAITING)
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:  # Unicode: a name that no machine can have
         reason = getattr(error, "strerror", None) or str(error)
         raise SpecError(

@@ -14,9 +14,9 @@ from evalui.ui.web.middleware import route_of
 from evalui.ui.web.plain_page import plain_page
 
 PARAMETER = "token"
-_OPEN = frozenset({"/healthz"})  # tells nothing about runs, models or people
-_READING = frozenset({"GET", "HEAD"})
-_KEPT_S = 30 * 24 * 3600  # the cookie
+_PUBLIC_PATHS = frozenset({"/healthz"})  # tells nothing about runs, models or people
+_SAFE_METHODS = frozenset({"GET", "HEAD"})
+_COOKIE_MAX_AGE_S = 30 * 24 * 3600  # the cookie
 
 
 class TokenMiddleware:
@@ -35,7 +35,7 @@ class TokenMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, redirect, or answer 401."""
-        if scope["type"] == "lifespan" or route_of(scope) in _OPEN:
+        if scope["type"] == "lifespan" or route_of(scope) in _PUBLIC_PATHS:
             await self.app(scope, receive, send)
             return
         if scope["type"] == "websocket":  # there is none, and none comes in unseen
@@ -44,7 +44,7 @@ class TokenMiddleware:
         headers = Headers(scope=scope)
         given, rest = _split_query(scope.get("query_string", b""))
         is_known = self._is_known(headers)
-        if given is not None and scope["method"] in _READING:
+        if given is not None and scope["method"] in _SAFE_METHODS:
             if is_known or is_same(given, self.token):
                 await self._redirect(scope, rest)(scope, receive, send)
                 return
@@ -74,7 +74,7 @@ class TokenMiddleware:
         answer.set_cookie(
             self.cookie,
             self.value,
-            max_age=_KEPT_S,
+            max_age=_COOKIE_MAX_AGE_S,
             path=scope.get("root_path") or "/",
             secure=scope["scheme"] == "https",
             httponly=True,
@@ -106,7 +106,7 @@ def _refusal(scope: Scope) -> Response:
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
     }
-    if scope["method"] not in _READING:
+    if scope["method"] not in _SAFE_METHODS:
         said = messages("en")("access.about")
         return JSONResponse({"error": said}, status_code=401, headers=fields)
     page = plain_page("access.title", lambda t: t("access.about"))

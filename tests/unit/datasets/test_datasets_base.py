@@ -1,7 +1,7 @@
 import pytest
 
-from evalui.datasets import ANSWER_KEYS, NOTES, READERS, Note
-from evalui.datasets.base import letters_named
+from evalui.datasets import ANSWER_KEYS, DATASET_FORMATS, UPLOAD_NOTES, UploadNote
+from evalui.datasets.base import answer_letters
 from evalui.errors import UnknownName
 
 OPTIONS = ("one", "two", "three")
@@ -49,7 +49,7 @@ def test_an_answer_key_names_an_option_or_none(key: str, cell: str, index: int |
     ],
 )
 def test_several_letters_are_told_from_other_texts(cell: str, letters: str) -> None:
-    assert letters_named(cell) == letters
+    assert answer_letters(cell) == letters
 
 
 def test_an_unknown_answer_key_lists_the_known_ones() -> None:
@@ -58,10 +58,10 @@ def test_an_unknown_answer_key_lists_the_known_ones() -> None:
 
 
 def test_the_formats_are_registered() -> None:
-    assert set(READERS) >= {"ceval", "choices"}
+    assert set(DATASET_FORMATS) >= {"ceval", "choices"}
 
 
 def test_a_note_is_a_sentence() -> None:
-    note = Note("encoding", {"file": "{x}.csv", "encoding": "GB18030"})
+    note = UploadNote("encoding", {"file": "{x}.csv", "encoding": "GB18030"})
     assert str(note) == "{x}.csv is not UTF-8; it was read as GB18030."
-    assert all(sentence.endswith(".") for sentence in NOTES.values())
+    assert all(sentence.endswith(".") for sentence in UPLOAD_NOTES.values())

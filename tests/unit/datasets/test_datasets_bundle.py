@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evalui.datasets import Layout, Limits, Loaded, load
+from evalui.datasets import Layout, Limits, LoadResult, load
 from evalui.errors import DataError
-from evalui.types import Kind, Sample
+from evalui.types import DatasetKind, Sample
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 HEADER = "id,question,A,B,C,D,answer\n"
@@ -328,7 +328,7 @@ def test_the_first_of_several_kinds_counts_and_the_others_are_named(tmp_path: Pa
     ("kind", "file"),
     [("multiple_choice", "a_val.csv"), ("general_qa", "b.jsonl"), ("subjective", "c.jsonl")],
 )
-def test_another_kind_can_be_chosen(tmp_path: Path, kind: Kind, file: str) -> None:
+def test_another_kind_can_be_chosen(tmp_path: Path, kind: DatasetKind, file: str) -> None:
     loaded = load([mixed(tmp_path / "set")], layout=Layout(kind=kind))
     assert (loaded.dataset.kind, loaded.files) == (kind, (file,))
     assert len(loaded.kinds) == 3
@@ -352,7 +352,7 @@ def test_open_questions_may_be_read_as_the_other_open_kind(tmp_path: Path) -> No
     ],
 )
 def test_a_kind_that_is_not_there_is_told_with_those_that_are(
-    tmp_path: Path, content: str, kind: Kind, found: str
+    tmp_path: Path, content: str, kind: DatasetKind, found: str
 ) -> None:
     reason = rf"law\.csv: there are no questions of the kind {kind}\. Found: {found}\."
     with pytest.raises(DataError, match=reason):
@@ -404,7 +404,7 @@ def test_an_unknown_table_is_told_which_columns_it_lacks(tmp_path: Path) -> None
     assert [fault.column for fault in faults] == ["question", "A", "B", "answer"]
 
 
-def outcome(path: Path) -> Loaded | str:
+def outcome(path: Path) -> LoadResult | str:
     """What was loaded, or the sentence of the refusal; every other error is a bug."""
     try:
         return load([path])

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook
 
-from evalui.datasets.external_answers import Answers, read_answers
+from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.errors import DataError
 from evalui.types import Sample
 
@@ -29,7 +29,7 @@ def write(folder: Path, *rows: Any, name: str = "answers.jsonl") -> Path:
     return path
 
 
-def read(folder: Path, *rows: Any, model: str = "") -> Answers:
+def read(folder: Path, *rows: Any, model: str = "") -> ExternalAnswers:
     return read_answers(write(folder, *rows), SAMPLES, model=model)
 
 
@@ -37,7 +37,7 @@ def read(folder: Path, *rows: Any, model: str = "") -> Answers:
 @pytest.mark.parametrize("answer", ["answer", "reply", "response", "prediction", "output"])
 def test_the_columns_have_several_names(tmp_path: Path, key: str, answer: str) -> None:
     found = read(tmp_path, {key: 1, answer: "yes"})
-    assert found == Answers({"s/1": ("yes",)}, missing=2)
+    assert found == ExternalAnswers({"s/1": ("yes",)}, missing=2)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_the_trials_of_an_earlier_run_are_answers(tmp_path: Path) -> None:
     judged = trial | {"mode": "judge", "reply": "[[A]]"}
     other = trial | {"model": "n", "reply": "y"}
     found = read(tmp_path, judged, trial, talk, other, model="m")
-    assert found == Answers({"s/1": ("x",), "s/cn-2": ("a", "b")}, missing=1)
+    assert found == ExternalAnswers({"s/1": ("x",), "s/cn-2": ("a", "b")}, missing=1)
 
 
 def test_the_question_decides_where_the_row_repeats_it(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_question_that_is_asked_twice_gets_its_answers_in_order(tmp_path: Path
 def test_unknown_indices_are_counted_and_told_by_line(tmp_path: Path) -> None:
     found = read(tmp_path, {"index": 1, "answer": "x"}, {"index": "en-9", "answer": "y"})
     assert (found.unknown, found.missing) == (("en-9",), 2)
-    assert [(fault.line, fault.rule, fault.found) for fault in found.faults] == [
+    assert [(fault.line, fault.rule, fault.actual) for fault in found.faults] == [
         (2, "unknown-index", "en-9")
     ]
 

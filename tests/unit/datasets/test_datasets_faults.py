@@ -4,9 +4,9 @@ import pytest
 from hostile_files import faulty_rows, workbook
 
 from evalui.datasets import bundle
-from evalui.datasets.base import Loaded
+from evalui.datasets.base import LoadResult
 from evalui.datasets.external_answers import read_answers
-from evalui.datasets.faults import MOST, FaultList, by_line
+from evalui.datasets.faults import MAX_FAULTS, FaultList, sort_by_line
 from evalui.types import Fault
 
 
@@ -14,7 +14,7 @@ def fault(line: int, file: str = "a.csv") -> Fault:
     return Fault(file, line, "", "empty-question", "empty", "some text")
 
 
-def loaded(tmp_path: Path, name: str, text: str) -> Loaded:
+def loaded(tmp_path: Path, name: str, text: str) -> LoadResult:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     return bundle.load([path])
@@ -22,7 +22,7 @@ def loaded(tmp_path: Path, name: str, text: str) -> Loaded:
 
 def test_the_first_faults_are_kept_and_all_are_counted():
     faults = FaultList(fault(line) for line in range(2500))
-    assert faults.kept == tuple(fault(line) for line in range(MOST))
+    assert faults.kept == tuple(fault(line) for line in range(MAX_FAULTS))
     assert (faults.unlisted, faults.total, faults.rows) == (1500, 2500, 2500)
 
 
@@ -32,7 +32,7 @@ def test_the_faults_of_a_row_are_of_one_row():
 
 
 def test_faults_of_one_file_come_in_the_order_of_its_lines():
-    assert by_line([fault(2), fault(5)], [fault(1), fault(3)]) == [
+    assert sort_by_line([fault(2), fault(5)], [fault(1), fault(3)]) == [
         fault(line) for line in (1, 2, 3, 5)
     ]
 
@@ -73,8 +73,8 @@ def test_each_reader_keeps_as_many_faults_and_counts_the_rest(
     tmp_path: Path, name: str, text: str, n_faults: int, n_rows: int, left_out: int
 ):
     found = loaded(tmp_path, name, text)
-    assert (len(found.faults), found.n_faults) == (MOST, n_faults)
-    assert (found.n_rows, found.left_out) == (n_rows, left_out)
+    assert (len(found.faults), found.n_faults) == (MAX_FAULTS, n_faults)
+    assert (found.n_rows, found.n_unusable_rows) == (n_rows, left_out)
     assert [each.line for each in found.faults] == sorted(each.line for each in found.faults)
 
 
@@ -82,7 +82,11 @@ def test_faults_of_several_files_are_kept_as_one(tmp_path: Path):
     for name in ("a_val.csv", "b_val.csv", "c_dev.csv", "a_dev.csv"):
         (tmp_path / name).write_text(faulty_rows(600), encoding="utf-8")
     found = bundle.load([tmp_path])
-    assert (len(found.faults), found.n_faults, found.left_out) == (MOST, 3 * 1800, 1800)
+    assert (len(found.faults), found.n_faults, found.n_unusable_rows) == (
+        MAX_FAULTS,
+        3 * 1800,
+        1800,
+    )
     assert {each.file for each in found.faults} == {"a_val.csv"}
 
 
@@ -91,12 +95,17 @@ def test_formulas_without_a_value_are_counted(tmp_path: Path):
     path = tmp_path / "a_val.xlsx"
     path.write_bytes(workbook(rows))
     found = bundle.load([path])
-    assert (len(found.faults), found.n_faults, found.left_out) == (MOST, 1500, 1500)
+    assert (len(found.faults), found.n_faults, found.n_unusable_rows) == (MAX_FAULTS, 1500, 1500)
 
 
 def test_few_faults_are_all_there(tmp_path: Path):
     found = loaded(tmp_path, "a_val.csv", faulty_rows(3))
-    assert (len(found.faults), found.n_faults, found.unlisted, found.left_out) == (9, 9, 0, 3)
+    assert (len(found.faults), found.n_faults, found.unlisted, found.n_unusable_rows) == (
+        9,
+        9,
+        0,
+        3,
+    )
 
 
 def test_answers_that_cannot_be_used_are_not_hidden_by_unknown_ones(tmp_path: Path):
@@ -106,4 +115,4 @@ def test_answers_that_cannot_be_used_are_not_hidden_by_unknown_ones(tmp_path: Pa
     path.write_text(strays + "[]\n" * 1200 + '{"prediction": "x"}\n' * 300, encoding="utf-8")
     found = read_answers(path, samples)
     assert len(found.unknown) == 1500
-    assert (len(found.unusable), found.unlisted) == (MOST, 500)
+    assert (len(found.unusable), found.unlisted) == (MAX_FAULTS, 500)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets import ANSWER_KEYS, RULES
+from evalui.datasets import ANSWER_KEYS, FAULT_RULES
 
 PAGE = Path(__file__).parents[3] / "docs" / "add-a-format.md"
 
@@ -28,6 +28,6 @@ def test_the_example_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", [*RULES, *ANSWER_KEYS])
+@pytest.mark.parametrize("name", [*FAULT_RULES, *ANSWER_KEYS])
 def test_every_rule_and_answer_key_is_explained(name: str) -> None:
     assert f"| `{name}` |" in PAGE.read_text(encoding="utf-8")

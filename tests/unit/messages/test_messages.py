@@ -12,14 +12,14 @@ from typing import Any, get_args
 import pytest
 
 import evalui
-from evalui.datasets.base import ANSWER_KEYS, NOTES, RULES
+from evalui.datasets.base import ANSWER_KEYS, FAULT_RULES, UPLOAD_NOTES
 from evalui.datasets.questions.ceval_subjects import CATEGORIES
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import LANGUAGES, Sentence, language_of, localized, messages, sentence
 from evalui.modes import MODES
 from evalui.report.export.files import FORMATS
 from evalui.runs.database.records import OutcomeFilter
-from evalui.types import Ability, CellState, Kind, Language, Pattern, RunState
+from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, RunState
 
 PRODUCT = Path(evalui.__file__).parent
 TREES = [ast.parse(path.read_text(encoding="utf-8")) for path in PRODUCT.rglob("*.py")]
@@ -121,8 +121,8 @@ def test_foreign_braces_are_left_alone():
 @pytest.mark.parametrize(
     "key",
     [
-        *(f"fault.{rule}.{part}" for rule in RULES for part in ("what", "expected")),
-        *(f"note.{rule}" for rule in NOTES),
+        *(f"fault.{rule}.{part}" for rule in FAULT_RULES for part in ("what", "expected")),
+        *(f"note.{rule}" for rule in UPLOAD_NOTES),
         *(f"key.{name}" for name in ANSWER_KEYS),
         *(f"mode.{mode}{part}" for mode in MODES for part in ("", "_about", "_short")),
         *(f"reading.{name}" for mode in MODES for name in MODES[mode].readings),
@@ -132,7 +132,7 @@ def test_foreign_braces_are_left_alone():
         *(f"runstate.{name}" for name in get_args(RunState)),
         *(f"results.{name}" for name in get_args(RunState)),
         *(f"outcome.{name or 'all'}" for name in get_args(OutcomeFilter)),
-        *(f"kind.{name}" for name in get_args(Kind)),
+        *(f"kind.{name}" for name in get_args(DatasetKind)),
         *(f"language.{name}" for name in get_args(Language)),
         *(f"report.{name}{part}" for name in FORMATS for part in ("", "_about")),
         *(f"group.{name}" for name in (*CATEGORIES, "hard", "all")),

@@ -4,11 +4,11 @@ import pytest
 
 from evalui.errors import ModelError
 from evalui.models.tokenization import (
-    before_label,
     encode_contexts,
     encode_pairs,
     label_ids,
     spellings,
+    strip_before_label,
 )
 from evalui.types import Message
 
@@ -23,8 +23,8 @@ class Words:
     size = len(WORDS)
 
     def __init__(self, lead: tuple[int, ...] = (), start: int | None = 0) -> None:
-        self.lead = lead
-        self.start = start
+        self.bos_ids = lead
+        self.empty_context_id = start
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         return [self._ids(text) for text in texts]
@@ -139,7 +139,7 @@ def test_a_continuation_without_tokens_is_an_error():
     ("prompt", "ready"), [("Answer: ", "Answer:"), ("答案: \n", "答案: \n"), ("Q", "Q")]
 )
 def test_spaces_but_no_line_breaks_are_dropped_before_a_label(prompt: str, ready: str):
-    assert before_label(prompt) == ready
+    assert strip_before_label(prompt) == ready
 
 
 def test_spellings_of_a_letter_are_found_with_and_without_a_space_but_not_in_lower_case():

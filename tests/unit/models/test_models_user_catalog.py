@@ -7,19 +7,19 @@ import pytest
 
 from evalui.errors import ModelError, StoreError
 from evalui.models.user_catalog import (
-    Misfilled,
-    Wanted,
-    add,
-    additions_beside,
+    InvalidModelForm,
+    NewModelForm,
+    add_model,
+    additions_path,
     read_added,
     read_models,
-    remove,
+    remove_model,
 )
 
 ASSETS = Path(__file__).parents[3] / "assets"
 MINE = '# mine\n[mine]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
-FOLDER = Wanted("late", str(ASSETS / "models" / "demo-late"))
-ENDPOINT = Wanted("far", "gpt", place="endpoint", address="http://127.0.0.1:8000/v1")
+FOLDER = NewModelForm("late", str(ASSETS / "models" / "demo-late"))
+ENDPOINT = NewModelForm("far", "gpt", place="endpoint", address="http://127.0.0.1:8000/v1")
 
 
 @pytest.fixture
@@ -31,11 +31,11 @@ def catalog(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def additions(tmp_path: Path) -> Path:
-    return additions_beside(tmp_path / "data" / "evalui.sqlite")
+    return additions_path(tmp_path / "data" / "evalui.sqlite")
 
 
 def test_an_added_model_comes_after_the_administrators(catalog: Path, additions: Path):
-    add(additions, FOLDER, catalog=catalog)
+    add_model(additions, FOLDER, catalog=catalog)
     models = read_models(catalog, additions)
     assert list(models) == ["mine", "late"]
     assert models["late"].path == FOLDER.path
@@ -43,8 +43,8 @@ def test_an_added_model_comes_after_the_administrators(catalog: Path, additions:
 
 
 def test_the_administrators_file_is_left_alone(catalog: Path, additions: Path):
-    add(additions, FOLDER, catalog=catalog)
-    remove(additions, "late")
+    add_model(additions, FOLDER, catalog=catalog)
+    remove_model(additions, "late")
     assert catalog.read_text(encoding="utf-8") == MINE
     assert additions != catalog
 
@@ -55,15 +55,15 @@ def test_without_additions_the_catalog_is_as_it_is(catalog: Path, additions: Pat
 
 
 def test_a_second_model_keeps_the_first(catalog: Path, additions: Path):
-    add(additions, FOLDER, catalog=catalog)
-    add(additions, replace(FOLDER, name="again", dtype="bfloat16"), catalog=catalog)
+    add_model(additions, FOLDER, catalog=catalog)
+    add_model(additions, replace(FOLDER, name="again", dtype="bfloat16"), catalog=catalog)
     assert [entry.dtype for entry in read_added(additions).values()] == ["auto", "bfloat16"]
-    remove(additions, "late")
+    remove_model(additions, "late")
     assert list(read_added(additions)) == ["again"]
 
 
 def test_an_endpoint_keeps_the_name_of_its_key_and_never_a_key(catalog: Path, additions: Path):
-    add(additions, replace(ENDPOINT, key_variable="MY_API_KEY", chat=True), catalog=catalog)
+    add_model(additions, replace(ENDPOINT, key_variable="MY_API_KEY", chat=True), catalog=catalog)
     entry = read_added(additions)["far"]
     assert (entry.backend, entry.path, entry.chat) == ("openai", "gpt", True)
     assert entry.options == {"base_url": "http://127.0.0.1:8000/v1", "api_key_env": "MY_API_KEY"}
@@ -71,53 +71,53 @@ def test_an_endpoint_keeps_the_name_of_its_key_and_never_a_key(catalog: Path, ad
 
 def test_prices_and_length_of_an_endpoint_are_kept(catalog: Path, additions: Path):
     priced = replace(ENDPOINT, input_price="0.0000001", output_price="1", max_length="8192")
-    add(additions, priced, catalog=catalog)
+    add_model(additions, priced, catalog=catalog)
     entry = read_added(additions)["far"]
     assert (entry.input_price, entry.output_price, entry.max_length) == (1e-07, 1.0, 8192)
 
 
 def test_what_was_left_out_is_not_written(catalog: Path, additions: Path):
-    add(additions, replace(ENDPOINT, input_price="0"), catalog=catalog)
+    add_model(additions, replace(ENDPOINT, input_price="0"), catalog=catalog)
     told = tomllib.loads(additions.read_text(encoding="utf-8"))["far"]
     assert list(told) == ["backend", "path", "chat", "options"]
 
 
 def test_every_wrong_field_is_told_at_once(catalog: Path, additions: Path):
     wrong = replace(ENDPOINT, name="a b", address="far", output_price="free")
-    with pytest.raises(Misfilled) as caught:
-        add(additions, wrong, catalog=catalog)
+    with pytest.raises(InvalidModelForm) as caught:
+        add_model(additions, wrong, catalog=catalog)
     assert list(caught.value.faults) == ["name", "address", "output_price"]
     assert caught.value.sentence == caught.value.faults["name"]
 
 
 def test_a_hub_id_is_kept_as_it_is(catalog: Path, additions: Path):
-    add(additions, Wanted("qwen", "Qwen/Qwen2.5-0.5B", place="hub"), catalog=catalog)
+    add_model(additions, NewModelForm("qwen", "Qwen/Qwen2.5-0.5B", place="hub"), catalog=catalog)
     assert read_added(additions)["qwen"].path == "Qwen/Qwen2.5-0.5B"
 
 
 def test_a_name_that_toml_would_trip_over_survives(catalog: Path, additions: Path):
     path = 'weights "of\\mine" 模型'
-    add(additions, replace(ENDPOINT, name="模型.2", path=path), catalog=catalog)
+    add_model(additions, replace(ENDPOINT, name="模型.2", path=path), catalog=catalog)
     assert read_added(additions)["模型.2"].path == path
 
 
 @pytest.mark.parametrize("name", ["mine", "late"])
 def test_a_name_that_is_taken_is_refused(catalog: Path, additions: Path, name: str):
-    add(additions, FOLDER, catalog=catalog)
+    add_model(additions, FOLDER, catalog=catalog)
     with pytest.raises(ModelError, match="already"):
-        add(additions, replace(FOLDER, name=name), catalog=catalog)
+        add_model(additions, replace(FOLDER, name=name), catalog=catalog)
 
 
 def test_a_name_that_the_administrator_takes_later_is_theirs(catalog: Path, additions: Path):
-    add(additions, FOLDER, catalog=catalog)
-    add(additions, replace(FOLDER, name="other"), catalog=catalog)
+    add_model(additions, FOLDER, catalog=catalog)
+    add_model(additions, replace(FOLDER, name="other"), catalog=catalog)
     catalog.write_text(MINE.replace("[mine]", "[late]"), encoding="utf-8")
     models = read_models(catalog, additions)
     assert {name: entry.backend for name, entry in models.items()} == {
         "late": "scripted",
         "other": "transformers",
     }
-    remove(additions, "late")
+    remove_model(additions, "late")
     assert list(read_models(catalog, additions)) == ["late", "other"]
 
 
@@ -139,9 +139,9 @@ def test_a_name_that_the_administrator_takes_later_is_theirs(catalog: Path, addi
         (replace(FOLDER, dtype="int3"), "dtype 'int3' is unknown"),
         (replace(FOLDER, adapter="lora"), "no whole path"),
         (replace(FOLDER, adapter="/no/such/lora"), "/no/such/lora"),
-        (Wanted("q", "qwen", place="hub"), "no hub id"),
-        (Wanted("q", "../../etc", place="hub"), "no hub id"),
-        (Wanted("q", "a/b/c", place="hub"), "no hub id"),
+        (NewModelForm("q", "qwen", place="hub"), "no hub id"),
+        (NewModelForm("q", "../../etc", place="hub"), "no hub id"),
+        (NewModelForm("q", "a/b/c", place="hub"), "no hub id"),
         (replace(ENDPOINT, path=""), "as its server calls it"),
         (replace(ENDPOINT, address="127.0.0.1:8000"), "no address"),
         (replace(ENDPOINT, address="file:///etc/passwd"), "no address"),
@@ -170,10 +170,10 @@ def test_a_name_that_the_administrator_takes_later_is_theirs(catalog: Path, addi
     ],
 )
 def test_what_cannot_work_is_refused_and_nothing_written(
-    catalog: Path, additions: Path, wanted: Wanted, told: str
+    catalog: Path, additions: Path, wanted: NewModelForm, told: str
 ):
     with pytest.raises(ModelError, match=told):
-        add(additions, wanted, catalog=catalog)
+        add_model(additions, wanted, catalog=catalog)
     assert not additions.exists()
 
 
@@ -182,7 +182,7 @@ def test_what_cannot_work_is_refused_and_nothing_written(
 )
 def test_a_refused_address_is_not_repeated(catalog: Path, additions: Path, address: str):
     with pytest.raises(ModelError) as caught:
-        add(additions, replace(ENDPOINT, address=address), catalog=catalog)
+        add_model(additions, replace(ENDPOINT, address=address), catalog=catalog)
     assert "secret" not in caught.value.sentence
 
 
@@ -194,7 +194,7 @@ def test_a_failed_write_leaves_nothing_behind(
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(StoreError, match="No space left"):
-        add(additions, ENDPOINT, catalog=catalog)
+        add_model(additions, ENDPOINT, catalog=catalog)
     assert list(additions.parent.iterdir()) == []
 
 
@@ -202,18 +202,18 @@ def test_a_folder_of_pickles_is_refused(catalog: Path, additions: Path, tmp_path
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "pytorch_model.bin").write_bytes(b"")
     with pytest.raises(ModelError, match="pickles"):
-        add(additions, replace(FOLDER, path=str(tmp_path)), catalog=catalog)
+        add_model(additions, replace(FOLDER, path=str(tmp_path)), catalog=catalog)
 
 
 def test_only_what_was_added_here_can_be_removed(additions: Path):
     with pytest.raises(ModelError, match="not added on this page"):
-        remove(additions, "mine")
+        remove_model(additions, "mine")
 
 
 def test_a_file_that_cannot_be_written_is_told(catalog: Path, tmp_path: Path):
     (tmp_path / "data").write_text("no folder")
     with pytest.raises(StoreError, match="cannot be written"):
-        add(tmp_path / "data" / "models-added.toml", FOLDER, catalog=catalog)
+        add_model(tmp_path / "data" / "models-added.toml", FOLDER, catalog=catalog)
 
 
 def test_fields_added_by_hand_are_kept(catalog: Path, additions: Path):
@@ -223,6 +223,6 @@ def test_fields_added_by_hand_are_kept(catalog: Path, additions: Path):
     lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items()]
     lines.append('options = { base_urls = ["http://a/v1", "http://b/v1"], "quoted key" = "é" }')
     additions.write_text("[hand]\n" + "\n".join(lines), encoding="utf-8")
-    add(additions, ENDPOINT, catalog=catalog)
+    add_model(additions, ENDPOINT, catalog=catalog)
     kept = tomllib.loads(additions.read_text(encoding="utf-8"))["hand"]
     assert kept == fields | {"options": options}

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from evalui.modes import MODES, Conversing, Setting
-from evalui.modes.open_answer import QuestionAnswer, form_of
-from evalui.scoring.text.metrics import BLEUS, FIGURES
-from evalui.types import Generate, Message, Prompt, Sample, Text, Variant
+from evalui.modes import MODES, ModeSettings, MultiTurn
+from evalui.modes.open_answer import OpenAnswer, plain_prompt_of
+from evalui.scoring.text.metrics import BLEUS, TEXT_METRICS
+from evalui.types import Generate, GeneratedText, Message, Prompt, Sample, Variant
 
-MODE = QuestionAnswer()
+MODE = OpenAnswer()
 NONE = Variant(())
 CITY = Sample("1", "What is the capital of Peru?", target=("Lima",), metadata={"subject": "s"})
 CHINESE = Sample("2", "“秘鲁”的首都是哪里？", target=("利马",))
@@ -20,11 +20,11 @@ HISTORY = (
     Message("user", "Hi."),
     Message("assistant", "Yes?"),
 )
-PLAIN, CHAT = Setting(shots={}, max_tokens=99), Setting(shots={}, chat=True)
+PLAIN, CHAT = ModeSettings(shots={}, max_tokens=99), ModeSettings(shots={}, chat=True)
 
 
-def asked(sample: Sample, setting: Setting, replies: Sequence[str] = ()) -> Generate:
-    texts = [Text(reply) for reply in replies]
+def asked(sample: Sample, setting: ModeSettings, replies: Sequence[str] = ()) -> Generate:
+    texts = [GeneratedText(reply) for reply in replies]
     plan = MODE.follow_up(sample, NONE, texts, setting) if texts else None
     (request,) = MODE.plan(sample, NONE, setting) if plan is None else plan
     assert isinstance(request, Generate)
@@ -62,7 +62,7 @@ def test_a_plain_prompt_is_a_form_that_ends_where_a_question_begins(
 ):
     request = asked(sample, PLAIN)
     assert request == Generate(prompt, max_tokens=99, stop=(stop,))
-    assert form_of(sample).name == form
+    assert plain_prompt_of(sample).name == form
 
 
 SHOT = Sample("dev", "Capital of Cuba?", target=("Havana", "La Habana"))
@@ -90,12 +90,12 @@ SHOT = Sample("dev", "Capital of Cuba?", target=("Havana", "La Habana"))
 )
 def test_worked_examples_stand_after_the_system_and_before_the_history(chat: bool, prompt: Prompt):
     mute = Sample("dev2", "No reference?")
-    setting = Setting(shots={"s": (SHOT, mute), "": (mute,)}, chat=chat)
+    setting = ModeSettings(shots={"s": (SHOT, mute), "": (mute,)}, chat=chat)
     assert asked(replace(CITY, history=HISTORY), setting).prompt == prompt
 
 
 def test_each_question_of_a_conversation_follows_the_models_own_answer():
-    assert isinstance(MODES["question_answer"], Conversing)
+    assert isinstance(MODES["question_answer"], MultiTurn)
     assert asked(TALK, CHAT, ["Lima"]).prompt == (
         Message("user", TALK.question),
         Message("assistant", "Lima"),
@@ -105,47 +105,52 @@ def test_each_question_of_a_conversation_follows_the_models_own_answer():
         "Question: What is the capital of Peru?\nAnswer: Lima\n\n"
         "Question: And of Cuba?\nAnswer: Havana\n\nQuestion: And of Iran?\nAnswer:"
     )
-    assert MODE.follow_up(TALK, NONE, [Text("a"), Text("b"), Text("c")], CHAT) == ()
-    assert MODE.follow_up(CITY, NONE, [Text("a")], CHAT) == ()
+    assert (
+        MODE.follow_up(
+            TALK, NONE, [GeneratedText("a"), GeneratedText("b"), GeneratedText("c")], CHAT
+        )
+        == ()
+    )
+    assert MODE.follow_up(CITY, NONE, [GeneratedText("a")], CHAT) == ()
 
 
 def test_a_right_answer_has_full_credit_and_all_figures():
-    trial = MODE.grade(CITY, NONE, [Text(" Lima")], PLAIN)
+    trial = MODE.grade(CITY, NONE, [GeneratedText(" Lima")], PLAIN)
     assert trial.reply == " Lima"
     assert (trial.choice, trial.correct, trial.reading.rule) == (0, True, "answered")
     assert trial.reading.credit == pytest.approx(1.0)
-    assert set(trial.scores) == {*FIGURES, "exact_match", "token_f1"}
+    assert set(trial.scores) == {*TEXT_METRICS, "exact_match", "token_f1"}
     assert trial.scores["exact_match"] == (1.0,)
     assert trial.turns == ()
 
 
 def test_a_conversations_reply_is_compared_as_it_is():
     # jieba counts a blank as a word; SWIFT and EvalScope compare the raw reply.
-    raw = MODE.grade(CHINESE, NONE, [Text(" 利马")], CHAT)
-    form = MODE.grade(CHINESE, NONE, [Text(" 利马")], PLAIN)
+    raw = MODE.grade(CHINESE, NONE, [GeneratedText(" 利马")], CHAT)
+    form = MODE.grade(CHINESE, NONE, [GeneratedText(" 利马")], PLAIN)
     assert raw.scores["bleu-1"] == (0.5,)
     assert form.scores["bleu-1"] == (1.0,)
-    thought = MODE.grade(CITY, NONE, [Text("<think>Rome</think> Lima")], CHAT)
+    thought = MODE.grade(CITY, NONE, [GeneratedText("<think>Rome</think> Lima")], CHAT)
     assert thought.scores["rouge-1-p"] == (0.5,)
     assert thought.reply == "<think>Rome</think> Lima"
 
 
 def test_the_closest_of_several_references_counts():
     sample = replace(CITY, target=("The city of Lima", "Lima"))
-    assert MODE.grade(sample, NONE, [Text("Lima")], CHAT).scores["rouge-l-f"][0] > 0.99
+    assert MODE.grade(sample, NONE, [GeneratedText("Lima")], CHAT).scores["rouge-l-f"][0] > 0.99
 
 
 @pytest.mark.parametrize(
     ("text", "credit", "choice", "rule"),
     [
-        (Text("Because."), 1.0, 0, "answered"),
-        (Text("Because", finish_reason="length"), 1.0, 0, "cut"),
-        (Text(" \n"), 0.0, None, "empty"),
-        (Text("", finish_reason="length"), 0.0, None, "empty"),
+        (GeneratedText("Because."), 1.0, 0, "answered"),
+        (GeneratedText("Because", finish_reason="length"), 1.0, 0, "cut"),
+        (GeneratedText(" \n"), 0.0, None, "empty"),
+        (GeneratedText("", finish_reason="length"), 0.0, None, "empty"),
     ],
 )
 def test_without_a_reference_the_credit_says_whether_it_was_answered(
-    text: Text, credit: float, choice: int | None, rule: str
+    text: GeneratedText, credit: float, choice: int | None, rule: str
 ):
     trial = MODE.grade(Sample("1", "Why?"), NONE, [text], CHAT)
     assert (trial.reading.credit, trial.choice, trial.reading.rule) == (credit, choice, rule)
@@ -153,14 +158,18 @@ def test_without_a_reference_the_credit_says_whether_it_was_answered(
 
 
 def test_a_blank_reply_to_a_question_with_a_reference_scores_nothing():
-    trial = MODE.grade(CITY, NONE, [Text("")], CHAT)
+    trial = MODE.grade(CITY, NONE, [GeneratedText("")], CHAT)
     assert trial.unreadable
     assert trial.reading.credit == 0.0
     assert set(map(sum, trial.scores.values())) == {0.0}
 
 
 def test_a_conversation_keeps_all_turns_and_replies_with_the_last():
-    texts = [Text("Lima"), Text("Havana", truncated=True), Text("Tehran")]
+    texts = [
+        GeneratedText("Lima"),
+        GeneratedText("Havana", truncated=True),
+        GeneratedText("Tehran"),
+    ]
     trial = MODE.grade(TALK, NONE, texts, CHAT)
     assert trial.turns == ("Lima", "Havana", "Tehran")
     assert trial.reply == "Tehran"
@@ -170,9 +179,9 @@ def test_a_conversation_keeps_all_turns_and_replies_with_the_last():
 
 def test_a_conversation_with_a_reference_for_each_turn_is_compared_turn_by_turn():
     sample = replace(TALK, target=("Lima", "Havana", "Tehran"))
-    texts = [Text("Lima"), Text("Rome"), Text("Tehran")]
+    texts = [GeneratedText("Lima"), GeneratedText("Rome"), GeneratedText("Tehran")]
     trial = MODE.grade(sample, NONE, texts, CHAT)
     assert trial.scores["exact_match"] == pytest.approx((2 / 3,))
     assert trial.reading.credit == pytest.approx(2 / 3)
-    assert list(trial.scores)[:13] == [*FIGURES]
+    assert list(trial.scores)[:13] == [*TEXT_METRICS]
     assert set(BLEUS) < set(trial.scores)

@@ -39,7 +39,7 @@ def make_trial(
         readings={"tolerant": reading, "strict": reading},
         mass=mass,
         reply="A",
-        fixed=sample.fixed,
+        fixed_reason=sample.fixed_reason,
     )
 
 
@@ -71,7 +71,7 @@ def make_result() -> MakeResult:
                 tuple("uvwxyz"[:options]),
                 target,
                 (subjects or {}).get(name, {}),
-                names_options=name in naming,
+                refers_to_other_options=name in naming,
             )
             samples[name] = sample
             orders = variants(options, described.pattern)

@@ -32,5 +32,5 @@ def lease(store: Store) -> Lease:
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
     monkeypatch.setattr(actor, "open_model", lambda _: Echo())
-    monkeypatch.setattr(model, "_LOOK_S", 0.0)
+    monkeypatch.setattr(model, "_SCAN_INTERVAL_S", 0.0)
     return FakeRay()

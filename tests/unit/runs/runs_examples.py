@@ -17,7 +17,7 @@ def sample(number: int, *, options: int = 4, subject: str = "sums", naming: bool
         choices=tuple(str(2 * number + more) for more in range(options)),
         target=number % options,
         metadata={"subject": subject, "line": str(number + 2)},
-        names_options=naming,
+        refers_to_other_options=naming,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from evalui.runs.results_cache import Memory, size_of
+from evalui.runs.results_cache import ResultCache, size_of
 from evalui.types import Sample
 
 
@@ -27,15 +27,15 @@ class Worker:
 
 def test_what_is_known_is_not_worked_out_again():
     work = Worker()
-    remembered = Memory(10_000).of(work)
+    remembered = ResultCache(10_000).memoize(work)
     assert [len(remembered(size)) for size in (100, 100, 200, 100)] == [100, 100, 200, 100]
     assert work.calls == [100, 200]
 
 
 def test_what_was_not_used_for_the_longest_time_makes_room():
     work = Worker()
-    memory = Memory(1000)
-    remembered = memory.of(work)
+    memory = ResultCache(1000)
+    remembered = memory.memoize(work)
     for size in (300, 301, 300, 302, 300, 301):
         remembered(size)
         assert memory.size <= 1000
@@ -44,8 +44,8 @@ def test_what_was_not_used_for_the_longest_time_makes_room():
 
 def test_the_newest_stays_whatever_its_size():
     work = Worker()
-    memory = Memory(1000)
-    remembered = memory.of(work)
+    memory = ResultCache(1000)
+    remembered = memory.memoize(work)
     remembered(300)
     remembered(5000)
     remembered(5000)
@@ -57,8 +57,8 @@ def test_the_newest_stays_whatever_its_size():
 
 def test_functions_share_the_room_and_not_their_results():
     first, second = Worker(), Worker(lambda size: block(size + 1))
-    memory = Memory(1000)
-    one, other = memory.of(first), memory.of(second)
+    memory = ResultCache(1000)
+    one, other = memory.memoize(first), memory.memoize(second)
     assert (len(one(300)), len(other(300))) == (300, 301)
     other(302)
     one(300)
@@ -70,7 +70,7 @@ def test_an_error_is_not_remembered():
         raise ValueError(size)
 
     work = Worker(fails)
-    remembered = Memory(1000).of(work)
+    remembered = ResultCache(1000).memoize(work)
     for _ in range(2):
         with pytest.raises(ValueError, match="5"):
             remembered(5)
@@ -86,7 +86,7 @@ def test_nobody_waits_for_what_another_works_out():
             assert go_on.wait(30)
         return block(size)
 
-    remembered = Memory(1000).of(Worker(slow))
+    remembered = ResultCache(1000).memoize(Worker(slow))
     thread = threading.Thread(target=remembered, args=(1,))
     thread.start()
     assert begun.wait(30)

@@ -6,10 +6,10 @@ import pytest
 from runs_examples import CATALOG, spec
 
 from evalui.errors import DataError, FaultyRows, SpecError, UnknownRun
-from evalui.runs.contest import Collected
+from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database.store import Store
 from evalui.runs.spec import RunSpec, read_spec, write_spec
-from evalui.runs.submit import collect, expand, read_datasets, submit
+from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
 from evalui.runs.worker.main import Worker
 
 HEADER = "id,question,A,B,C,D,answer\n"
@@ -82,7 +82,7 @@ def test_a_run_outlives_its_files(store: Store, folder: Path) -> None:
     asked = of("good.csv")
     run_id = submit(store, asked, read_datasets(asked, base=folder), CATALOG)
     (folder / "good.csv").unlink()
-    Worker(store, lambda: CATALOG).work_once()
+    Worker(store, lambda: CATALOG).run_once()
     assert store.run(run_id).state == "done"
     assert store.run(run_id).done == 2
 
@@ -101,7 +101,7 @@ def test_a_limit_per_subject_asks_each_subject(store: Store, tmp_path: Path) -> 
     values = {"datasets": [{"path": ["law_val.csv", "logic_val.csv"], "name": "both"}]}
     asked = spec(version=2, limit=2, **values)
     run_id = submit(store, asked, read_datasets(asked, base=tmp_path), CATALOG)
-    Worker(store, lambda: CATALOG).work_once(run_id)
+    Worker(store, lambda: CATALOG).run_once(run_id)
     (result,) = store.results(run_id)
     assert list(result.samples) == ["law/0", "law/1", "logic/0", "logic/1"]
     assert len(result.trials) == 4
@@ -126,7 +126,7 @@ MIXED = (("qa", "general_qa"), ("law", "ceval"), ("logic", "ceval"))
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_mixed_configuration_is_a_dataset_for_each_entry(tmp_path: Path, version: int) -> None:
     _configure(tmp_path, *MIXED)
-    asked = expand(spec(version=version, datasets=["custom_config.json"]), base=tmp_path)
+    asked = expand_entries(spec(version=version, datasets=["custom_config.json"]), base=tmp_path)
     assert [source.entry for source in asked.datasets] == ["qa", "law", "logic"]
     loaded = read_datasets(asked, base=tmp_path)
     assert [(one.dataset.name, one.dataset.kind) for one in loaded.values()] == [
@@ -141,7 +141,7 @@ def test_entries_of_one_kind_are_one_dataset_in_version_1(
     tmp_path: Path, version: int, names: list[str]
 ) -> None:
     _configure(tmp_path, *MIXED[1:])
-    asked = expand(spec(version=version, datasets=["custom_config.json"]), base=tmp_path)
+    asked = expand_entries(spec(version=version, datasets=["custom_config.json"]), base=tmp_path)
     # Both folders have a default_val.csv, which one dataset cannot hold.
     if version == 1:
         (tmp_path / "logic" / "default_val.csv").rename(tmp_path / "logic" / "default_dev.csv")
@@ -155,7 +155,7 @@ def test_what_a_specification_chooses_of_a_configuration_stays_chosen(
 ) -> None:
     _configure(tmp_path, *MIXED[:2])
     asked = spec(version=2, datasets=[{"path": "custom_config.json"} | chosen])
-    assert expand(asked, base=tmp_path) == asked
+    assert expand_entries(asked, base=tmp_path) == asked
     (loaded,) = read_datasets(asked, base=tmp_path).values()
     assert loaded.dataset.name == "law"
 
@@ -166,7 +166,7 @@ def test_a_pinned_digest_means_the_dataset_it_was_written_for(tmp_path: Path) ->
     (loaded,) = read_datasets(spec(datasets=[source]), base=tmp_path).values()
     pinned = {"path": "custom_config.json", "sha256": loaded.dataset.sha256}
     asked = spec(version=2, datasets=[pinned])
-    assert expand(asked, base=tmp_path) == asked
+    assert expand_entries(asked, base=tmp_path) == asked
     (again,) = read_datasets(asked, base=tmp_path).values()
     assert again.dataset == loaded.dataset
 
@@ -174,7 +174,7 @@ def test_a_pinned_digest_means_the_dataset_it_was_written_for(tmp_path: Path) ->
 def test_a_name_stands_before_those_of_the_entries(tmp_path: Path) -> None:
     _configure(tmp_path, *MIXED[:2])
     source = {"path": "custom_config.json", "name": "mid"}
-    asked = expand(spec(version=2, datasets=[source]), base=tmp_path)
+    asked = expand_entries(spec(version=2, datasets=[source]), base=tmp_path)
     assert [source.key for source in asked.datasets] == ["mid/qa", "mid/law"]
 
 
@@ -184,10 +184,10 @@ def test_answers_of_a_configuration_belong_to_its_open_entry(store: Store, tmp_p
     for dataset in ("", "custom_config.json", "qa"):
         answers = {"model": "x", "path": "answers_x.jsonl", "dataset": dataset}
         values = {"datasets": ["custom_config.json"], "answers": [answers]}
-        asked = expand(RunSpec.model_validate(values), base=tmp_path)
+        asked = expand_entries(RunSpec.model_validate(values), base=tmp_path)
         loaded = read_datasets(asked, base=tmp_path)
         datasets = {key: upload.dataset for key, upload in loaded.items()}
-        (found,) = collect(store, asked, datasets, base=tmp_path)
+        (found,) = collect_answers(store, asked, datasets, base=tmp_path)
         assert found.source == "qa"
 
 
@@ -225,10 +225,10 @@ def open_run(**answers: object) -> RunSpec:
     )
 
 
-def collect_in(folder: Path, store: Store, asked: RunSpec) -> tuple[Collected, ...]:
+def collect_in(folder: Path, store: Store, asked: RunSpec) -> tuple[CollectedAnswers, ...]:
     loaded = read_datasets(asked, base=folder)
     datasets = {key: upload.dataset for key, upload in loaded.items()}
-    return collect(store, asked, datasets, base=folder)
+    return collect_answers(store, asked, datasets, base=folder)
 
 
 def test_answers_in_a_file_are_collected_by_question(answered: Path, store: Store) -> None:
@@ -246,7 +246,7 @@ def test_answers_of_an_earlier_run_take_part_again(answered: Path, store: Store)
         CATALOG,
         collected=collect_in(answered, store, first),
     )
-    Worker(store, lambda: CATALOG).work_once(run_id)
+    Worker(store, lambda: CATALOG).run_once(run_id)
     (again,) = collect_in(answered, store, open_run(run=run_id))
     assert sorted(again.answers.values()) == [("1",), ("2",)]
 
@@ -317,7 +317,7 @@ def test_an_answer_after_another_conversation_is_no_answer(answered: Path, store
     brought = collect_in(answered, store, first)
     loaded = read_datasets(first, base=answered)
     run_id = submit(store, first, loaded, CATALOG, collected=brought)
-    Worker(store, lambda: CATALOG).work_once(run_id)
+    Worker(store, lambda: CATALOG).run_once(run_id)
     (answered / "open.jsonl").write_text(OPEN.replace("}", ', "history": [["a", "b"]]}'))
     with pytest.raises(SpecError, match="none belongs to a question"):
         collect_in(answered, store, open_run(run=run_id))

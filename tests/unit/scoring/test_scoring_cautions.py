@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from evalui.scoring.cautions import Evidence, Light, cautions, light
+from evalui.scoring.cautions import BiasLevel, CautionEvidence, bias_level, cautions
 from evalui.types import Interval
 
 
@@ -31,9 +31,9 @@ def test_the_light_of_the_position_bias(
     furthest: float | None,
     rstd: float | None,
     floor95: float | None,
-    colour: Light,
+    colour: BiasLevel,
 ):
-    assert light(n=n, p=p, furthest=furthest, rstd=rstd, floor95=floor95) == colour
+    assert bias_level(n=n, p=p, max_share_deviation=furthest, rstd=rstd, floor95=floor95) == colour
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_the_light_of_the_position_bias(
     ],
 )
 def test_no_light_where_the_labels_hold_under_a_tenth_of_the_probability(
-    mass: float | None, n: int, p: float | None, colour: Light
+    mass: float | None, n: int, p: float | None, colour: BiasLevel
 ):
-    assert light(n=n, p=p, furthest=0.5, rstd=50, floor95=5, mass=mass) == colour
+    assert bias_level(n=n, p=p, max_share_deviation=0.5, rstd=50, floor95=5, mass=mass) == colour
 
 
 def part(value: float, n: int = 200, half: float = 0.05) -> Interval:
@@ -116,44 +116,44 @@ FIRES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 def test_a_caution_fires_beyond_its_threshold_and_not_before(
     rule: str, above: dict[str, Any], below: dict[str, Any]
 ):
-    assert rule in [caution.rule for caution in cautions(Evidence(**{"n": 500} | above))]
-    assert rule not in [caution.rule for caution in cautions(Evidence(**{"n": 500} | below))]
+    assert rule in [caution.rule for caution in cautions(CautionEvidence(**{"n": 500} | above))]
+    assert rule not in [caution.rule for caution in cautions(CautionEvidence(**{"n": 500} | below))]
 
 
 def test_what_was_not_measured_fires_nothing():
-    assert cautions(Evidence(n=500)) == ()
+    assert cautions(CautionEvidence(n=500)) == ()
 
 
 def test_nothing_right_without_the_question_is_no_leak():
-    assert cautions(Evidence(n=500, chance=0.25, choices_only=(0, 100))) == ()
+    assert cautions(CautionEvidence(n=500, chance=0.25, choices_only=(0, 100))) == ()
 
 
 def test_unreadable_replies_come_with_the_bounds_of_the_accuracy():
-    (found,) = cautions(Evidence(n=500, unreadable=part(0.05), accuracy=part(0.6)))
+    (found,) = cautions(CautionEvidence(n=500, unreadable=part(0.05), accuracy=part(0.6)))
     assert found.values == pytest.approx((0.05, 0.6, 0.65))
 
 
 def test_every_rule_fires_once_and_in_one_order():
-    everything = Evidence(
+    everything = CautionEvidence(
         n=20,
         chance=0.25,
         origin=part(0.25),
         unreadable=part(0.2),
-        gap=0.2,
+        format_gap=0.2,
         index_hits=0.2,
         mass=0.3,
         tied=0.2,
         incomplete=1,
-        naming=1,
+        refers_to_other_options=1,
         duplicates=1,
-        gold=(100, 0, 0, 0),
+        gold_counts=(100, 0, 0, 0),
         choices_only=(100, 100),
         flips=part(0.5),
         judge_unreadable=0.1,
         single_order=True,
         rstd_plain=1,
         rstd_debiased=2,
-        differs="n",
+        incompatibilities="n",
     )
     rules = [caution.rule for caution in cautions(everything)]
     assert "choices-only" not in rules, "always A is right as often"

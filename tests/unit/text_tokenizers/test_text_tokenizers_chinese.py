@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalui.text_tokenizers import words
-from evalui.text_tokenizers.chinese import ChineseWords
+from evalui.text_tokenizers.chinese import ChineseTokenizer
 
 COUNTS = {"北": 5, "北京": 40, "京": 5, "北京大": 0, "北京大学": 30, "大": 20, "大学": 20, "学": 9}
 SEEN = sum(COUNTS.values())
@@ -25,7 +25,7 @@ def _jieba() -> Any:
 
 
 def _cut(text: str) -> list[str]:
-    return ChineseWords(COUNTS, SEEN, guess=lambda run: [f"<{run}>"]).cut(text)
+    return ChineseTokenizer(COUNTS, SEEN, guess=lambda run: [f"<{run}>"]).tokenize(text)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_the_most_probable_words_are_found(text: str, expected: list[str]):
 def test_of_two_ways_that_are_equally_probable_the_longer_word_is_first():
     # Each way is one word of the pair and one single character, all seen equally often.
     counts = {"甲": 2, "甲乙": 2, "乙": 2, "乙丙": 2, "丙": 2}
-    assert ChineseWords(counts, 10, guess=list).cut("甲乙丙") == ["甲乙", "丙"]
+    assert ChineseTokenizer(counts, 10, guess=list).tokenize("甲乙丙") == ["甲乙", "丙"]
 
 
 @pytest.mark.parametrize(("length", "times"), [(10, 1), (200, 2)])
@@ -59,8 +59,8 @@ def test_only_short_texts_are_remembered(length: int, times: int):
         asked.append(run)
         return [run]
 
-    chinese, text = ChineseWords(COUNTS, SEEN, guess=guess), "生" * length
-    assert chinese.cut(text) == chinese.cut(text) == [text]
+    chinese, text = ChineseTokenizer(COUNTS, SEEN, guess=guess), "生" * length
+    assert chinese.tokenize(text) == chinese.tokenize(text) == [text]
     assert asked == [text] * times
 
 
@@ -78,7 +78,7 @@ def test_only_short_texts_are_remembered(length: int, times: int):
     ],
 )
 def test_the_words_are_jiebas(text: str):
-    assert words.chinese(text) == _jieba().lcut(text)
+    assert words.tokenize_zh(text) == _jieba().lcut(text)
 
 
 @given(
@@ -87,4 +87,4 @@ def test_the_words_are_jiebas(text: str):
     )
 )
 def test_the_words_are_jiebas_whatever_the_text(text: str):
-    assert words.chinese(text) == _jieba().lcut(text)
+    assert words.tokenize_zh(text) == _jieba().lcut(text)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
 
 from evalui.text_tokenizers import words
-from evalui.text_tokenizers.english import EnglishWords, ends_sentence
+from evalui.text_tokenizers.english import EnglishTokenizer, sentence_end_detector
 
 NLTK = NLTKWordTokenizer().tokenize
 PIECES = (
@@ -18,8 +18,8 @@ PIECES = (
 
 
 @cache
-def _by_sentence() -> EnglishWords:
-    return EnglishWords(lambda text: [text] if text.strip() else [], NLTK)
+def _by_sentence() -> EnglishTokenizer:
+    return EnglishTokenizer(lambda text: [text] if text.strip() else [], NLTK)
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def _by_sentence() -> EnglishWords:
     ],
 )
 def test_the_words_of_a_sentence_are_nltks(sentence: str):
-    assert _by_sentence().cut(sentence) == NLTK(sentence)
+    assert _by_sentence().tokenize(sentence) == NLTK(sentence)
 
 
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=20).map("".join))
 def test_the_words_of_a_sentence_are_nltks_whatever_it_is(sentence: str):
     sentence = sentence.strip()
-    assert _by_sentence().cut(sentence) == (NLTK(sentence) if sentence else [])
+    assert _by_sentence().tokenize(sentence) == (NLTK(sentence) if sentence else [])
 
 
 def test_a_word_is_cut_once():
@@ -62,9 +62,9 @@ def test_a_word_is_cut_once():
         asked.append(text)
         return NLTK(text)
 
-    english = EnglishWords(lambda text: [text], cut)
+    english = EnglishTokenizer(lambda text: [text], cut)
     for _ in range(3):
-        assert english.cut("it's what it's.") == ["it", "'s", "what", "it", "'s", "."]
+        assert english.tokenize("it's what it's.") == ["it", "'s", "what", "it", "'s", "."]
     assert asked == ["x it's x", "x it's."]
 
 
@@ -75,10 +75,10 @@ def test_a_long_word_is_cut_as_nltk_does_and_not_remembered():
         asked.append(text)
         return NLTK(text)
 
-    english = EnglishWords(lambda text: [text], cut)
+    english = EnglishTokenizer(lambda text: [text], cut)
     long = "it's-" * 20
     for _ in range(2):
-        assert english.cut(f"{long} {long}.") == NLTK(f"{long} {long}.")
+        assert english.tokenize(f"{long} {long}.") == NLTK(f"{long} {long}.")
     assert asked == [f"x {long} x", f"x {long}."] * 2
 
 
@@ -104,7 +104,7 @@ def test_most_ends_of_sentences_are_told_without_asking(text: str, ends: bool, a
         questions.append(text)
         return False
 
-    assert ends_sentence({"sept"}, {"dr"}, ask=ask)(text) is ends
+    assert sentence_end_detector({"sept"}, {"dr"}, fallback=ask)(text) is ends
     assert questions == [text] * asked
 
 
@@ -133,4 +133,4 @@ def _plain_nltk():
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_the_words_of_a_text_are_nltks_whatever_it_is(text: str):
     expected = [word for sentence in _plain_nltk()(text) for word in NLTK(sentence)]
-    assert words.english(text) == expected
+    assert words.tokenize_en(text) == expected

@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 
 from evalui.messages import messages
-from evalui.modes.prompts.rubrics import FORMS, RUBRICS
-from evalui.types import Conflict, Kind, Orders
+from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
+from evalui.types import ConflictRule, DatasetKind, PresentationOrders
 from evalui.ui.tabs.evaluate.run_form import PAIRS
 from evalui.ui.tabs.results.overview.open import STRIPS
 from evalui.ui.tabs.results.samples.open import SORTS, STATES
@@ -15,12 +15,16 @@ from evalui.ui.tabs.results.samples.open import SORTS, STATES
 @pytest.mark.parametrize(
     "key",
     [
-        *(f"kind.{name}" for name in get_args(Kind)),
-        *(f"form.{name}" for name in FORMS),
+        *(f"kind.{name}" for name in get_args(DatasetKind)),
+        *(f"form.{name}" for name in VERDICT_FORMATS),
         *(f"rubric.{name}" for name in RUBRICS),
-        *(f"judge.orders_{name}{part}" for name in get_args(Orders) for part in ("", "_short")),
+        *(
+            f"judge.orders_{name}{part}"
+            for name in get_args(PresentationOrders)
+            for part in ("", "_short")
+        ),
         *(f"judge.pairs_{name}{part}" for name in PAIRS for part in ("", "_short")),
-        *(f"judge.conflict_{name}" for name in get_args(Conflict)),
+        *(f"judge.conflict_{name}" for name in get_args(ConflictRule)),
         *(f"judge.{name}" for name in ("instruction", "closing")),
         *(f"answer.{name}" for name in STATES),
         *(f"sort.{name}" for name in SORTS),

@@ -28,7 +28,7 @@ _METADATA = tuple(
 )
 # Networks whose addresses carry one of IPv4 in their last 32 bits: compatible, translated (RFC
 # 6052, 2.1 and RFC 8215). `ipaddress` knows of the mapped ones and of 6to4 itself.
-_CARRIERS = tuple(
+_EMBEDDING_NETWORKS = tuple(
     ipaddress.IPv6Network(each) for each in ("::/96", "64:ff9b::/96", "64:ff9b:1::/48")
 )
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
@@ -53,11 +53,11 @@ def authority(url: str) -> str:
 def check_url(url: str) -> None:
     """Raise `ModelError` if the host of a URL is written as an address that is refused."""
     host = host_of(url)
-    if address := literal(host):
+    if address := literal_ip(host):
         check_address(host, address)
 
 
-def literal(host: str) -> str:
+def literal_ip(host: str) -> str:
     """The IP address that a host of a URL is by itself, "" if it is a name.
 
     IPv4 may stand as one decimal, octal or hexadecimal number, or as several, as connections
@@ -75,7 +75,7 @@ def literal(host: str) -> str:
 
 def check_address(host: str, address: str) -> None:
     """Raise `ModelError` if no model is asked at an IP address; `host` is what it was found for."""
-    kind = _refused(ipaddress.ip_address(address))
+    kind = _refusal_reason(ipaddress.ip_address(address))
     if kind is not None:
         raise ModelError(
             "endpoint-refused-address",
@@ -85,10 +85,10 @@ def check_address(host: str, address: str) -> None:
         )
 
 
-def _refused(address: _Address) -> Sentence | None:
+def _refusal_reason(address: _Address) -> Sentence | None:
     """What an address is that no model is asked at; None for any other."""
-    carried = _carried(address)
-    if carried is not None and (kind := _refused(carried)):
+    carried = _embedded_ipv4(address)
+    if carried is not None and (kind := _refusal_reason(carried)):
         return kind
     if any(address in network for network in _METADATA if network.version == address.version):
         return sentence("error.address-metadata")
@@ -101,12 +101,12 @@ def _refused(address: _Address) -> Sentence | None:
     return None
 
 
-def _carried(address: _Address) -> ipaddress.IPv4Address | None:
+def _embedded_ipv4(address: _Address) -> ipaddress.IPv4Address | None:
     """The IPv4 address inside one of IPv6."""
     if isinstance(address, ipaddress.IPv4Address) or int(address) <= 1:  # ::1 is the loopback
         return None
     if found := address.ipv4_mapped or address.sixtofour:
         return found
-    if any(address in network for network in _CARRIERS):
+    if any(address in network for network in _EMBEDDING_NETWORKS):
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return None

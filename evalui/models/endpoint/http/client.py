@@ -18,13 +18,13 @@ from evalui.messages import sentence
 from evalui.models.endpoint.http.addresses import authority, host_of
 from evalui.models.endpoint.http.response_limits import (
     ACCEPTED,
-    REPLIES,
-    Garbled,
-    Room,
-    TooLong,
-    allowance,
+    REPLY_MEMORY,
+    InvalidContentEncoding,
+    ReplyReservation,
+    ReplyTooLong,
     read_all,
     read_beginning,
+    reply_byte_limit,
 )
 from evalui.types import Usage
 
@@ -36,22 +36,27 @@ Post = Callable[[str, Json], Json]
 Blame = Literal["server", "answer", "either"]
 
 CONNECT_S = 2.0  # a server that does not take a connection in this time is down
-_LONGEST_WAIT_S = 86400.0  # a server that asks for more is asked again after a day
-LONGEST = 300  # characters of a server's own words that are worth showing
-_ABSURD = 2**53  # more than anybody reads, or the database adds up
-_HALVES = re.compile("[\ud800-\udfff]")
-TIMED_OUT = 408
-TOO_MANY = 429
-_LOCKED = (401, 403)
-_LISTED = 8 * 2**20  # bytes of what `get` reads: hosted APIs describe hundreds of models
-_OF_AN_ERROR = 2**16  # bytes that are read of one; a server's own words come first
-_IN_PATHS = "/%:@!$&'()*+,;=~"
+_MAX_RETRY_AFTER_S = 86400.0  # a server that asks for more is asked again after a day
+MAX_MESSAGE_LENGTH = 300  # characters of a server's own words that are worth showing
+_MAX_TOKEN_COUNT = 2**53  # more than anybody reads, or the database adds up
+_SURROGATES = re.compile("[\ud800-\udfff]")
+REQUEST_TIMEOUT = 408
+TOO_MANY_REQUESTS = 429
+_AUTH_STATUSES = (401, 403)
+_MAX_GET_BYTES = 8 * 2**20  # bytes of what `get` reads: hosted APIs describe hundreds of models
+_MAX_ERROR_BYTES = 2**16  # bytes that are read of one; a server's own words come first
+_PATH_SAFE_CHARACTERS = "/%:@!$&'()*+,;=~"
 # These may pass: too early, conflict, too many, overloaded, and every fault of the server.
-_PASSING = (TIMED_OUT, 409, 425, TOO_MANY)
-_ELSEWHERE = (TOO_MANY, 502, 503, 504)  # of these, the ones that no request is to blame for
+_RETRYABLE_STATUSES = (REQUEST_TIMEOUT, 409, 425, TOO_MANY_REQUESTS)
+_SERVER_BLAME_STATUSES = (
+    TOO_MANY_REQUESTS,
+    502,
+    503,
+    504,
+)  # of these, the ones that no request is to blame for
 
 
-class Faltered(Exception):
+class RetryableError(Exception):
     """The server gave no usable answer this time; the same request may succeed later.
 
     `blame` is "server" if it said so itself or was not there at all, "answer" if it is well but
@@ -69,7 +74,7 @@ class Faltered(Exception):
         self.retry_after_s = retry_after_s
 
 
-class Declined(Exception):
+class RejectedError(Exception):
     """The server turned the request down for good; `status` is 0 if it was not by HTTP."""
 
     def __init__(self, reason: str, *, status: int = 0) -> None:
@@ -79,7 +84,7 @@ class Declined(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Reply:
+class _HttpReply:
     """What a server sent: a status, headers by their names in lower case, and the body."""
 
     status: int
@@ -87,7 +92,7 @@ class _Reply:
     content: bytes
 
 
-class Server:
+class HttpServer:
     """One base URL. Paths beginning with a slash are at the server's root, others below the URL.
 
     A request fails after `timeout_s` seconds without a byte, and after `total_s` in any case.
@@ -100,14 +105,14 @@ class Server:
         self._total_s = total_s
         self._pool: httpcore.ConnectionPool | None = None
         self._lock = threading.Lock()  # the pool is made once, and the tokens are added up
-        self._read = 0
-        self._written = 0
+        self._prompt_tokens = 0
+        self._completion_tokens = 0
 
     @property
-    def spent(self) -> Usage:
+    def usage(self) -> Usage:
         """The tokens it told us of so far, those of unused answers too."""
         with self._lock:
-            return Usage(self._read, self._written)
+            return Usage(self._prompt_tokens, self._completion_tokens)
 
     def post(self, path: str, body: Json) -> Json:
         """The server's answer to a JSON object.
@@ -120,26 +125,26 @@ class Server:
         try:
             sent = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         except UnicodeEncodeError:  # half of a character, as JSON may hold it
-            raise Declined(sentence("error.endpoint-unsendable")) from None
-        answer = self._ask("POST", path, sent, allowance(body))
-        self._count(answer)
+            raise RejectedError(sentence("error.endpoint-unsendable")) from None
+        answer = self._request("POST", path, sent, reply_byte_limit(body))
+        self._count_usage(answer)
         return answer
 
     def get(self, path: str) -> Json:
         """What lies at a path; raises as `post`."""
-        return self._ask("GET", path, b"", _LISTED)
+        return self._request("GET", path, b"", _MAX_GET_BYTES)
 
     def close(self) -> None:
         """Let the connections go."""
         if self._pool is not None:
             self._pool.close()
 
-    def _ask(self, method: str, path: str, sent: bytes, limit: int) -> Json:
-        with REPLIES.room(limit) as room:
+    def _request(self, method: str, path: str, sent: bytes, limit: int) -> Json:
+        with REPLY_MEMORY.reserve(limit) as room:
             try:
                 reply = self._exchange(method, path, sent, room)
-            except TooLong:
-                raise Faltered(
+            except ReplyTooLong:
+                raise RetryableError(
                     sentence(
                         "error.endpoint-too-long",
                         url=self.url,
@@ -147,16 +152,16 @@ class Server:
                     ),
                     blame="answer",
                 ) from None
-            except Garbled:
-                raise self._no_json() from None
-            return self._understood(reply)
+            except InvalidContentEncoding:
+                raise self._not_json_error() from None
+            return self._parse_reply(reply)
 
-    def _exchange(self, method: str, path: str, sent: bytes, room: Room) -> _Reply:
+    def _exchange(self, method: str, path: str, sent: bytes, room: ReplyReservation) -> _HttpReply:
         """One request and the whole reply to it, of any status."""
-        pool = self._connected()
+        pool = self._connection_pool()
         import httpcore
 
-        from evalui.models.endpoint.http.connection import Overdue
+        from evalui.models.endpoint.http.connection import TotalTimeoutExceeded
 
         try:
             with pool.stream(
@@ -166,20 +171,20 @@ class Server:
                 content=sent or None,
                 extensions={"timeout": self._timeouts()},
             ) as response:
-                return _read(response, room)
-        except Overdue:
-            raise Faltered(
+                return _read_reply(response, room)
+        except TotalTimeoutExceeded:
+            raise RetryableError(
                 sentence(
                     "error.endpoint-overdue",
                     url=self.url,
                     seconds=self._total_s,
                 ),
-                status=TIMED_OUT,
+                status=REQUEST_TIMEOUT,
             ) from None
         except (httpcore.ReadTimeout, httpcore.WriteTimeout):
-            raise Faltered(
+            raise RetryableError(
                 sentence("error.endpoint-timeout", url=self.url),
-                status=TIMED_OUT,
+                status=REQUEST_TIMEOUT,
             ) from None
         except (
             httpcore.TimeoutException,
@@ -187,28 +192,28 @@ class Server:
             httpcore.ProtocolError,
             httpcore.ProxyError,
         ) as error:
-            raise self._unreachable(error) from None
+            raise self._connection_error(error) from None
 
-    def _understood(self, reply: _Reply) -> Json:
+    def _parse_reply(self, reply: _HttpReply) -> Json:
         if not 200 <= reply.status < 300:
-            raise self._turned_down(reply.status, reply.headers, _parsed(reply.content))
+            raise self._status_error(reply.status, reply.headers, _parse_error_body(reply.content))
         try:
             answer: object = json.loads(reply.content)
         except (ValueError, RecursionError):  # no JSON, or nested more deeply than can be read
             answer = None
         if not isinstance(answer, dict):
-            raise self._no_json()
+            raise self._not_json_error()
         told = cast(Json, answer)
         if (error := told.get("error")) and not told.get("choices"):
-            raise self._turned_down(_status(error), {}, told)
+            raise self._status_error(_embedded_status(error), {}, told)
         return told
 
-    def _no_json(self) -> Faltered:
-        return Faltered(sentence("error.endpoint-no-json", url=self.url))
+    def _not_json_error(self) -> RetryableError:
+        return RetryableError(sentence("error.endpoint-no-json", url=self.url))
 
-    def _unreachable(self, error: Exception) -> Faltered:
+    def _connection_error(self, error: Exception) -> RetryableError:
         reason = self._redacted(str(error)) or "connection lost"
-        return Faltered(
+        return RetryableError(
             sentence(
                 "error.endpoint-unreachable",
                 url=self.url,
@@ -217,12 +222,12 @@ class Server:
             blame="server",
         )
 
-    def _turned_down(self, status: int, headers: Mapping[str, str], body: object) -> Exception:
+    def _status_error(self, status: int, headers: Mapping[str, str], body: object) -> Exception:
         if 300 <= status < 400:
-            return self._sent_on(status, headers.get("location", ""))
+            return self._redirect_error(status, headers.get("location", ""))
         # Cut last: the beginning of a key would not be recognised.
-        told = self._redacted(_words(body))[:LONGEST] or "-"
-        if status in _LOCKED:
+        told = self._redacted(_error_message(body))[:MAX_MESSAGE_LENGTH] or "-"
+        if status in _AUTH_STATUSES:
             return ModelError(
                 "endpoint-locked",
                 url=self.url,
@@ -235,35 +240,35 @@ class Server:
             status=status,
             told=told,
         )
-        if status >= 500 or status in _PASSING:
+        if status >= 500 or status in _RETRYABLE_STATUSES:
             wait = retry_after(headers.get("retry-after", ""), datetime.datetime.now(datetime.UTC))
-            blame = "server" if status in _ELSEWHERE else "either"
-            return Faltered(reason, blame=blame, status=status, retry_after_s=wait)
-        return Declined(reason, status=status)
+            blame = "server" if status in _SERVER_BLAME_STATUSES else "either"
+            return RetryableError(reason, blame=blame, status=status, retry_after_s=wait)
+        return RejectedError(reason, status=status)
 
-    def _sent_on(self, status: int, location: str) -> Declined:
+    def _redirect_error(self, status: int, location: str) -> RejectedError:
         # Without the path: where servers send one on to, it may hold a secret.
         try:
             parts = urlsplit(urljoin(self.url, location))
             place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if location else "-"
         except ValueError:  # no address at all
             place = "-"
-        return Declined(
+        return RejectedError(
             sentence(
                 "error.endpoint-redirect",
                 url=self.url,
                 status=status,
-                place=self._redacted(mended(place))[:LONGEST],
+                place=self._redacted(replace_surrogates(place))[:MAX_MESSAGE_LENGTH],
             ),
             status=status,
         )
 
-    def _connected(self) -> "httpcore.ConnectionPool":
+    def _connection_pool(self) -> "httpcore.ConnectionPool":
         with self._lock:
             if self._pool is None:
-                from evalui.models.endpoint.http.connection import pool_for
+                from evalui.models.endpoint.http.connection import connection_pool
 
-                self._pool = pool_for(self.url, self._total_s)
+                self._pool = connection_pool(self.url, self._total_s)
             return self._pool
 
     def _target(self, path: str) -> "httpcore.URL":
@@ -275,7 +280,7 @@ class Server:
             scheme=parts.scheme.encode(),
             host=host_of(self.url).encode(),
             port=parts.port,
-            target=quote(root + path, safe=_IN_PATHS).encode(),
+            target=quote(root + path, safe=_PATH_SAFE_CHARACTERS).encode(),
         )
 
     def _headers(self, *, with_body: bool) -> list[tuple[str, str]]:
@@ -291,11 +296,11 @@ class Server:
     def _timeouts(self) -> dict[str, float]:
         return {"connect": CONNECT_S, "read": self._timeout_s, "write": self._timeout_s}
 
-    def _count(self, answer: Json) -> None:
+    def _count_usage(self, answer: Json) -> None:
         told = as_object(answer.get("usage"))
         with self._lock:
-            self._read += whole(told.get("prompt_tokens"))
-            self._written += whole(told.get("completion_tokens"))
+            self._prompt_tokens += token_count(told.get("prompt_tokens"))
+            self._completion_tokens += token_count(told.get("completion_tokens"))
 
     def _redacted(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text
@@ -304,24 +309,24 @@ class Server:
 def retry_after(header: str, now: datetime.datetime) -> float:
     """The seconds that a Retry-After header asks for: a number or a date (RFC 9110, 10.2.3)."""
     try:
-        return max(0.0, min(float(header), _LONGEST_WAIT_S))
+        return max(0.0, min(float(header), _MAX_RETRY_AFTER_S))
     except ValueError:
         from email.utils import parsedate_to_datetime
     try:
         wait = (parsedate_to_datetime(header) - now).total_seconds()
-        return max(0.0, min(wait, _LONGEST_WAIT_S))
+        return max(0.0, min(wait, _MAX_RETRY_AFTER_S))
     except (ValueError, TypeError, OverflowError):  # not a date, or one without a time zone
         return 0.0
 
 
-def mended(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """The text without halves of characters, which JSON may hold and nobody can write down."""
-    return _HALVES.sub("\ufffd", text)
+    return _SURROGATES.sub("\ufffd", text)
 
 
-def whole(value: object) -> int:
+def token_count(value: object) -> int:
     """The number of tokens a server told, 0 if it is none."""
-    return value if type(value) is int and 0 < value < _ABSURD else 0
+    return value if type(value) is int and 0 < value < _MAX_TOKEN_COUNT else 0
 
 
 def as_object(value: object) -> Json:
@@ -334,18 +339,18 @@ def as_list(value: object) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
-def _read(response: "httpcore.Response", room: Room) -> _Reply:
+def _read_reply(response: "httpcore.Response", room: ReplyReservation) -> _HttpReply:
     """A reply that has begun; of an error only the beginning."""
     headers = {
         name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
     }
     pieces = response.iter_stream()
     if 200 <= response.status < 300:
-        return _Reply(response.status, headers, read_all(pieces, headers, room))
-    return _Reply(response.status, headers, read_beginning(pieces, headers, _OF_AN_ERROR))
+        return _HttpReply(response.status, headers, read_all(pieces, headers, room))
+    return _HttpReply(response.status, headers, read_beginning(pieces, headers, _MAX_ERROR_BYTES))
 
 
-def _parsed(content: bytes) -> object:
+def _parse_error_body(content: bytes) -> object:
     """The body of an error: JSON, else a text."""
     try:
         return json.loads(content)
@@ -353,15 +358,15 @@ def _parsed(content: bytes) -> object:
         return content.decode("utf-8", "replace")
 
 
-def _words(body: object) -> str:
+def _error_message(body: object) -> str:
     """What a server says of an error, in one line; bodies come in several shapes."""
     while isinstance(body, dict):
         told = as_object(cast(object, body))
         body = next((told[key] for key in ("error", "message", "detail") if told.get(key)), "")
-    return mended(" ".join(str(body or "").split()))
+    return replace_surrogates(" ".join(str(body or "").split()))
 
 
-def _status(error: object) -> int:
+def _embedded_status(error: object) -> int:
     """What an error that came with HTTP 200 would have been, as some gateways send them."""
     code = as_object(error).get("code")
     return code if type(code) is int and 400 <= code < 600 else 500

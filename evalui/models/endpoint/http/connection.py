@@ -16,22 +16,22 @@ import httpcore
 
 from evalui.errors import ModelError
 from evalui.models.destinations import is_loopback
-from evalui.models.endpoint.http.addresses import check_address, host_of, literal
+from evalui.models.endpoint.http.addresses import check_address, host_of, literal_ip
 
 Resolve = Callable[[str, int], Sequence[str]]
 Clock = Callable[[], float]
 
-_PROXIES = ("http", "https")
-_KEPT_S = 5.0  # an unused connection; servers close theirs after a similar time
-_PIECE = 2**16  # bytes that are sent between two looks at the clock
-_CONNECTIONS = 1000  # the pool of threads is what limits them
+_PROXY_SCHEMES = ("http", "https")
+_KEEPALIVE_S = 5.0  # an unused connection; servers close theirs after a similar time
+_WRITE_CHUNK = 2**16  # bytes that are sent between two looks at the clock
+_MAX_CONNECTIONS = 1000  # the pool of threads is what limits them
 
 
-class Overdue(httpcore.ReadTimeout):
+class TotalTimeoutExceeded(httpcore.ReadTimeout):
     """An exchange has lasted longer than one may in total."""
 
 
-def resolved(host: str, port: int) -> list[str]:
+def resolve_host(host: str, port: int) -> list[str]:
     """The IP addresses of a host, in the system's order; raises `httpcore.ConnectError`."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -40,8 +40,8 @@ def resolved(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-def pool_for(
-    url: str, total_s: float, *, resolve: Resolve = resolved, clock: Clock = time.monotonic
+def connection_pool(
+    url: str, total_s: float, *, resolve: Resolve = resolve_host, clock: Clock = time.monotonic
 ) -> httpcore.ConnectionPool:
     """Connections for requests to a URL, over the proxy that the environment names for it.
 
@@ -57,9 +57,9 @@ def pool_for(
     if not proxy:
         return httpcore.ConnectionPool(
             ssl_context=context,
-            max_connections=_CONNECTIONS,
-            keepalive_expiry=_KEPT_S,
-            network_backend=Wire(total_s, resolve, clock),
+            max_connections=_MAX_CONNECTIONS,
+            keepalive_expiry=_KEEPALIVE_S,
+            network_backend=CheckedNetworkBackend(total_s, resolve, clock),
         )
     parts = urlsplit(proxy)
     user = (unquote(parts.username or ""), unquote(parts.password or ""))
@@ -68,9 +68,9 @@ def pool_for(
         place,
         proxy_auth=user if any(user) else None,
         ssl_context=context,
-        max_connections=_CONNECTIONS,
-        keepalive_expiry=_KEPT_S,
-        network_backend=Wire(total_s, None, clock),
+        max_connections=_MAX_CONNECTIONS,
+        keepalive_expiry=_KEEPALIVE_S,
+        network_backend=CheckedNetworkBackend(total_s, None, clock),
     )
 
 
@@ -88,19 +88,19 @@ def proxy_for(url: str) -> str:
     if not proxy or urllib.request.proxy_bypass(parts.netloc):
         return ""
     host = host_of(url)
-    if is_loopback(literal(host) or host):
+    if is_loopback(literal_ip(host) or host):
         return ""
     proxy = proxy if "://" in proxy else f"http://{proxy}"
-    if (kind := urlsplit(proxy).scheme) not in _PROXIES:
+    if (kind := urlsplit(proxy).scheme) not in _PROXY_SCHEMES:
         raise ModelError(  # without the address: it may hold a password
             "endpoint-proxy-kind",
             kind=kind,
-            known=", ".join(_PROXIES),
+            known=", ".join(_PROXY_SCHEMES),
         )
     return proxy
 
 
-class Wire(httpcore.NetworkBackend):
+class CheckedNetworkBackend(httpcore.NetworkBackend):
     """Opens connections whose exchanges last `total_s` seconds at most.
 
     `resolve` gives the addresses of a host, each of which is checked; None leaves both to the
@@ -108,12 +108,12 @@ class Wire(httpcore.NetworkBackend):
     """
 
     def __init__(
-        self, total_s: float, resolve: Resolve | None = resolved, clock: Clock = time.monotonic
+        self, total_s: float, resolve: Resolve | None = resolve_host, clock: Clock = time.monotonic
     ) -> None:
         self._total_s = total_s
         self._resolve = resolve
         self._clock = clock
-        self._sockets = httpcore.SyncBackend()
+        self._backend = httpcore.SyncBackend()
 
     def connect_tcp(
         self,
@@ -132,13 +132,13 @@ class Wire(httpcore.NetworkBackend):
         failed: Exception = httpcore.ConnectError("no address")
         for address in self._addresses(host, port):
             try:
-                stream = self._sockets.connect_tcp(
+                stream = self._backend.connect_tcp(
                     address, port, timeout, local_address, socket_options
                 )
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failed = error
             else:
-                return _Timed(stream, self._total_s, self._clock)
+                return _DeadlineStream(stream, self._total_s, self._clock)
         raise failed
 
     def _addresses(self, host: str, port: int) -> list[str]:
@@ -160,7 +160,7 @@ class Wire(httpcore.NetworkBackend):
         return allowed
 
 
-class _Timed(httpcore.NetworkStream):
+class _DeadlineStream(httpcore.NetworkStream):
     """A connection on which an exchange, a request and its whole reply, lasts `total_s` at most.
 
     It begins with what is sent after something was received: HTTP/1.1 takes one at a time.
@@ -170,29 +170,30 @@ class _Timed(httpcore.NetworkStream):
         self._stream = stream
         self._total_s = total_s
         self._clock = clock
-        self._until = clock() + total_s
-        self._answered = False
+        self._deadline = clock() + total_s
+        self._has_received = False
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Some bytes of the reply; raises `Overdue`."""
-        left = self._left()
+        """Some bytes of the reply; raises `TotalTimeoutExceeded`."""
+        left = self._remaining_time()
         try:
             data = self._stream.read(max_bytes, left if timeout is None else min(timeout, left))
         except httpcore.ReadTimeout:
-            self._left()
+            self._remaining_time()
             raise
-        self._answered = True
+        self._has_received = True
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send a part of a request; raises `Overdue`."""
-        if self._answered:
-            self._answered = False
-            self._until = self._clock() + self._total_s
-        for start in range(0, len(buffer), _PIECE):
-            left = self._left()
+        """Send a part of a request; raises `TotalTimeoutExceeded`."""
+        if self._has_received:
+            self._has_received = False
+            self._deadline = self._clock() + self._total_s
+        for start in range(0, len(buffer), _WRITE_CHUNK):
+            left = self._remaining_time()
             self._stream.write(
-                buffer[start : start + _PIECE], left if timeout is None else min(timeout, left)
+                buffer[start : start + _WRITE_CHUNK],
+                left if timeout is None else min(timeout, left),
             )
 
     def close(self) -> None:
@@ -204,14 +205,14 @@ class _Timed(httpcore.NetworkStream):
     ) -> httpcore.NetworkStream:
         """The same connection, encrypted."""
         stream = self._stream.start_tls(ssl_context, server_hostname, timeout)
-        return _Timed(stream, self._total_s, self._clock)
+        return _DeadlineStream(stream, self._total_s, self._clock)
 
     def get_extra_info(self, info: str) -> Any:
         """What the connection knows of itself."""
         return self._stream.get_extra_info(info)
 
-    def _left(self) -> float:
-        left = self._until - self._clock()
+    def _remaining_time(self) -> float:
+        left = self._deadline - self._clock()
         if left <= 0:
-            raise Overdue
+            raise TotalTimeoutExceeded
         return left

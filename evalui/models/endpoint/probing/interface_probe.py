@@ -5,93 +5,95 @@ from dataclasses import dataclass
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
-from evalui.models.endpoint.http.client import Faltered, Json
-from evalui.models.endpoint.responses import choices, read_top, told_model, why_unbelievable
+from evalui.models.endpoint.http.client import Json, RetryableError
+from evalui.models.endpoint.responses import choices, invalid_top_reason, read_top, reported_model
 
-NEWER_LIMIT = "max_completion_tokens"
+NEWER_LIMIT_FIELD = "max_completion_tokens"
 # What models that think before they reply may refuse. One goes at a time, since a refusal may
 # also name what is allowed: the one that changes no reply first, as texts are cut here anyway.
-DISPENSABLE = ("stop", "temperature")
-_TOO_SHORT = "output limit was reached"  # OpenAI's word where one token is not enough to think
+OPTIONAL_FIELDS = ("stop", "temperature")
+_LIMIT_REACHED = "output limit was reached"  # OpenAI's word where one token is not enough to think
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class ProbeReply:
     """One attempt: the server's answer, or the reason why there is none.
 
-    `locked` is what to raise if the key was refused everywhere.
+    `auth_error` is what to raise if the key was refused everywhere.
     """
 
     answer: Json
     reason: str = ""
     status: int = 0
-    locked: ModelError | None = None
+    auth_error: ModelError | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class InterfaceProbe:
     """Whether one interface answers at all, and how long a list of tokens it gives.
 
-    `limit_field` and `refused` as in `Findings`.
+    `limit_field` and `refused_fields` as in `Capabilities`.
     """
 
     works: bool = False
     top: int = 0
     reason: str = ""
-    told: str = ""
+    reported_model: str = ""
     limit_field: str = "max_tokens"
-    refused: frozenset[str] = frozenset()
-    locked: ModelError | None = None
+    refused_fields: frozenset[str] = frozenset()
+    auth_error: ModelError | None = None
 
 
-def adapted(body: Json, reason: str) -> Json:
+def adapt_request(body: Json, reason: str) -> Json:
     """The same question in the manner of OpenAI's newer models, as far as the refusal names it."""
-    if NEWER_LIMIT in reason and "max_tokens" in body:
+    if NEWER_LIMIT_FIELD in reason and "max_tokens" in body:
         others = {field: value for field, value in body.items() if field != "max_tokens"}
-        return others | {NEWER_LIMIT: body["max_tokens"]}
-    named = (each for each in DISPENSABLE if each in body and re.search(rf"\b{each}\b", reason))
+        return others | {NEWER_LIMIT_FIELD: body["max_tokens"]}
+    named = (each for each in OPTIONAL_FIELDS if each in body and re.search(rf"\b{each}\b", reason))
     refused = next(named, "")
     return {field: value for field, value in body.items() if field != refused}
 
 
-def answered(tried: Try) -> Listing:
+def read_plain_probe(tried: ProbeReply) -> InterfaceProbe:
     """What the answer to a question without a list shows."""
-    if _TOO_SHORT in tried.reason:
-        return Listing(works=True)
+    if _LIMIT_REACHED in tried.reason:
+        return InterfaceProbe(works=True)
     if tried.reason:
-        return Listing(reason=tried.reason, locked=tried.locked)
+        return InterfaceProbe(reason=tried.reason, auth_error=tried.auth_error)
     try:
         choices(tried.answer)
-    except Faltered as error:
-        return Listing(reason=error.reason)
-    return Listing(works=True, told=told_model(tried.answer))
+    except RetryableError as error:
+        return InterfaceProbe(reason=error.reason)
+    return InterfaceProbe(works=True, reported_model=reported_model(tried.answer))
 
 
-def listed(answer: Json, top: int) -> Listing:
+def read_top_probe(answer: Json, top: int) -> InterfaceProbe:
     """What the answer to a question for a list of `top` tokens shows."""
     try:
         (choice,) = choices(answer)
-    except Faltered as error:
-        return Listing(reason=error.reason)
-    why = _why_unlisted(choice)
-    return Listing(works=True, top=0 if why else top, reason=why, told=told_model(answer))
+    except RetryableError as error:
+        return InterfaceProbe(reason=error.reason)
+    why = _missing_top_reason(choice)
+    return InterfaceProbe(
+        works=True, top=0 if why else top, reason=why, reported_model=reported_model(answer)
+    )
 
 
-def is_spoilt(tried: Try) -> bool:
+def has_invalid_logprobs(tried: ProbeReply) -> bool:
     """Whether the list cannot be the model's own; another time it may be."""
     try:
-        return any(why_unbelievable(read_top(choice)) for choice in choices(tried.answer))
-    except Faltered:
+        return any(invalid_top_reason(read_top(choice)) for choice in choices(tried.answer))
+    except RetryableError:
         return False
 
 
-def _why_unlisted(choice: Json) -> str:
+def _missing_top_reason(choice: Json) -> str:
     try:
         found = read_top(choice)
-    except Faltered as error:
+    except RetryableError as error:
         return error.reason
     if not found:
         return sentence("error.endpoint-ignores-logprobs")
     if len(found) == 1:
         return sentence("error.endpoint-one-token")
-    return why_unbelievable(found)
+    return invalid_top_reason(found)

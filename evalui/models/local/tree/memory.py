@@ -3,13 +3,15 @@
 import psutil
 import torch
 
-from evalui.models.local.loading import Causal
+from evalui.models.local.loading import LoadedModel
 
-_PASS, _TRUNKS = 0.25, 0.125  # shares of the free memory
-_MOST = 2**32  # bytes of trunks; more than a few subjects' worth of examples is never met again
+_BATCH_SHARE, _CACHE_SHARE = 0.25, 0.125  # shares of the free memory
+_MAX_CACHE_BYTES = (
+    2**32
+)  # bytes of trunks; more than a few subjects' worth of examples is never met again
 
 
-def room(causal: Causal) -> int:
+def max_batch_tokens(causal: LoadedModel) -> int:
     """How many tokens one forward pass may have.
 
     While a layer computes, a token has about twelve vectors of the model's width (residual,
@@ -19,15 +21,15 @@ def room(causal: Causal) -> int:
     width = int(about.hidden_size)
     inner = int(getattr(about, "intermediate_size", None) or 4 * width)
     token = (12 * width + 4 * inner) * causal.model.dtype.itemsize
-    return max(1, int(_free(causal.device) * _PASS) // token)
+    return max(1, int(_free_bytes(causal.device) * _BATCH_SHARE) // token)
 
 
-def trunk_room(causal: Causal) -> int:
+def prefix_cache_bytes(causal: LoadedModel) -> int:
     """How many bytes of keys and values may be kept."""
-    return min(_MOST, int(_free(causal.device) * _TRUNKS))
+    return min(_MAX_CACHE_BYTES, int(_free_bytes(causal.device) * _CACHE_SHARE))
 
 
-def _free(device: torch.device) -> int:
+def _free_bytes(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     return psutil.virtual_memory().available

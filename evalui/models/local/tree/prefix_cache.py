@@ -6,16 +6,16 @@ Knows nothing of networks. What is used longest ago goes first when there is too
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from evalui.models.logprob_queries import Tokens, common
+from evalui.models.logprob_queries import TokenIds, common_prefix_length
 
 T = TypeVar("T")
 
 
 # Every kept trunk is compared with the texts of every call.
-_MOST = 128
+_MAX_ENTRIES = 128
 
 
-class Trunks(Generic[T]):
+class PrefixCache(Generic[T]):
     """A bounded store. `size` tells the bytes of a value; the newest is kept whatever its size.
 
     Apart from those kept, one trunk may be at hand for what follows at once.
@@ -24,54 +24,56 @@ class Trunks(Generic[T]):
     def __init__(self, limit: int, *, size: Callable[[T], int]) -> None:
         self._limit = limit
         self._size = size
-        self._kept: dict[Tokens, T] = {}  # the last used one last
-        self._at_hand: dict[Tokens, T] = {}  # one or none
+        self._entries: dict[TokenIds, T] = {}  # the last used one last
+        self._pinned: dict[TokenIds, T] = {}  # one or none
 
-    def __iter__(self) -> Iterator[Tokens]:
-        return iter((*self._kept, *self._at_hand))
+    def __iter__(self) -> Iterator[TokenIds]:
+        return iter((*self._entries, *self._pinned))
 
-    def nearest(self, tokens: Tokens) -> tuple[int, T | None]:
+    def longest_match(self, tokens: TokenIds) -> tuple[int, T | None]:
         """The trunk that shares most with `tokens`, and how many; (0, None) if none does."""
-        at_hand = _longest(tokens, self._at_hand)
-        if kept := _longest(tokens, self._kept):
-            self._kept[kept] = self._kept.pop(kept)
+        at_hand = _longest_match(tokens, self._pinned)
+        if kept := _longest_match(tokens, self._entries):
+            self._entries[kept] = self._entries.pop(kept)
         if not kept and not at_hand:
             return 0, None
-        if common(at_hand, tokens) > common(kept, tokens):
-            return common(at_hand, tokens), self._at_hand[at_hand]
-        return common(kept, tokens), self._kept[kept]
+        if common_prefix_length(at_hand, tokens) > common_prefix_length(kept, tokens):
+            return common_prefix_length(at_hand, tokens), self._pinned[at_hand]
+        return common_prefix_length(kept, tokens), self._entries[kept]
 
-    def keeps(self, tokens: Tokens) -> bool:
+    def has_prefix(self, tokens: TokenIds) -> bool:
         """Whether a kept trunk begins with `tokens`."""
-        return any(trunk[: len(tokens)] == tokens for trunk in self._kept)
+        return any(trunk[: len(tokens)] == tokens for trunk in self._entries)
 
-    def put(self, tokens: Tokens, value: T) -> None:
+    def insert(self, tokens: TokenIds, value: T) -> None:
         """Keep a trunk; those that it begins with go, as do the oldest over the limit."""
-        for trunk in [each for each in self._kept if tokens[: len(each)] == each]:
-            del self._kept[trunk]
-        self._kept[tokens] = value
-        self._at_hand.clear()
-        self._shrink()
+        for trunk in [each for each in self._entries if tokens[: len(each)] == each]:
+            del self._entries[trunk]
+        self._entries[tokens] = value
+        self._pinned.clear()
+        self._evict()
 
-    def hold(self, tokens: Tokens, value: T) -> None:
+    def pin(self, tokens: TokenIds, value: T) -> None:
         """Have a trunk at hand until another one is put or held."""
-        self._at_hand = {tokens: value}
-        self._shrink()
+        self._pinned = {tokens: value}
+        self._evict()
 
     def clear(self) -> None:
         """Give up all of them."""
-        self._kept.clear()
-        self._at_hand.clear()
+        self._entries.clear()
+        self._pinned.clear()
 
-    def _shrink(self) -> None:
-        while len(self._kept) > 1 and (len(self._kept) > _MOST or self._bytes() > self._limit):
-            del self._kept[next(iter(self._kept))]
+    def _evict(self) -> None:
+        while len(self._entries) > 1 and (
+            len(self._entries) > _MAX_ENTRIES or self._total_bytes() > self._limit
+        ):
+            del self._entries[next(iter(self._entries))]
 
-    def _bytes(self) -> int:
-        return sum(map(self._size, (*self._kept.values(), *self._at_hand.values())))
+    def _total_bytes(self) -> int:
+        return sum(map(self._size, (*self._entries.values(), *self._pinned.values())))
 
 
-def _longest(tokens: Tokens, trunks: Iterable[Tokens]) -> Tokens:
+def _longest_match(tokens: TokenIds, trunks: Iterable[TokenIds]) -> TokenIds:
     """The trunk that shares most with `tokens`, () if none does."""
-    best = max(trunks, key=lambda trunk: common(trunk, tokens), default=())
-    return best if common(best, tokens) else ()
+    best = max(trunks, key=lambda trunk: common_prefix_length(trunk, tokens), default=())
+    return best if common_prefix_length(best, tokens) else ()

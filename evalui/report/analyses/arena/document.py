@@ -9,7 +9,7 @@ from functools import cache
 from itertools import combinations
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.categories import MOST, most_frequent
+from evalui.report.analyses.arena.categories import MAX_GROUPS, largest_groups
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.narrative import (
     judged_by,
@@ -18,15 +18,15 @@ from evalui.report.analyses.arena.narrative import (
     standings_title,
 )
 from evalui.report.analyses.judge import judge_notes
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, Table
+from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
 from evalui.report.charts import arena_png
 from evalui.report.charts.paper import Theme
-from evalui.report.numbers import count, figure, fixed, percent, signed, span
-from evalui.scoring.arena.agreement import Agreement
-from evalui.scoring.arena.battles import Tally
+from evalui.report.numbers import count, fixed, format_range, format_value, percent, signed
+from evalui.scoring.arena.agreement import RaterAgreement
+from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
-from evalui.scoring.arena.categories import Dimension
-from evalui.scoring.arena.verdicts import PANEL
+from evalui.scoring.arena.categories import CategoryTable
+from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
 
 _MISSING = "N/A"  # as in OpenCompass's report: the model has no battle in this dimension
@@ -61,11 +61,11 @@ def _arena(
         return
     yield Paragraph(order_note(arena, language))
     yield Heading(3, localized("basic", language))
-    dimensions = _printed(arena)
+    dimensions = _printed_dimensions(arena)
     yield _dimensions(arena, dimensions, localized("head-stats", language), _shares)
     yield Paragraph(localized("basic-about", language))
     if left := len(arena.dimensions) - len(dimensions):
-        told = {"shown": count(MOST), "k": count(left)}
+        told = {"shown": count(MAX_GROUPS), "k": count(left)}
         yield Paragraph(localized("groups-left-out", language, **told))
     yield from (drawn[name] for name in ("by_capa", "by_lang") if name in drawn)
     yield Heading(3, localized("scores", language))
@@ -87,7 +87,7 @@ def _compared(arena: Arena, language: Language) -> Iterator[Block]:
         return
     rate = percent(counted.extraction_rate)
     told = {"total": count(counted.total), "read": count(counted.extracted), "rate": rate}
-    if arena.by == PANEL:
+    if arena.by == PANEL_NAME:
         none = count(counted.total - counted.extracted)
         yield Paragraph(localized("compared-panel", language, none=none, **told))
         return
@@ -101,14 +101,14 @@ def _compared(arena: Arena, language: Language) -> Iterator[Block]:
 # ---------------------------------------------------------------- OpenCompass's tables
 
 
-def _printed(arena: Arena) -> list[Dimension]:
+def _printed_dimensions(arena: Arena) -> list[CategoryTable]:
     """The dimensions with a row: of the capabilities those of the most battles."""
     sizes = {
         dimension.name: sum(tally.n for tally in dimension.tallies.values() if tally)
         for dimension in arena.dimensions
         if dimension.kind == "capability"
     }
-    kept = set(most_frequent(sizes))
+    kept = set(largest_groups(sizes))
     return [
         dimension
         for dimension in arena.dimensions
@@ -117,8 +117,11 @@ def _printed(arena: Arena) -> list[Dimension]:
 
 
 def _dimensions(
-    arena: Arena, dimensions: Sequence[Dimension], head: str, printed: Callable[[Tally], str]
-) -> Table:
+    arena: Arena,
+    dimensions: Sequence[CategoryTable],
+    head: str,
+    printed: Callable[[BattleTally], str],
+) -> ReportTable:
     models = [standing.model for standing in arena.standings]
     rows = tuple(
         (
@@ -127,24 +130,24 @@ def _dimensions(
         )
         for dimension in dimensions
     )
-    return Table((head, *models), rows)
+    return ReportTable((head, *models), rows)
 
 
-def _cell(dimension: Dimension, model: str, printed: Callable[[Tally], str]) -> str:
+def _cell(dimension: CategoryTable, model: str, printed: Callable[[BattleTally], str]) -> str:
     tally = dimension.tallies.get(model)
     return printed(tally) if tally else _MISSING
 
 
-def _shares(tally: Tally) -> str:
+def _shares(tally: BattleTally) -> str:
     counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
     return " / ".join(f"{100 * number / tally.n:.1f}%" for number in counts)
 
 
-def _score(tally: Tally) -> str:
+def _score(tally: BattleTally) -> str:
     return str(tally.score)
 
 
-def _ratings(arena: Arena, language: Language) -> Table:
+def _ratings(arena: Arena, language: Language) -> ReportTable:
     standings = arena.standings
     rows = (
         ("elo", [fixed(each.elo, 1) for each in standings]),
@@ -155,7 +158,7 @@ def _ratings(arena: Arena, language: Language) -> Table:
         ("rank", [_ends(each.rank_low, each.rank_high) for each in standings]),
     )
     runs = count(arena.elo_orders)
-    return Table(
+    return ReportTable(
         (localized("head-rating", language), *(each.model for each in standings)),
         tuple((localized(f"row-{key}", language, runs=runs), *cells) for key, cells in rows),
     )
@@ -179,16 +182,16 @@ def _ends(low: float | None, high: float | None) -> str:
 # ---------------------------------------------------------------- pairs and reliability
 
 
-def _pairs(arena: Arena, language: Language) -> Table:
+def _pairs(arena: Arena, language: Language) -> ReportTable:
     models = [standing.model for standing in arena.standings]
     met = [pair for pair in combinations(models, 2) if pair in arena.shares]
-    return Table(
+    return ReportTable(
         tuple(localized(f"head-{head}", language) for head in ("pair", "share", "range", "n")),
         tuple(
             (
                 localized("first-against", language, first=first, second=second),
-                f"{figure(share)} %",
-                span(share),
+                f"{format_value(share)} %",
+                format_range(share),
                 count(share.n),
             )
             for first, second in met
@@ -197,22 +200,22 @@ def _pairs(arena: Arena, language: Language) -> Table:
     )
 
 
-def _reliability(arena: Arena, language: Language) -> Table:
+def _reliability(arena: Arena, language: Language) -> ReportTable:
     kept = arena.reliability
-    panel = arena.by == PANEL
+    panel = arena.by == PANEL_NAME
     shares = {
-        "flips": None if panel else kept.flips,
-        "first": kept.first,
-        "longer": kept.longer,
-        "lists": kept.lists,
+        "flips": None if panel else kept.flip_rate,
+        "first": kept.first_wins,
+        "longer": kept.longer_wins,
+        "lists": kept.more_items_wins,
         "no-majority" if panel else "unreadable": kept.unreadable,
     }
     rows = [
-        (localized("row-flips-of", language, judge=judge), _of_n(flips, language))
-        for judge, flips in arena.swayed.items()
+        (localized("row-flips-of", language, judge=judge), _share_of_n(flips, language))
+        for judge, flips in arena.judge_flip_rates.items()
     ]
     rows += [
-        (localized(f"row-{key}", language), _of_n(share, language))
+        (localized(f"row-{key}", language), _share_of_n(share, language))
         for key, share in shares.items()
         if share
     ]
@@ -220,14 +223,14 @@ def _reliability(arena: Arena, language: Language) -> Table:
         rows.append((localized("row-no-reference", language), count(kept.unreferenced)))
     rows.append((localized("row-injected", language), count(kept.injected)))
     if panel and (agreed := arena.agreement):
-        rows.append((localized("row-agree", language), _of_n(agreed.raw, language)))
+        rows.append((localized("row-agree", language), _share_of_n(agreed.raw, language)))
         rows.append((localized("row-kappa", language), kappa(agreed)))
-    return Table(
+    return ReportTable(
         (localized("head-measure", language), localized("head-value", language)), tuple(rows)
     )
 
 
-def kappa(agreed: Agreement) -> str:
+def kappa(agreed: RaterAgreement) -> str:
     """Kappa with its range: "0.31 (0.09 … 0.54)"."""
     found = agreed.kappa
     if found is None:
@@ -237,8 +240,8 @@ def kappa(agreed: Agreement) -> str:
     return f"{signed(found.value, 2)} ({signed(found.low, 2)} … {signed(found.high, 2)})"
 
 
-def _of_n(share: Interval, language: Language) -> str:
-    told = {"value": figure(share), "span": span(share), "n": count(share.n)}
+def _share_of_n(share: Interval, language: Language) -> str:
+    told = {"value": format_value(share), "span": format_range(share), "n": count(share.n)}
     return localized("share-of-n", language, **told)
 
 

@@ -7,35 +7,49 @@ from typing import Literal
 from evalui import __version__
 from evalui.report.analyses.open_answers.figures import JUDGE, rating_cells
 from evalui.scoring.arena import elo
-from evalui.scoring.arena.agreement import Agreement, fleiss
-from evalui.scoring.arena.battles import Battle, Tally, WinMatrix, arranged, tallies, win_matrix
+from evalui.scoring.arena.agreement import RaterAgreement, fleiss_kappa
+from evalui.scoring.arena.battles import (
+    Battle,
+    BattleTally,
+    WinMatrix,
+    reorder_matrix,
+    tallies,
+    win_matrix,
+)
 from evalui.scoring.arena.bradley_terry import (
     RESAMPLES,
     BradleyTerry,
-    Connection,
-    Ranks,
+    Connectivity,
+    RankInterval,
     Rating,
-    lead,
-    ranks,
-    rate,
+    fit_ratings,
+    leader_gap,
+    rank_intervals,
 )
 from evalui.scoring.arena.categories import (
-    Comparisons,
-    Dimension,
-    Topic,
+    CategoryTable,
+    JudgementCounts,
+    SampleCategory,
     capabilities,
-    comparisons,
-    dimensions,
+    category_tables,
+    count_judgements,
 )
 from evalui.scoring.arena.style_control import RESAMPLES as STYLE_RESAMPLES
-from evalui.scoring.arena.style_control import Styled, rate_without_style
-from evalui.scoring.arena.verdicts import PANEL, Reliability, battles, panel, reliability, verdicts
+from evalui.scoring.arena.style_control import StyleControlledRatings, fit_style_controlled_ratings
+from evalui.scoring.arena.verdicts import (
+    PANEL_NAME,
+    JudgeReliability,
+    battles_from_verdicts,
+    judge_reliability,
+    judge_verdicts,
+    panel_verdicts,
+)
 from evalui.scoring.statistics.bootstrap import mean_interval
 from evalui.types import (
     Cell,
     CellResult,
     CellState,
-    Conflict,
+    ConflictRule,
     Contestant,
     Interval,
     Sample,
@@ -43,8 +57,8 @@ from evalui.types import (
 )
 
 PEOPLE = "people"
-_MANY = 20_000  # battles: above, all orders and resamples would take minutes
-_LEAST_ORDERS, _LEAST_RESAMPLES = 100, 50
+_MANY_BATTLES = 20_000  # battles: above, all orders and resamples would take minutes
+_MIN_ORDERS, _MIN_RESAMPLES = 100, 50
 # What a state of several cells together is: what is still open first, then what went wrong.
 _STATES: tuple[CellState, ...] = (
     "running",
@@ -70,7 +84,7 @@ class Standing:
     """
 
     model: str
-    tally: Tally
+    tally: BattleTally
     elo: float
     elo_low: float | None
     elo_high: float | None
@@ -94,15 +108,15 @@ class Arena:
     (ties as halves), with its range over questions, for pairs that met. `comparisons` is the head
     of OpenCompass's report, `agreement` that between a panel's judges (Fleiss) or between people,
     `styled` tells how much length and Markdown weigh. `elo` is the median over `elo_orders` orders.
-    `swayed` holds the flips of each judge of a panel: where single judges change their verdict
-    with the order, the panel mostly has no majority and so cannot change its own.
+    `judge_flip_rates` holds the flips of each judge of a panel: where single judges change their
+    verdict with the order, the panel mostly has no majority and so cannot change its own.
     """
 
     dataset: str
     by: str
     judges: tuple[str, ...]
     orders: str
-    conflict: Conflict
+    conflict: ConflictRule
     questions: int
     pairs: int
     done: int
@@ -113,19 +127,19 @@ class Arena:
     lead: tuple[float, float, float] | None
     matrix: WinMatrix | None
     shares: Mapping[tuple[str, str], Interval]
-    connection: Connection | None
-    dimensions: tuple[Dimension, ...]
-    reliability: Reliability
+    connection: Connectivity | None
+    dimensions: tuple[CategoryTable, ...]
+    reliability: JudgeReliability
     contestants: tuple[Contestant, ...]
     samples: Mapping[str, Sample]
     signature: str
     state: str
     error: str
-    comparisons: Comparisons | None = None
-    agreement: Agreement | None = None
-    styled: Styled | None = None
-    elo_orders: int = elo.RUNS
-    swayed: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
+    comparisons: JudgementCounts | None = None
+    agreement: RaterAgreement | None = None
+    styled: StyleControlledRatings | None = None
+    elo_orders: int = elo.N_ORDERS
+    judge_flip_rates: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
 
     @property
     def headline(self) -> Headline:
@@ -134,7 +148,7 @@ class Arena:
 
 
 @dataclass(frozen=True, slots=True)
-class _Effort:
+class _ResamplingEffort:
     """Over how many orders of play Elo goes, and how often style is resampled."""
 
     orders: int
@@ -144,7 +158,7 @@ class _Effort:
     def signature(self) -> str:
         """How the ratings are made."""
         return (
-            f"elo:k{elo.K_OPENCOMPASS:g},scale{elo.SCALE:g},start{elo.START:g},orders{self.orders}"
+            f"elo:k{elo.K_OPENCOMPASS:g},scale{elo.SCALE:g},start{elo.INITIAL_RATING:g},orders{self.orders}"
             f"|bradley-terry:resamples{RESAMPLES}|style:resamples{self.resamples}"
         )
 
@@ -168,7 +182,7 @@ def arenas(results: Sequence[CellResult]) -> tuple[Arena, ...]:
 
 def arena(result: CellResult) -> Arena:
     """What one judge's verdicts say, as far as they are in."""
-    return _measured(result, _verdicts(result), (result.cell.model,))
+    return _arena_from_verdicts(result, _verdicts(result), (result.cell.model,))
 
 
 def panel_arena(results: Sequence[CellResult]) -> Arena:
@@ -178,7 +192,7 @@ def panel_arena(results: Sequence[CellResult]) -> Arena:
         results[0],
         cell=replace(
             results[0].cell,
-            model=PANEL,
+            model=PANEL_NAME,
             signature=" + ".join(result.cell.signature for result in results),
         ),
         total=max(result.total for result in results),
@@ -189,15 +203,15 @@ def panel_arena(results: Sequence[CellResult]) -> Arena:
     swayed = {
         judge: flips
         for judge, judged in zip(judges, per_judge, strict=True)
-        if (flips := reliability(judged, ()).flips)
+        if (flips := judge_reliability(judged, ()).flip_rate)
     }
-    measured = _measured(head, panel(per_judge), judges)
-    return replace(measured, agreement=fleiss(per_judge), swayed=swayed)
+    measured = _arena_from_verdicts(head, panel_verdicts(per_judge), judges)
+    return replace(measured, agreement=fleiss_kappa(per_judge), judge_flip_rates=swayed)
 
 
-def people(votes: Sequence[Verdict], judged: Arena) -> Arena:
+def human_arena(votes: Sequence[Verdict], judged: Arena) -> Arena:
     """What people say of the duels of `judged`; each vote is a battle of its own."""
-    voters = tuple(dict.fromkeys(vote.by for vote in votes))
+    voters = tuple(dict.fromkeys(vote.rater for vote in votes))
     dataset = judged.signature.partition("|")[0]  # with its digest
     told = f"{dataset}|by:{PEOPLE}|people:{len(voters)}|votes:{len(votes)}|evalui:{__version__}"
     cell = Cell(judged.dataset, PEOPLE, JUDGE, JUDGE, "origin", told)
@@ -210,12 +224,14 @@ def people(votes: Sequence[Verdict], judged: Arena) -> Arena:
         orders="random",
         conflict="half",
     )
-    each = [[vote for vote in votes if vote.by == voter] for voter in voters]
-    return replace(_measured(head, votes, voters), agreement=fleiss(each))
+    each = [[vote for vote in votes if vote.rater == voter] for voter in voters]
+    return replace(_arena_from_verdicts(head, votes, voters), agreement=fleiss_kappa(each))
 
 
 def _verdicts(result: CellResult) -> tuple[Verdict, ...]:
-    return verdicts(result.trials, [one.name for one in result.contestants], result.cell.model)
+    return judge_verdicts(
+        result.trials, [one.name for one in result.contestants], result.cell.model
+    )
 
 
 def _state(states: Sequence[CellState]) -> CellState:
@@ -228,12 +244,14 @@ def _errors(errors: Sequence[str]) -> str:
     return told[0] if len(told) == 1 else " ".join(told)
 
 
-def _measured(head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ...]) -> Arena:
+def _arena_from_verdicts(
+    head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ...]
+) -> Arena:
     """The figures of the verdicts; `head` tells whose they are and how they were made."""
-    fought = battles(judged, head.conflict)
+    fought = battles_from_verdicts(judged, head.conflict)
     readable = [one.duel for one in judged if one.outcome is not None]
-    rated = rate(fought) if fought else None
-    effort = _effort(len(fought))
+    rated = fit_ratings(fought) if fought else None
+    effort = _resampling_effort(len(fought))
     styled = _styled(fought, head, effort) if fought else None
     shares = _shares(fought)
     ranked = _standings(head, fought, rated, styled, shares, effort) if rated and styled else ()
@@ -251,46 +269,50 @@ def _measured(head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ..
         battles=fought,
         standings=ranked,
         lead=_lead(rated) if rated else None,
-        matrix=arranged(win_matrix(fought), [one.model for one in ranked]) if fought else None,
+        matrix=reorder_matrix(win_matrix(fought), [one.model for one in ranked])
+        if fought
+        else None,
         shares=shares,
         connection=rated.connection if rated else None,
         dimensions=_dimensions(head, fought),
-        reliability=replace(reliability(judged, head.contestants), by=head.cell.model),
+        reliability=replace(judge_reliability(judged, head.contestants), judge=head.cell.model),
         contestants=head.contestants,
         samples=head.samples,
         signature=f"{head.cell.signature}|{effort.signature}",
         state=head.state,
         error=head.error,
-        comparisons=comparisons(judged),
+        comparisons=count_judgements(judged),
         styled=styled,
         elo_orders=effort.orders,
     )
 
 
-def _effort(n: int) -> _Effort:
+def _resampling_effort(n: int) -> _ResamplingEffort:
     """As much as `n` battles leave time for."""
-    part = min(1.0, _MANY / n) if n else 1.0
-    return _Effort(
-        max(_LEAST_ORDERS, int(part * elo.RUNS)),
-        max(_LEAST_RESAMPLES, int(part * STYLE_RESAMPLES)),
+    part = min(1.0, _MANY_BATTLES / n) if n else 1.0
+    return _ResamplingEffort(
+        max(_MIN_ORDERS, int(part * elo.N_ORDERS)),
+        max(_MIN_RESAMPLES, int(part * STYLE_RESAMPLES)),
     )
 
 
-def _styled(fought: Sequence[Battle], head: CellResult, effort: _Effort) -> Styled:
-    return rate_without_style(fought, head.contestants, resamples=effort.resamples)
+def _styled(
+    fought: Sequence[Battle], head: CellResult, effort: _ResamplingEffort
+) -> StyleControlledRatings:
+    return fit_style_controlled_ratings(fought, head.contestants, resamples=effort.resamples)
 
 
 def _standings(
     head: CellResult,
     fought: Sequence[Battle],
     rated: BradleyTerry,
-    styled: Styled,
+    styled: StyleControlledRatings,
     shares: Mapping[tuple[str, str], Interval],
-    effort: _Effort,
+    effort: _ResamplingEffort,
 ) -> tuple[Standing, ...]:
     """Every model that met another, in the order of `best_first`."""
-    medians = elo.permuted(fought, runs=effort.orders).median
-    ends, places = elo.interval(fought, resamples=effort.orders), ranks(rated)
+    medians = elo.permuted_elo(fought, runs=effort.orders).median
+    ends, places = elo.elo_intervals(fought, resamples=effort.orders), rank_intervals(rated)
     known = [one.name for one in head.contestants if one.name in medians]
     order = best_first(tuple(dict.fromkeys((*known, *medians))), rated.ratings, medians)
     counted = tallies(fought)
@@ -324,15 +346,15 @@ def best_first(
     return sorted(models, key=lambda model: -round(strengths[model], 6))
 
 
-def _with_leader(rank: Ranks | None, against: Interval | None) -> bool:
-    if rank and rank.with_leader is not None:
-        return rank.with_leader
+def _with_leader(rank: RankInterval | None, against: Interval | None) -> bool:
+    if rank and rank.tied_with_leader is not None:
+        return rank.tied_with_leader
     # Without ranks the battles against the leader decide; who never met it is not told apart.
     return against is None or against.low <= 0.5
 
 
 def _lead(rated: BradleyTerry) -> tuple[float, float, float] | None:
-    found = lead(rated)
+    found = leader_gap(rated)
     if found is None or found.gap.low is None or found.gap.high is None:
         return None
     return found.gap.value, found.gap.low, found.gap.high
@@ -357,11 +379,11 @@ def _shares(fought: Sequence[Battle]) -> dict[tuple[str, str], Interval]:
     return shares
 
 
-def _dimensions(head: CellResult, fought: Sequence[Battle]) -> tuple[Dimension, ...]:
+def _dimensions(head: CellResult, fought: Sequence[Battle]) -> tuple[CategoryTable, ...]:
     topics = {sample.id: _topic(sample) for sample in head.samples.values()}
-    return dimensions(fought, topics, models=[one.name for one in head.contestants])
+    return category_tables(fought, topics, models=[one.name for one in head.contestants])
 
 
-def _topic(sample: Sample) -> Topic:
+def _topic(sample: Sample) -> SampleCategory:
     told = sample.metadata
-    return Topic(told.get("language", ""), capabilities(told.get("capability", "")))
+    return SampleCategory(told.get("language", ""), capabilities(told.get("capability", "")))

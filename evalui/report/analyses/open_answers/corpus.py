@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from evalui.scoring.text.words import is_chinese
+from evalui.scoring.text.words import contains_chinese
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,5 +42,5 @@ def corpus(replies: Sequence[str], references: Sequence[Sequence[str]]) -> Corpu
 
 
 def _tokenizer(references: Sequence[str]) -> str:
-    chinese = sum(map(is_chinese, references))
+    chinese = sum(map(contains_chinese, references))
     return "zh" if 2 * chinese > len(references) else "13a"

@@ -3,17 +3,27 @@
 from collections.abc import Iterator, Sequence
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.narrative import answer_notes, judge_name, listed, text_title
-from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary, Rated, paired
-from evalui.report.analyses.open_answers.rated import rated_titles
-from evalui.report.analyses.overview.leading import RECALL, lead, lead_reason
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table
+from evalui.report.analyses.arena.narrative import (
+    answer_notes,
+    join_names_shortened,
+    judge_name,
+    text_title,
+)
+from evalui.report.analyses.open_answers.figures import (
+    AnswerPair,
+    AnswerSummary,
+    JudgeRating,
+    compare_answers,
+)
+from evalui.report.analyses.open_answers.rated import rating_titles
+from evalui.report.analyses.overview.leading import RECALL, ranking_metric, recall_reason
+from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
 from evalui.report.numbers import count, fixed, signed
-from evalui.scoring.text.metrics import FIGURES
+from evalui.scoring.text.metrics import TEXT_METRICS
 from evalui.types import CellResult, Interval, Language
 
 # The 13 figures by the names under which SWIFT and EvalScope print them, then two of our own.
-_PRINTED = (*FIGURES, "exact_match", "token_f1")
+_PRINTED = (*TEXT_METRICS, "exact_match", "token_f1")
 _PLACES = 4  # as SWIFT prints them
 
 
@@ -28,14 +38,14 @@ def answers_blocks(
     for dataset in dict.fromkeys(summary.cell.dataset for summary in summaries):
         own = [summary for summary in summaries if summary.cell.dataset == dataset]
         yield Heading(2, localized("answers-part", language, dataset=dataset))
-        leading = lead(own)
+        leading = ranking_metric(own)
         there = [result for result in results if result.cell.dataset == dataset]
-        pairs = paired(there, leading.figure)
-        for title in rated_titles(there, language, rule_based=rule_based):
+        pairs = compare_answers(there, leading.figure)
+        for title in rating_titles(there, language, rule_based=rule_based):
             yield Paragraph(title, strong=True)
         closest = text_title(own, language, pairs=pairs, rule_based=rule_based)
         yield Paragraph(closest, strong=True)
-        if reason := lead_reason(leading, language):
+        if reason := recall_reason(leading, language):
             yield Paragraph(reason)
         yield _notes(own, language, rule_based)
         yield _counts(own, language, rule_based)
@@ -58,7 +68,9 @@ def _notes(
             # What holds of all needs no names.
             text
             if len(models) == len(summaries)
-            else localized("of-model", language, model=listed(models, language), said=text)
+            else localized(
+                "of-model", language, model=join_names_shortened(models, language), said=text
+            )
             for text, models in told.items()
         )
     )
@@ -66,9 +78,11 @@ def _notes(
 
 def _counts(
     summaries: Sequence[AnswerSummary], language: Language, rule_based: frozenset[str]
-) -> Table:
+) -> ReportTable:
     keys = ("model", "n", "answers", "empty", "cut", "length")
-    judges = dict.fromkeys((one.by, one.scale) for summary in summaries for one in summary.rated)
+    judges = dict.fromkeys(
+        (one.judge, one.scale) for summary in summaries for one in summary.ratings
+    )
     heads = [localized(f"head-{key}", language) for key in keys]
     for judge, scale in judges:
         name = judge_name(judge, language, rule_based=rule_based)
@@ -76,40 +90,42 @@ def _counts(
     rows = tuple(
         (
             summary.cell.model,
-            *map(count, (summary.questions, summary.n, summary.empty, summary.cut)),
+            *map(count, (summary.questions, summary.n, summary.empty, summary.truncated)),
             count(round(summary.length)) if summary.n else NONE,
-            *(_rated(summary, judge) for judge in judges),
+            *(_rating_cell(summary, judge) for judge in judges),
         )
         for summary in summaries
     )
-    return Table(tuple(heads), rows)
+    return ReportTable(tuple(heads), rows)
 
 
-def _rated(summary: AnswerSummary, judge: tuple[str, str]) -> str:
-    found = next((one for one in summary.rated if (one.by, one.scale) == judge), None)
-    return _mark(found) if found and found.mean else NONE
+def _rating_cell(summary: AnswerSummary, judge: tuple[str, str]) -> str:
+    found = next((one for one in summary.ratings if (one.judge, one.scale) == judge), None)
+    return _format_rating(found) if found and found.mean else NONE
 
 
-def _mark(rated: Rated) -> str:
+def _format_rating(rated: JudgeRating) -> str:
     mean = rated.mean
     assert mean is not None, "a mark that was given"
     ends = f"{fixed(mean.low, 2)}–{fixed(mean.high, 2)}"
     return f"{fixed(mean.value, 2)} ({ends}), n = {count(rated.n)}"
 
 
-def _text_figures(summaries: Sequence[AnswerSummary], first: str, language: Language) -> Table:
+def _text_figures(
+    summaries: Sequence[AnswerSummary], first: str, language: Language
+) -> ReportTable:
     """All figures in SWIFT's order, but recall on top where it leads."""
     printed = dict.fromkeys((first, *_PRINTED)) if first == RECALL else _PRINTED
     names = [name for name in printed if any(name in summary.means for summary in summaries)]
     rows = tuple(
-        (name, *(_figure(summary.means.get(name)) for summary in summaries)) for name in names
+        (name, *(_format_mean(summary.means.get(name)) for summary in summaries)) for name in names
     )
     counts = ("n", *(count(summary.compared) for summary in summaries))
     head = (localized("head-figure", language), *(summary.cell.model for summary in summaries))
-    return Table(head, (counts, *rows))
+    return ReportTable(head, (counts, *rows))
 
 
-def _figure(mean: Interval | None) -> str:
+def _format_mean(mean: Interval | None) -> str:
     if mean is None:
         return NONE
     value, low, high = (fixed(each, _PLACES) for each in (mean.value, mean.low, mean.high))
@@ -121,7 +137,7 @@ def _corpus(summaries: Sequence[AnswerSummary], language: Language) -> Iterator[
     if not made:
         return
     yield Paragraph(localized("corpus-are", language))
-    yield Table(
+    yield ReportTable(
         (localized("head-model", language), "BLEU", "chrF"),
         tuple((model, fixed(one.bleu, 1), fixed(one.chrf, 1)) for model, one in made),
     )
@@ -130,7 +146,7 @@ def _corpus(summaries: Sequence[AnswerSummary], language: Language) -> Iterator[
         for _, one in made
         for sign in (f"BLEU {one.bleu_signature}", f"chrF {one.chrf_signature}")
     )
-    yield Bullets(tuple(signs), signs=True)
+    yield Bullets(tuple(signs), signatures=True)
 
 
 def _pairs(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iterator[Block]:
@@ -138,7 +154,7 @@ def _pairs(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iter
         return
     yield Paragraph(localized("pairs-are", language, metric=figure))
     heads = ("pair", "difference", "range", "p", "n")
-    yield Table(
+    yield ReportTable(
         tuple(localized(f"head-{head}", language) for head in heads),
         tuple(
             (

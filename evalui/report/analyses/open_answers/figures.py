@@ -9,7 +9,7 @@ import numpy as np
 
 from evalui.report.analyses.open_answers.corpus import Corpus, corpus
 from evalui.scoring.statistics.bootstrap import mean_intervals
-from evalui.scoring.statistics.bootstrap import paired as compare
+from evalui.scoring.statistics.bootstrap import paired_bootstrap as compare
 from evalui.scoring.statistics.paired_tests import holm
 from evalui.types import NO_REFERENCE, Cell, CellResult, CellState, Interval, Sample, Trial
 
@@ -23,17 +23,17 @@ __all__ = [
     "AnswerPair",
     "AnswerSummary",
     "Corpus",
-    "Rated",
+    "JudgeRating",
     "answers",
-    "paired",
-    "rated",
+    "compare_answers",
+    "judge_rating",
     "rating_cells",
     "summarise_answers",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class JudgeRating:
     """What one judge gave single answers: the mean on its own scale, and what it left unscored.
 
     `scale` is "rating" (1..10) or "correct" (0..1). `n` answers were rated; `unscored` more have
@@ -41,7 +41,7 @@ class Rated:
     reference. `state` and `error` are those of the judge's cell.
     """
 
-    by: str
+    judge: str
     scale: str
     mean: Interval | None
     n: int
@@ -56,12 +56,12 @@ class AnswerSummary:
     """The figures of one cell of answers.
 
     `n` answers are in of `questions`; `compared` of them have a reference and make the figures;
-    `asked` are the ids of their questions.
-    `empty` and `cut` count blank replies and those that ran into the length limit. `means` has the
-    mean of each text figure in 0..1 with its range over questions, `length` the median length in
-    characters (of all turns together; 0 without answers). `compared_length` and
-    `reference_length` are the median lengths, in characters, of the texts that were compared and
-    of their references (turn by turn where each has its own; 0 without any).
+    `question_ids` are the ids of their questions.
+    `empty` and `truncated` count blank replies and those that ran into the length limit. `means`
+    has the mean of each text figure in 0..1 with its range over questions, `length` the median
+    length in characters (of all turns together; 0 without answers). `compared_length` and
+    `reference_length` are the median lengths, in characters, of the texts that were compared and of
+    their references (turn by turn where each has its own; 0 without any).
     """
 
     cell: Cell
@@ -71,12 +71,12 @@ class AnswerSummary:
     n: int
     compared: int
     empty: int
-    cut: int
+    truncated: int
     length: float
     means: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
     corpus: Corpus | None = None
-    rated: tuple[Rated, ...] = ()
-    asked: frozenset[str] = frozenset()
+    ratings: tuple[JudgeRating, ...] = ()
+    question_ids: frozenset[str] = frozenset()
     compared_length: float = 0.0
     reference_length: float = 0.0
 
@@ -130,7 +130,7 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
     trials = result.trials
     compared = [trial for trial in trials if trial.scores]
     segments = [pair for trial in trials for pair in _segments(trial, result.samples)]
-    marks = (rated(result.cell.model, one) for one in judged)
+    marks = (judge_rating(result.cell.model, one) for one in judged)
     return AnswerSummary(
         cell=result.cell,
         state=result.state,
@@ -139,18 +139,18 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         n=len(trials),
         compared=len(compared),
         empty=sum(trial.choice is None for trial in trials),
-        cut=sum(trial.reading.rule == "cut" for trial in trials),
+        truncated=sum(trial.reading.rule == "cut" for trial in trials),
         length=_median(list(map(_length, trials))),
         means=_means(compared),
         corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
-        rated=tuple(one for one in marks if one),
-        asked=frozenset(trial.sample_id for trial in compared),
+        ratings=tuple(one for one in marks if one),
+        question_ids=frozenset(trial.sample_id for trial in compared),
         compared_length=_median([len(reply) for reply, own in segments if own]),
         reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
     )
 
 
-def rated(model: str, judged: CellResult) -> Rated | None:
+def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
     """What a judge of single answers gave one model, None if it saw none of its answers."""
     own = {place for place, one in enumerate(judged.contestants) if one.name == model}
     trials = [trial for trial in judged.trials if trial.variant.permutation[0] in own]
@@ -160,10 +160,10 @@ def rated(model: str, judged: CellResult) -> Rated | None:
     scale = next((name for one in trials for name in _SCALES if name in one.scores), "rating")
     marks = [trial.scores[scale][0] for trial in trials if scale in trial.scores]
     unreferenced = sum(trial.reading.rule == NO_REFERENCE for trial in trials)
-    return Rated(
-        by=judged.cell.model,
+    return JudgeRating(
+        judge=judged.cell.model,
         scale=scale,
-        mean=_mean_mark(marks, scale),
+        mean=_mean_rating(marks, scale),
         n=len(marks),
         unscored=len(trials) - len(marks) - unreferenced,
         state=judged.state,
@@ -172,11 +172,11 @@ def rated(model: str, judged: CellResult) -> Rated | None:
     )
 
 
-def paired(results: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
+def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
     """Every two models of each dataset compared in one text figure, on the questions both have.
 
     The range resamples questions, the p-value is that of a sign-flip test, see
-    `scoring.bootstrap.paired`.
+    `scoring.bootstrap.paired_bootstrap`.
     """
     groups: dict[tuple[str, str], list[CellResult]] = {}
     for result in results:
@@ -238,7 +238,7 @@ def _length(trial: Trial) -> int:
     return sum(map(len, trial.answers))
 
 
-def _mean_mark(marks: Sequence[float], scale: str) -> Interval | None:
+def _mean_rating(marks: Sequence[float], scale: str) -> Interval | None:
     if not marks:
         return None
     low, high = _SCALES[scale]

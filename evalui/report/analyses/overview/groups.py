@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from evalui.scoring.choice.circular import CircularMetrics, intervals, score
+from evalui.scoring.choice.circular import CircularMetrics, circular_intervals, circular_metrics
 from evalui.scoring.choice.groups import group_means
-from evalui.scoring.choice.trial_grid import grids
-from evalui.scoring.statistics.intervals import share
+from evalui.scoring.choice.trial_grid import trial_grids
+from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval, Pattern, Sample, Trial
 
 GroupKind = Literal["subject", "category", "hard", "all"]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SubjectGroup:
     """The figures of one subject, or of several together.
 
     `micro` weighs every question the same and `macro` every subject, both in percent under
@@ -36,9 +36,9 @@ class Group:
     gap_p: float | None = None
 
 
-def group(
+def subject_groups(
     samples: Mapping[str, Sample], trials: Sequence[Trial], pattern: Pattern
-) -> tuple[Group, ...]:
+) -> tuple[SubjectGroup, ...]:
     """Subjects, then categories, the hard subjects and all; nothing if there is one subject."""
     by_subject: dict[str, list[Trial]] = {}
     kinds: dict[str, Sample] = {}  # any question of a subject tells its category
@@ -48,25 +48,25 @@ def group(
         kinds.setdefault(sample.subject, sample)
     if len(by_subject) < 2:
         return ()
-    figures = {name: score(asked, pattern) for name, asked in by_subject.items()}
+    figures = {name: circular_metrics(asked, pattern) for name, asked in by_subject.items()}
     subjects = [
-        Group(
+        SubjectGroup(
             kind="subject",
             name=name,
             name_zh=kinds[name].metadata.get("subject_zh", ""),
             subjects=(name,),
             n=figures[name].n_origin,
-            accuracy=intervals(asked, "origin").origin,
+            accuracy=circular_intervals(asked, "origin").origin,
             micro=figures[name].values,
             macro=figures[name].values,
         )
         for name, asked in by_subject.items()
     ]
     several = [
-        _together(kind, name, members, by_subject, figures)
+        _aggregate(kind, name, members, by_subject, figures)
         for (kind, name), members in _members(kinds).items()
     ]
-    return tuple(_beside_the_rest((*subjects, *several), by_subject, pattern))
+    return tuple(_with_gap_tests((*subjects, *several), by_subject, pattern))
 
 
 def _members(kinds: Mapping[str, Sample]) -> dict[tuple[GroupKind, str], list[str]]:
@@ -80,55 +80,55 @@ def _members(kinds: Mapping[str, Sample]) -> dict[tuple[GroupKind, str], list[st
     return members
 
 
-def _together(
+def _aggregate(
     kind: GroupKind,
     name: str,
     members: Sequence[str],
     by_subject: Mapping[str, Sequence[Trial]],
     figures: Mapping[str, CircularMetrics],
-) -> Group:
+) -> SubjectGroup:
     # Circular figures may rest on fewer questions than those of the order as written.
-    written = {m: _part(figures[m], origin=True) for m in members}
-    moved = {m: part for m in members if (part := _part(figures[m], origin=False))}
+    written = {m: _select_metrics(figures[m], origin=True) for m in members}
+    moved = {m: part for m in members if (part := _select_metrics(figures[m], origin=False))}
     means = (
         group_means(written, {m: figures[m].n_origin for m in members}, members),
         group_means(moved, {m: figures[m].n_circular for m in members}, members),
     )
-    return Group(
+    return SubjectGroup(
         kind=kind,
         name=name,
         name_zh="",
         subjects=tuple(members),
         n=means[0].n,
-        accuracy=intervals([t for m in members for t in by_subject[m]], "origin").origin,
+        accuracy=circular_intervals([t for m in members for t in by_subject[m]], "origin").origin,
         micro=dict(means[0].micro) | dict(means[1].micro),
         macro=dict(means[0].macro) | dict(means[1].macro),
     )
 
 
-def _part(figures: CircularMetrics, *, origin: bool) -> dict[str, float]:
+def _select_metrics(figures: CircularMetrics, *, origin: bool) -> dict[str, float]:
     return {
         name: value for name, value in figures.values.items() if name.endswith("_origin") == origin
     }
 
 
-def _beside_the_rest(
-    groups: Sequence[Group], by_subject: Mapping[str, Sequence[Trial]], pattern: Pattern
-) -> Iterator[Group]:
+def _with_gap_tests(
+    groups: Sequence[SubjectGroup], by_subject: Mapping[str, Sequence[Trial]], pattern: Pattern
+) -> Iterator[SubjectGroup]:
     """The groups with their gaps, each tested against the questions outside of it."""
     if pattern == "origin":
         yield from groups
         return
-    lost = {subject: _lost(asked, pattern) for subject, asked in by_subject.items()}
+    lost = {subject: _order_loss_counts(asked, pattern) for subject, asked in by_subject.items()}
     whole = _gap(lost.values())
     for found in groups:
         gap = _gap([lost[subject] for subject in found.subjects])
-        yield replace(found, gap=gap, gap_p=_unlike(gap, whole) if gap and whole else None)
+        yield replace(found, gap=gap, gap_p=_fisher_p_value(gap, whole) if gap and whole else None)
 
 
-def _lost(asked: Sequence[Trial], pattern: Pattern) -> tuple[int, int]:
+def _order_loss_counts(asked: Sequence[Trial], pattern: Pattern) -> tuple[int, int]:
     """How many questions are right as written but not in every order, of how many."""
-    moved = [table.only(table.reorderable).credit == 1 for table in grids(asked, pattern)]
+    moved = [table.subset(table.reorderable).credit == 1 for table in trial_grids(asked, pattern)]
     return sum(int((right[:, 0] & ~right.all(axis=1)).sum()) for right in moved), sum(
         map(len, moved)
     )
@@ -136,10 +136,10 @@ def _lost(asked: Sequence[Trial], pattern: Pattern) -> tuple[int, int]:
 
 def _gap(parts: Iterable[tuple[int, int]]) -> Interval | None:
     lost, asked = (sum(column) for column in zip(*parts, strict=True))
-    return share(lost, asked)
+    return share_interval(lost, asked)
 
 
-def _unlike(part: Interval, whole: Interval) -> float | None:
+def _fisher_p_value(part: Interval, whole: Interval) -> float | None:
     """Fisher's exact p-value of a part against the rest; None if there is no rest."""
     if part.n == whole.n:
         return None

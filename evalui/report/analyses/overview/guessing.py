@@ -7,14 +7,14 @@ from collections.abc import Collection, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import names
-from evalui.report.analyses.overview.summary import Summary, at_work
+from evalui.report.analyses.overview.summary import Summary, is_unfinished
 from evalui.report.analyses.overview.warnings import CHOICES_ONLY
-from evalui.report.numbers import figure, percent, span
+from evalui.report.numbers import format_range, format_value, percent
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.types import Language
 
 
-def asked(summaries: Sequence[Summary]) -> list[Summary]:
+def with_question(summaries: Sequence[Summary]) -> list[Summary]:
     """The cells that show their question; all if none does."""
     shown = [summary for summary in summaries if summary.cell.mode != CHOICES_ONLY]
     return shown or list(summaries)
@@ -28,28 +28,28 @@ def guessing_lines(
     () if some model does better, if none was shown its questions, or if all have fewer than 30:
     of so few nothing is said. Scripted baselines count only where there is nothing else.
     """
-    shown = [s for s in asked(summaries) if s.cell.mode != CHOICES_ONLY]
+    shown = [s for s in with_question(summaries) if s.cell.mode != CHOICES_ONLY]
     own = [s for s in shown if s.cell.model not in baselines] or shown
     known = [s for s in own if s.accuracy and s.n >= HIDDEN_BELOW]
     if not known or any(summary.above_chance for summary in own):
         return ()
-    first = "guessing-so-far" if any(map(at_work, own)) else "guessing-all"
-    return localized(first, language), _best(known, language, alone=len(own) == 1)
+    first = "guessing-so-far" if any(map(is_unfinished, own)) else "guessing-all"
+    return localized(first, language), _best_result(known, language, alone=len(own) == 1)
 
 
-def _best(known: Sequence[Summary], language: Language, *, alone: bool) -> str:
+def _best_result(known: Sequence[Summary], language: Language, *, alone: bool) -> str:
     """How far the best came; where questions differ in chance, the one least below its own."""
-    best = max(known, key=_lead)
+    best = max(known, key=_above_chance)
     assert best.accuracy is not None, "only cells with answers are compared"
     told = {
         "model": " · ".join(filter(None, names(known, language)[best.cell])),
-        "value": figure(best.accuracy),
-        "span": span(best.accuracy),
+        "value": format_value(best.accuracy),
+        "span": format_range(best.accuracy),
         "chance": percent(best.chance or 0.0),
     }
     return localized("guessing-alone" if alone else "guessing-best", language, **told)
 
 
-def _lead(summary: Summary) -> float:
+def _above_chance(summary: Summary) -> float:
     assert summary.accuracy is not None, "only cells with answers are compared"
     return summary.accuracy.value - (summary.chance or 0.0)

@@ -11,11 +11,13 @@ from evalui.types import Language
 
 MAIN = "rouge-l-f"
 RECALL = "rouge-l-r"  # EvalScope's main score; ROUGE-1's recall ignores the order of words
-_BRIEF = 5  # times as long as the reference: beyond, F mostly measures how short an answer is
+_MAX_LENGTH_RATIO = (
+    5  # times as long as the reference: beyond, F mostly measures how short an answer is
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
+class RankingMetric:
     """The figure that leads, and the median lengths in characters that decided it.
 
     F is the harmonic mean of precision and recall. An answer of m words that holds all n words of
@@ -24,11 +26,11 @@ class Lead:
     """
 
     figure: str
-    reference: float
-    answer: float
+    reference_length: float
+    answer_length: float
 
 
-def lead(summaries: Sequence[AnswerSummary]) -> Lead:
+def ranking_metric(summaries: Sequence[AnswerSummary]) -> RankingMetric:
     """The figure for one dataset, decided by all its models together.
 
     The models' median lengths are taken, and their median: each model counts once. Recall leads
@@ -36,16 +38,20 @@ def lead(summaries: Sequence[AnswerSummary]) -> Lead:
     """
     compared = [summary for summary in summaries if summary.means]
     if not compared:
-        return Lead(MAIN, 0.0, 0.0)
+        return RankingMetric(MAIN, 0.0, 0.0)
     reference = float(median(summary.reference_length for summary in compared))
     answer = float(median(summary.compared_length for summary in compared))
-    return Lead(RECALL if answer > _BRIEF * reference else MAIN, reference, answer)
+    return RankingMetric(
+        RECALL if answer > _MAX_LENGTH_RATIO * reference else MAIN, reference, answer
+    )
 
 
-def lead_reason(found: Lead, language: Language) -> str:
+def recall_reason(metric: RankingMetric, language: Language) -> str:
     """Why recall leads; "" where it does not."""
-    if found.figure != RECALL:
+    if metric.figure != RECALL:
         return ""
-    reference = round(found.reference)
+    reference = round(metric.reference_length)
     key = "brief-one" if reference == 1 else "brief"
-    return localized(key, language, reference=count(reference), answer=count(round(found.answer)))
+    return localized(
+        key, language, reference=count(reference), answer=count(round(metric.answer_length))
+    )

@@ -11,7 +11,7 @@ from evalui.report.numbers import count
 from evalui.types import Language, LeftOut
 
 
-def left_out_sentences(found: Sequence[LeftOut], language: Language) -> tuple[str, ...]:
+def left_out_sentences(left_out: Sequence[LeftOut], language: Language) -> tuple[str, ...]:
     """A sentence for each thing left out, in the order of the run; none twice."""
     told = (
         localized(
@@ -23,13 +23,13 @@ def left_out_sentences(found: Sequence[LeftOut], language: Language) -> tuple[st
             why=each.why,
             rows=count(each.rows),
         )
-        for each in found
+        for each in left_out
     )
     return tuple(dict.fromkeys(told))
 
 
-def left_out_blocks(found: Sequence[LeftOut], language: Language) -> Iterator[Block]:
+def left_out_blocks(left_out: Sequence[LeftOut], language: Language) -> Iterator[Block]:
     """The part of a report that lists what was left out; nothing if all was evaluated."""
-    if told := left_out_sentences(found, language):
+    if told := left_out_sentences(left_out, language):
         yield Heading(2, localized("left-title", language))
         yield Bullets(told)

@@ -7,15 +7,15 @@ beats another is for `pair_narrative`, whether a position is preferred for `bias
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.groups import Group
+from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.numbers import count, digits, figure, fixed, percent, span
+from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value, percent
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 
-_FEW = 30  # questions, below which differences are not spoken of
+_MIN_QUESTIONS = 30  # questions, below which differences are not spoken of
 _SMALL_LOSS = 1 / 20
-_CHENGS = "零一两三四五六七八九"
+_CHINESE_TENTHS = "零一两三四五六七八九"
 
 
 def mode_name(cell: Cell, language: Language) -> str:
@@ -26,7 +26,7 @@ def mode_name(cell: Cell, language: Language) -> str:
     return name + cell.label.removeprefix(cell.mode)
 
 
-def group_name(group: Group, language: Language) -> str:
+def group_name(group: SubjectGroup, language: Language) -> str:
     """What to call a subject, a category or a mean over several."""
     key = f"category-{group.name}" if group.kind == "category" else f"group-{group.kind}"
     known = messages(language)
@@ -61,7 +61,7 @@ def overview_title(
     if not answered:
         return localized("nothing-yet", language)
     fewest = min(s.n for s in answered)
-    if fewest < _FEW:
+    if fewest < _MIN_QUESTIONS:
         return localized("too-few", language, n=fewest)
     knowing = [s for s in answered if s.above_chance]
     if not knowing:
@@ -70,13 +70,13 @@ def overview_title(
     named = {
         cell: " · ".join(filter(None, both)) for cell, both in names(summaries, language).items()
     }
-    moved = [s for s in summaries if _losses(s) is not None]
+    moved = [s for s in summaries if _order_loss(s) is not None]
     if spoken := [s for s in knowing if s in moved]:
-        if len(moved) > 1 and all((_losses(s) or 0) <= _SMALL_LOSS for s in moved):
+        if len(moved) > 1 and all((_order_loss(s) or 0) <= _SMALL_LOSS for s in moved):
             return localized("loses-few", language)
-        most = max(spoken, key=lambda s: _losses(s) or 0)
-        return _loss(_losses(most) or 0, named[most.cell], language)
-    return _accuracies(answered, named, language)
+        most = max(spoken, key=lambda s: _order_loss(s) or 0)
+        return _loss_sentence(_order_loss(most) or 0, named[most.cell], language)
+    return _accuracy_sentence(answered, named, language)
 
 
 def overview_subtitle(summaries: Sequence[Summary], language: Language) -> str:
@@ -102,14 +102,19 @@ def takeaway(summary: Summary, language: Language) -> str:
         localized(
             "right",
             language,
-            value=figure(summary.accuracy),
+            value=format_value(summary.accuracy),
             n=count(summary.n),
-            span=span(summary.accuracy),
+            span=format_range(summary.accuracy),
         )
     ]
     if summary.robust is not None and summary.order_sensitivity is not None:
         said.append(
-            localized("robust", language, value=figure(summary.robust), span=span(summary.robust))
+            localized(
+                "robust",
+                language,
+                value=format_value(summary.robust),
+                span=format_range(summary.robust),
+            )
         )
         said.append(
             localized(
@@ -122,9 +127,9 @@ def takeaway(summary: Summary, language: Language) -> str:
     return ("" if language == "zh" else " ").join(said)
 
 
-def plausible(interval: Interval, language: Language) -> str:
+def plausible_range(interval: Interval, language: Language) -> str:
     """The small line under a figure: "plausible range 60–72"."""
-    return localized("range", language, span=span(interval))
+    return localized("range", language, span=format_range(interval))
 
 
 def only_as_written(summary: Summary, language: Language) -> str:
@@ -145,11 +150,11 @@ def accuracy_bounds(summary: Summary, language: Language) -> str:
     accuracy = summary.accuracy
     if accuracy is None or not summary.unreadable_origin:
         return ""
-    best = fixed(100 * at_best(summary, accuracy), digits(accuracy))
-    return localized("bounds", language, low=figure(accuracy), high=best)
+    best = fixed(100 * best_case_accuracy(summary, accuracy), decimal_places(accuracy))
+    return localized("bounds", language, low=format_value(accuracy), high=best)
 
 
-def at_best(summary: Summary, accuracy: Interval) -> float:
+def best_case_accuracy(summary: Summary, accuracy: Interval) -> float:
     """The accuracy if every unreadable answer in the order as written were right."""
     return accuracy.value + summary.unreadable_origin / summary.n
 
@@ -172,7 +177,7 @@ def picks_title(table: PositionTable, language: Language) -> str:
     assert share is not None, "what was picked has a share"
     if best == total:
         return localized("picks-only", language, letter=LETTERS[slot], n=count(total))
-    told = {"letter": LETTERS[slot], "value": figure(share)}
+    told = {"letter": LETTERS[slot], "value": format_value(share)}
     golds = [answers_at(table, gold) for gold in range(table.n_options)]
     if len(set(golds)) == 1:
         return localized("picks", language, **told, fair=percent(table.chance))
@@ -209,9 +214,9 @@ def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] 
     low = min((recall for recall, _ in found), key=lambda recall: recall.value)
     return {
         "best": _letters(found, high.value, language),
-        "high": figure(high),
+        "high": format_value(high),
         "worst": _letters(found, low.value, language),
-        "low": figure(low),
+        "low": format_value(low),
     }
 
 
@@ -221,12 +226,12 @@ def recall_subtitle(table: PositionTable, language: Language, *, reordered: bool
     return localized(key, language, rstd="–" if table.rstd is None else fixed(table.rstd, 1))
 
 
-def _losses(summary: Summary) -> float | None:
+def _order_loss(summary: Summary) -> float | None:
     gap = summary.order_sensitivity
-    return summary.lost if gap and gap.n >= _FEW else None
+    return summary.lost_with_order if gap and gap.n >= _MIN_QUESTIONS else None
 
 
-def _loss(share: float, model: str, language: Language) -> str:
+def _loss_sentence(share: float, model: str, language: Language) -> str:
     if share <= _SMALL_LOSS:
         return localized("keeps", language, model=model)
     tenths = round(10 * share)
@@ -235,25 +240,27 @@ def _loss(share: float, model: str, language: Language) -> str:
     if tenths == 10:
         return localized("loses-nearly-all", language, model=model)
     tenths = max(tenths, 1)
-    return localized("loses", language, model=model, tenths=tenths, chengs=_CHENGS[tenths])
+    return localized("loses", language, model=model, tenths=tenths, chengs=_CHINESE_TENTHS[tenths])
 
 
-def _accuracies(answered: Sequence[Summary], named: Mapping[Cell, str], language: Language) -> str:
+def _accuracy_sentence(
+    answered: Sequence[Summary], named: Mapping[Cell, str], language: Language
+) -> str:
     ranked = sorted(
         ((s.accuracy, s) for s in answered if s.accuracy), key=lambda pair: pair[0].value
     )
     (low, lowest), (high, highest) = ranked[0], ranked[-1]
     if len(ranked) == 1:
         name, n = named[highest.cell], count(highest.n)
-        return localized("one-model", language, model=name, value=figure(high), n=n)
+        return localized("one-model", language, model=name, value=format_value(high), n=n)
     if low.value == high.value:
-        return localized("all-equal", language, value=figure(high))
+        return localized("all-equal", language, value=format_value(high))
     return localized(
         "between",
         language,
-        low=figure(low),
+        low=format_value(low),
         lowest=named[lowest.cell],
-        high=figure(high),
+        high=format_value(high),
         highest=named[highest.cell],
     )
 

@@ -11,17 +11,22 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.report.analyses.overview.groups import Group, group
-from evalui.scoring.choice.answer_format import FormatFigures, ReadingFigures, format_figures
-from evalui.scoring.choice.circular import CircularIntervals, count_variants, intervals, score
+from evalui.report.analyses.overview.groups import SubjectGroup, subject_groups
+from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics, format_metrics
+from evalui.scoring.choice.circular import (
+    CircularIntervals,
+    circular_intervals,
+    circular_metrics,
+    count_variants,
+)
 from evalui.scoring.choice.strata import strata
-from evalui.scoring.choice.trial_grid import Grid, grids
+from evalui.scoring.choice.trial_grid import TrialGrid, trial_grids
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.position_bias.pride import slot_prior
-from evalui.scoring.position_bias.significance import DRAWS
-from evalui.scoring.position_bias.summary import Bias, CellBias, bias
+from evalui.scoring.position_bias.significance import N_DRAWS
+from evalui.scoring.position_bias.summary import CellBias, StratumBias, measure_bias
 from evalui.scoring.statistics.bootstrap import mean_intervals
-from evalui.scoring.statistics.intervals import Clustered, beats_guessing
+from evalui.scoring.statistics.intervals import ClusteredMean, beats_guessing
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Trial
 
 Measure = Literal["accuracy", "robust", "mean_over_orders"]
@@ -36,8 +41,8 @@ class Summary:
     `accuracy` is theirs, `chance` what guessing gives on them, `readings` compares the rules on
     them. The next figures rest on the questions asked in every order: `robust` right in every
     order (guessing gives `chance_robust`), `circular` the mean over orders, `order_sensitivity`
-    right as written but not in every order, `only_as_written` how many those are and `lost`
-    their share of the questions right as written.
+    right as written but not in every order, `only_as_written` how many those are and
+    `lost_with_order` their share of the questions right as written.
 
     `unreadable` and `ties` count trials in any order, `unreadable_origin` those in the order as
     written; `readable` is the share that could be read and `format` holds more of that kind.
@@ -55,26 +60,26 @@ class Summary:
     n: int = 0
     accuracy: Interval | None = None
     chance: float | None = None
-    readings: Mapping[str, ReadingFigures] = field(default_factory=dict[str, ReadingFigures])
+    readings: Mapping[str, ReadingMetrics] = field(default_factory=dict[str, ReadingMetrics])
     robust: Interval | None = None
     chance_robust: float | None = None
     circular: Interval | None = None
     order_sensitivity: Interval | None = None
     only_as_written: int = 0
-    lost: float | None = None
+    lost_with_order: float | None = None
     readable: Interval | None = None
     unreadable: int = 0
     unreadable_origin: int = 0
     ties: int = 0
-    format: FormatFigures | None = None
+    format: FormatMetrics | None = None
     metrics: Mapping[str, float] = field(default_factory=dict[str, float])
     incomplete: tuple[str, ...] = ()
     naming: tuple[str, ...] = ()
     positions: tuple[PositionTable, ...] = ()
-    groups: tuple[Group, ...] = ()
+    groups: tuple[SubjectGroup, ...] = ()
     duplicates: tuple[str, ...] = ()
     bias: CellBias | None = None
-    clustered: Clustered | None = None
+    clustered: ClusteredMean | None = None
     priors: Mapping[int, tuple[Interval, ...]] = field(
         default_factory=dict[int, tuple[Interval, ...]]
     )
@@ -86,9 +91,9 @@ class Summary:
         return max(self.positions, key=lambda table: table.n_trials, default=None)
 
     @property
-    def main_bias(self) -> Bias | None:
+    def main_bias(self) -> StratumBias | None:
         """The bias figures of the number of options that most questions have."""
-        return self.bias.largest if self.bias else None
+        return self.bias.largest_stratum if self.bias else None
 
     @property
     def above_chance(self) -> bool:
@@ -96,7 +101,7 @@ class Summary:
         accuracy, chance = self.accuracy, self.chance
         return accuracy is not None and chance is not None and beats_guessing(accuracy, chance)
 
-    def bias_of(self, n_options: int) -> Bias | None:
+    def bias_of(self, n_options: int) -> StratumBias | None:
         """The bias figures of the questions with so many options."""
         strata = self.bias.strata if self.bias else ()
         return next((found for found in strata if found.n_options == n_options), None)
@@ -116,9 +121,9 @@ def summarise(result: CellResult) -> Summary:
         return summary
     origin = [trial for trial in trials if trial.variant.is_origin]
     found, metrics, every = (
-        intervals(trials, pattern),
-        score(trials, pattern),
-        format_figures(trials),
+        circular_intervals(trials, pattern),
+        circular_metrics(trials, pattern),
+        format_metrics(trials),
     )
     biased = _bias(result)
     positions = tuple(stratum.position for stratum in biased.strata) if biased else ()
@@ -127,13 +132,13 @@ def summarise(result: CellResult) -> Summary:
         n=metrics.n_origin,
         accuracy=found.origin,
         chance=_chance(origin),
-        readings=format_figures(origin).readings if origin else {},
+        readings=format_metrics(origin).readings if origin else {},
         robust=found.perf,
         chance_robust=_chance_robust(positions, pattern),
         circular=found.accuracy and found.accuracy.interval,
         order_sensitivity=found.gap,
         only_as_written=round(found.gap.value * found.gap.n) if found.gap else 0,
-        lost=_lost(found),
+        lost_with_order=_lost(found),
         readable=readable_share(every.readings[trials[0].headline].unreadable),
         unreadable=sum(trial.unreadable for trial in trials),
         unreadable_origin=sum(trial.unreadable for trial in origin),
@@ -143,7 +148,7 @@ def summarise(result: CellResult) -> Summary:
         incomplete=metrics.incomplete,
         naming=metrics.naming,
         positions=positions,
-        groups=group(result.samples, trials, pattern),
+        groups=subject_groups(result.samples, trials, pattern),
         duplicates=metrics.duplicates,
         bias=biased,
         clustered=found.accuracy,
@@ -152,7 +157,7 @@ def summarise(result: CellResult) -> Summary:
     )
 
 
-def outline(result: CellResult) -> Summary:
+def pair_summary(result: CellResult) -> Summary:
     """No more of a summary than pairs need: all its figures would take seconds."""
     trials = result.trials
     return Summary(
@@ -162,7 +167,7 @@ def outline(result: CellResult) -> Summary:
         questions=len(result.samples),
         done=len(trials),
         total=result.total,
-        accuracy=intervals(trials, "origin").origin if trials else None,
+        accuracy=circular_intervals(trials, "origin").origin if trials else None,
         chance=_chance([trial for trial in trials if trial.variant.is_origin]),
         outcomes=outcomes(trials, result.cell.pattern),
     )
@@ -170,12 +175,12 @@ def outline(result: CellResult) -> Summary:
 
 def outcomes(trials: Sequence[Trial], pattern: Pattern) -> Outcomes:
     """The value of each question under each measure that has any, as `Summary.outcomes`."""
-    tables = grids(trials, pattern)
-    found: dict[Measure, dict[str, float]] = {"accuracy": _written(tables)}
+    tables = trial_grids(trials, pattern)
+    found: dict[Measure, dict[str, float]] = {"accuracy": _credits_as_written(tables)}
     if pattern == "origin":
         return found
     for table in tables:
-        moved = table.only(table.reorderable)
+        moved = table.subset(table.reorderable)
         means = zip(moved.ids.tolist(), moved.credit.mean(axis=1).tolist(), strict=True)
         every = zip(moved.ids.tolist(), (moved.credit == 1).all(axis=1).tolist(), strict=True)
         found.setdefault("robust", {}).update((name, float(right)) for name, right in every)
@@ -188,7 +193,7 @@ def _chance(origin: Sequence[Trial]) -> float | None:
     return fmean(1 / len(trial.variant.permutation) for trial in origin) if origin else None
 
 
-def _written(tables: Sequence[Grid]) -> dict[str, float]:
+def _credits_as_written(tables: Sequence[TrialGrid]) -> dict[str, float]:
     return {
         name: credit
         for table in tables
@@ -206,17 +211,23 @@ def _bias(result: CellResult) -> CellBias | None:
     # Where the options were scored one by one, none was shown and no position was chosen.
     if result.trials[0].scores:
         return None
-    return bias(result.trials, result.cell.pattern, draws=0 if at_work(result) else DRAWS)
+    return measure_bias(
+        result.trials, result.cell.pattern, draws=0 if is_unfinished(result) else N_DRAWS
+    )
 
 
-def at_work(found: "CellResult | Summary") -> bool:
+def is_unfinished(result: "CellResult | Summary") -> bool:
     """Whether more answers are to come."""
-    return found.state in ("waiting", "running")
+    return result.state in ("waiting", "running")
 
 
 def _priors(result: CellResult) -> dict[int, tuple[Interval, ...]]:
     """PriDe's prior with the range of its mean over questions, where there are probabilities."""
-    if result.cell.pattern == "origin" or not result.trials[0].probabilities or at_work(result):
+    if (
+        result.cell.pattern == "origin"
+        or not result.trials[0].probabilities
+        or is_unfinished(result)
+    ):
         return {}
     return {
         stratum.n_options: tuple(mean_intervals(_by_question(stratum.probabilities)))

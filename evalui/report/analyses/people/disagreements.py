@@ -9,24 +9,26 @@ from evalui.types import Contestant, Duel, Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class JudgedDuel:
     """Two answers to one question as a judge or a panel saw them.
 
-    `duel` has its sides as the contestants stand. `there` is the verdict that saw model_a first,
-    `back` the one that saw model_b first, None if not made. `outcome` is what counts, seen from
-    `duel`: a tie where both orders count and differ, None where nothing counts.
+    `duel` has its sides as the contestants stand. `original_order` is the verdict that saw model_a
+    first, `swapped_order` the one that saw model_b first, None if not made. `outcome` is what
+    counts, seen from `duel`: a tie where both orders count and differ, None where nothing counts.
     """
 
     duel: Duel
-    there: Verdict | None
-    back: Verdict | None
+    original_order: Verdict | None
+    swapped_order: Verdict | None
     outcome: Outcome | None
 
     @property
     def flipped(self) -> bool:
         """Whether both orders were read and say different things."""
         outcomes = [
-            seen_from(self.duel, one) for one in (self.there, self.back) if one and one.outcome
+            outcome_for(self.duel, one)
+            for one in (self.original_order, self.swapped_order)
+            if one and one.outcome
         ]
         return len(set(outcomes)) == 2
 
@@ -43,22 +45,22 @@ class Disagreement:
     people: Mapping[str, Outcome]
 
 
-def items(arena: Arena) -> tuple[Item, ...]:
+def judged_duels(arena: Arena) -> tuple[JudgedDuel, ...]:
     """The items of an arena in the order in which they were first judged."""
-    seats = seats_of(arena.contestants)
+    seats = contestant_positions(arena.contestants)
     made: dict[Duel, dict[str, Verdict]] = {}
     for verdict in arena.verdicts:
-        duel = seated(verdict.duel, seats)
+        duel = oriented(verdict.duel, seats)
         made.setdefault(duel, {})[verdict.duel.model_a] = verdict
-    counted = _counted(arena.battles, seats)
+    counted = _counted_outcomes(arena.battles, seats)
     return tuple(
-        Item(duel, orders.get(duel.model_a), orders.get(duel.model_b), counted.get(duel))
+        JudgedDuel(duel, orders.get(duel.model_a), orders.get(duel.model_b), counted.get(duel))
         for duel, orders in made.items()
     )
 
 
 def disagreements(
-    judged: Iterable[Item], voted: Mapping[Duel, Mapping[str, Outcome]]
+    judged: Iterable[JudgedDuel], voted: Mapping[Duel, Mapping[str, Outcome]]
 ) -> tuple[Disagreement, ...]:
     """The items that people voted on with more than one opinion, the judge's included.
 
@@ -69,35 +71,35 @@ def disagreements(
     found: list[Disagreement] = []
     for duel, people in voted.items():
         judge = outcomes.get(duel)
-        meant = {_coarse(each) if coarse else each for each in people.values()}
+        meant = {_neither_as_tie(each) if coarse else each for each in people.values()}
         if len(set(people.values())) > 1 or (judge and meant != {judge}):
             found.append(Disagreement(duel, judge, people))
     return tuple(found)
 
 
-def seats_of(contestants: Sequence[Contestant]) -> Mapping[str, int]:
+def contestant_positions(contestants: Sequence[Contestant]) -> Mapping[str, int]:
     """Where each contestant stands."""
     return {one.name: place for place, one in enumerate(contestants)}
 
 
-def seated(duel: Duel, seats: Mapping[str, int]) -> Duel:
+def oriented(duel: Duel, positions: Mapping[str, int]) -> Duel:
     """The duel with the contestant that stands first as model_a."""
-    if seats[duel.model_a] < seats[duel.model_b]:
+    if positions[duel.model_a] < positions[duel.model_b]:
         return duel
     return Duel(duel.sample_id, duel.model_b, duel.model_a)
 
 
-def seen_from(duel: Duel, verdict: Verdict) -> Outcome | None:
+def outcome_for(duel: Duel, verdict: Verdict) -> Outcome | None:
     """The outcome of a verdict as seen from the sides of `duel`."""
     if verdict.outcome is None or verdict.duel == duel:
         return verdict.outcome
     return Battle(verdict.duel.model_a, verdict.duel.model_b, verdict.outcome).mirrored.outcome
 
 
-def _counted(battles: Iterable[Battle], seats: Mapping[str, int]) -> dict[Duel, Outcome]:
+def _counted_outcomes(battles: Iterable[Battle], seats: Mapping[str, int]) -> dict[Duel, Outcome]:
     rows: dict[Duel, set[Outcome]] = {}
     for battle in battles:
-        duel = seated(Duel(battle.question or "", battle.model_a, battle.model_b), seats)
+        duel = oriented(Duel(battle.question or "", battle.model_a, battle.model_b), seats)
         told = battle if battle.model_a == duel.model_a else battle.mirrored
         rows.setdefault(duel, set()).add(told.outcome)
     return {
@@ -106,5 +108,5 @@ def _counted(battles: Iterable[Battle], seats: Mapping[str, int]) -> dict[Duel, 
     }
 
 
-def _coarse(outcome: Outcome) -> Outcome:
+def _neither_as_tie(outcome: Outcome) -> Outcome:
     return "tie" if outcome == "neither" else outcome

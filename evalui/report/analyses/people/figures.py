@@ -16,52 +16,58 @@ from evalui.datasets.base import Source
 from evalui.datasets.files.encoding import decode
 from evalui.datasets.tables.table import json_objects
 from evalui.errors import DataError
-from evalui.report.analyses.arena.figures import PEOPLE, Arena, arena, people
+from evalui.report.analyses.arena.figures import PEOPLE, Arena, arena, human_arena
 from evalui.report.analyses.open_answers.figures import ANSWERS
 from evalui.report.analyses.people.disagreements import (
     Disagreement,
+    contestant_positions,
     disagreements,
-    items,
-    seated,
-    seats_of,
-    seen_from,
+    judged_duels,
+    oriented,
+    outcome_for,
 )
 from evalui.report.export.open_json import WINNERS
 from evalui.scoring.arena import prediction_powered
-from evalui.scoring.arena.agreement import Agreement, Voter, against_others, cohen, three_way
+from evalui.scoring.arena.agreement import (
+    RaterAgreement,
+    VoterAgreement,
+    cohen_kappa,
+    merge_ties,
+    voter_agreements,
+)
 from evalui.scoring.arena.battles import Battle
-from evalui.scoring.arena.prediction_powered import PoweredRate
-from evalui.scoring.arena.verdicts import panel
+from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
+from evalui.scoring.arena.verdicts import panel_verdicts
 from evalui.types import CellResult, Contestant, Duel, Outcome, Trial, Verdict
 
 Votes = Mapping[str, Sequence[Verdict]]  # what people said, by the name of the dataset
-NOBODY = ""  # who judged, where only people did
+NO_JUDGE = ""  # who judged, where only people did
 
 
 @dataclass(frozen=True, slots=True)
 class PeopleFigures:
     """What people say of the duels of a judge's arena, or of answers that nobody judged.
 
-    `judged` is that arena, one by `NOBODY` without verdicts if there is none. `votes` count
-    one for each of the `people` and item (the last one cast); `strangers` are about models or
-    questions that the arena does not have, and make no figure. `human` is the people's own arena.
-    `agreement` is that of the judge with the majority of the people, `each` with each
-    person, `between` that of each two people on the items they share. `voters` tells who is unlike
-    the others. `powered` has the win rate of each two models that met by the judge, by people, and
-    by both.
+    `judged` is that arena, one by `NO_JUDGE` without verdicts if there is none. `votes` count
+    one for each of the `people` and item (the last one cast); `unmatched_votes` are about models or
+    questions that the arena does not have, and make no figure. `human_arena` is the people's own
+    arena. `agreement` is that of the judge with the majority of the people, `by_person` with each
+    person, `between_people` that of each two people on the items they share. `voters` tells who is
+    unlike the others. `prediction_powered` has the win rate of each two models that met by the
+    judge, by people, and by both.
     """
 
     judged: Arena
     votes: int
     people: int
-    strangers: int
-    human: Arena | None
-    agreement: Agreement | None
-    each: Mapping[str, Agreement]
-    between: Mapping[tuple[str, str], Agreement]
+    unmatched_votes: int
+    human_arena: Arena | None
+    agreement: RaterAgreement | None
+    by_person: Mapping[str, RaterAgreement]
+    between_people: Mapping[tuple[str, str], RaterAgreement]
     disagreements: tuple[Disagreement, ...]
-    voters: tuple[Voter, ...]
-    powered: Mapping[tuple[str, str], PoweredRate]
+    voters: tuple[VoterAgreement, ...]
+    prediction_powered: Mapping[tuple[str, str], PredictionPoweredRate]
 
     @property
     def has_judge(self) -> bool:
@@ -77,22 +83,22 @@ def compare_people(
         figures
         for dataset, said in votes.items()
         if said
-        for figures in _beside(voted_arenas(dataset, arenas, results), said)
+        for figures in _beside_each_judge(voted_arenas(dataset, arenas, results), said)
     )
     return tuple(figures for figures in found if figures.votes)
 
 
-def one_per_dataset(found: Sequence[PeopleFigures]) -> tuple[PeopleFigures, ...]:
+def one_per_dataset(people_figures: Sequence[PeopleFigures]) -> tuple[PeopleFigures, ...]:
     """The first figures of each dataset: what people say among themselves is in all the same."""
     first: dict[str, PeopleFigures] = {}
-    for figures in found:
+    for figures in people_figures:
         first.setdefault(figures.judged.dataset, figures)
     return tuple(first.values())
 
 
-def human_arenas(found: Sequence[PeopleFigures]) -> tuple[Arena, ...]:
+def human_arenas(people_figures: Sequence[PeopleFigures]) -> tuple[Arena, ...]:
     """People's own arena of each dataset."""
-    return tuple(one.human for one in one_per_dataset(found) if one.human)
+    return tuple(one.human_arena for one in one_per_dataset(people_figures) if one.human_arena)
 
 
 def voted_arenas(
@@ -118,7 +124,7 @@ def people_figures(
 
     `human` is the people's own arena if it is worked out already.
     """
-    seats = seats_of(judged.contestants)
+    seats = contestant_positions(judged.contestants)
     known = [
         vote
         for vote in votes
@@ -126,41 +132,41 @@ def people_figures(
         and vote.duel.model_a in seats
         and vote.duel.model_b in seats
     ]
-    cast = one_each(known, seats)
+    cast = latest_votes(known, seats)
     by_person = _by_person(cast)
     said = _counted(judged)
-    majority = panel(list(by_person.values()))
+    majority = panel_verdicts(list(by_person.values()))
     return PeopleFigures(
         judged=judged,
         votes=len(cast),
         people=len(by_person),
-        strangers=len(votes) - len(known),
-        human=human or (people(cast, judged) if cast else None),
-        agreement=cohen(said, _as_coarse(majority, said)),
-        each={
+        unmatched_votes=len(votes) - len(known),
+        human_arena=human or (human_arena(cast, judged) if cast else None),
+        agreement=cohen_kappa(said, _merge_neither(majority, said)),
+        by_person={
             person: found
             for person, theirs in by_person.items()
-            if (found := cohen(said, _as_coarse(theirs, said)))
+            if (found := cohen_kappa(said, _merge_neither(theirs, said)))
         },
-        between={
+        between_people={
             (first, second): found
             for first, second in combinations(by_person, 2)
-            if (found := cohen(by_person[first], by_person[second]))
+            if (found := cohen_kappa(by_person[first], by_person[second]))
         },
-        disagreements=disagreements(items(judged), _opinions(cast)),
-        voters=against_others(cast),
-        powered=_powered(judged, cast),
+        disagreements=disagreements(judged_duels(judged), _outcomes_by_person(cast)),
+        voters=voter_agreements(cast),
+        prediction_powered=_prediction_powered(judged, cast),
     )
 
 
-def one_each(votes: Iterable[Verdict], seats: Mapping[str, int]) -> tuple[Verdict, ...]:
+def latest_votes(votes: Iterable[Verdict], positions: Mapping[str, int]) -> tuple[Verdict, ...]:
     """The last readable vote of each person on each item, its sides as the contestants stand."""
     last: dict[tuple[str, Duel], Verdict] = {}
     for vote in votes:
         if vote.outcome is not None:
-            duel = seated(vote.duel, seats)
-            outcome = seen_from(duel, vote)
-            last[vote.by, duel] = Verdict(duel, outcome, vote.by, vote.rule, vote.reply)
+            duel = oriented(vote.duel, positions)
+            outcome = outcome_for(duel, vote)
+            last[vote.rater, duel] = Verdict(duel, outcome, vote.rater, vote.rule, vote.reply)
     return tuple(last.values())
 
 
@@ -175,7 +181,7 @@ def vote_lines(votes: Votes) -> Iterator[str]:
                     "winner": WINNERS[vote.outcome],
                     "dataset": dataset,
                     "question": vote.duel.sample_id,
-                    "by": vote.by,
+                    "by": vote.rater,
                     "comment": vote.reply,
                 }
                 yield json.dumps(row, ensure_ascii=False) + "\n"
@@ -192,17 +198,17 @@ def read_votes(path: Path) -> dict[str, list[Verdict]]:
     decoded = decode(path.read_bytes(), path.name)
     found: dict[str, list[Verdict]] = defaultdict(list)
     for line, values in json_objects(Source(path.name, decoded.text)):
-        row = _Row(path.name, line, values)
+        row = _VoteRow(path.name, line, values)
         found[_text(row, "dataset", "")].append(_vote(row))
     return dict(found)
 
 
-def _beside(judges: Sequence[Arena], said: Sequence[Verdict]) -> Iterator[PeopleFigures]:
+def _beside_each_judge(judges: Sequence[Arena], said: Sequence[Verdict]) -> Iterator[PeopleFigures]:
     """The votes on one dataset beside each of its judges."""
     human: Arena | None = None  # what people say does not hang on the judge
     for judged in judges:
         figures = people_figures(judged, said, human=human)
-        human = figures.human
+        human = figures.human_arena
         yield figures
 
 
@@ -213,7 +219,7 @@ def _unjudged(written: Sequence[CellResult]) -> Arena:
         Contestant(one.cell.model, {trial.sample_id: _turns(trial) for trial in one.trials})
         for one in written
     )
-    cell = replace(first.cell, model=NOBODY)
+    cell = replace(first.cell, model=NO_JUDGE)
     return arena(CellResult(cell, first.samples, (), 0, contestants=everybody, orders="random"))
 
 
@@ -224,13 +230,13 @@ def _turns(trial: Trial) -> tuple[str, ...]:
 def _by_person(cast: Iterable[Verdict]) -> dict[str, list[Verdict]]:
     found: dict[str, list[Verdict]] = defaultdict(list)
     for vote in cast:
-        found[vote.by].append(vote)
+        found[vote.rater].append(vote)
     return dict(found)
 
 
-def _as_coarse(votes: Iterable[Verdict], said: Iterable[Verdict]) -> Iterable[Verdict]:
+def _merge_neither(votes: Iterable[Verdict], said: Iterable[Verdict]) -> Iterable[Verdict]:
     """The votes without "neither" if the judge never says it: most forms have no word for it."""
-    return votes if any(one.outcome == "neither" for one in said) else three_way(votes)
+    return votes if any(one.outcome == "neither" for one in said) else merge_ties(votes)
 
 
 def _counted(judged: Arena) -> list[Verdict]:
@@ -241,25 +247,31 @@ def _counted(judged: Arena) -> list[Verdict]:
     ]
 
 
-def _opinions(cast: Iterable[Verdict]) -> dict[Duel, dict[str, Outcome]]:
+def _outcomes_by_person(cast: Iterable[Verdict]) -> dict[Duel, dict[str, Outcome]]:
     found: dict[Duel, dict[str, Outcome]] = defaultdict(dict)
     for vote in cast:
         if vote.outcome is not None:
-            found[vote.duel][vote.by] = vote.outcome
+            found[vote.duel][vote.rater] = vote.outcome
     return dict(found)
 
 
-def _powered(judged: Arena, cast: Iterable[Verdict]) -> dict[tuple[str, str], PoweredRate]:
+def _prediction_powered(
+    judged: Arena, cast: Iterable[Verdict]
+) -> dict[tuple[str, str], PredictionPoweredRate]:
     """The win rates of model_a for every two models, over the items that count for the judge."""
-    seats = seats_of(judged.contestants)
+    seats = contestant_positions(judged.contestants)
     by_judge, by_people = _points(_counted(judged), seats), _points(cast, seats)
-    pairs: dict[tuple[str, str], list[prediction_powered.Item]] = defaultdict(list)
+    pairs: dict[tuple[str, str], list[prediction_powered.PredictionPoweredItem]] = defaultdict(list)
     for duel, points in by_judge.items():
         votes = by_people.get(duel)
         pairs[duel.model_a, duel.model_b].append(
-            prediction_powered.Item(duel.sample_id, fmean(points), fmean(votes) if votes else None)
+            prediction_powered.PredictionPoweredItem(
+                duel.sample_id, fmean(points), fmean(votes) if votes else None
+            )
         )
-    rates = {pair: prediction_powered.win_rate(found) for pair, found in pairs.items()}
+    rates = {
+        pair: prediction_powered.prediction_powered_win_rate(found) for pair, found in pairs.items()
+    }
     return {pair: rate for pair, rate in rates.items() if rate}
 
 
@@ -267,8 +279,8 @@ def _points(said: Iterable[Verdict], seats: Mapping[str, int]) -> dict[Duel, lis
     """What model_a of each item earned in each row about it."""
     found: dict[Duel, list[float]] = defaultdict(list)
     for one in said:
-        duel = seated(one.duel, seats)
-        if outcome := seen_from(duel, one):
+        duel = oriented(one.duel, seats)
+        if outcome := outcome_for(duel, one):
             found[duel].append(Battle(duel.model_a, duel.model_b, outcome).points)
     return dict(found)
 
@@ -279,7 +291,7 @@ _OUTCOMES: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.i
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _VoteRow:
     """One line of a file: its object, or a text that says why it is none."""
 
     file: str
@@ -287,7 +299,7 @@ class _Row:
     values: Mapping[str, Any] | str
 
 
-def _vote(row: _Row) -> Verdict:
+def _vote(row: _VoteRow) -> Verdict:
     model_a, model_b, question = (_text(row, key) for key in ("model_a", "model_b", "question"))
     if model_a == model_b:
         raise DataError(
@@ -309,7 +321,7 @@ def _vote(row: _Row) -> Verdict:
     return Verdict(Duel(question, model_a, model_b), _OUTCOMES[winner], by, "vote", comment)
 
 
-def _text(row: _Row, key: str, absent: str | None = None) -> str:
+def _text(row: _VoteRow, key: str, absent: str | None = None) -> str:
     """The text of a key; a number is one too, as the file writes it."""
     if isinstance(row.values, str):
         raise DataError(

@@ -3,60 +3,69 @@
 from collections.abc import Sequence
 
 from evalui.messages import localized
-from evalui.report.analyses.statistics.pairs import Comparison, Pair, Refusal, Unranked
+from evalui.report.analyses.statistics.pairs import (
+    CellComparison,
+    ComparisonSet,
+    IncomparablePair,
+    Unranked,
+)
 from evalui.report.blocks import NONE
 from evalui.report.numbers import count, fixed
-from evalui.scoring.statistics.paired_tests import Paired
+from evalui.scoring.statistics.paired_tests import PairedTTest
 from evalui.types import Cell, Language
 
 _FINE = 5.0  # points of half-width, under which a decimal says something
 
 
-def pair_sentence(pair: Pair, language: Language) -> str:
+def pair_sentence(pair: CellComparison, language: Language) -> str:
     """What can be said of two models: who is ahead and by how much, or that nothing can be told.
 
     Without a final stop, so that it serves as a title too.
     """
     who = {"first": pair.first.model, "second": pair.second.model}
-    found = pair.found
-    told = who | {"n": count(pair.n), "gap": points(found), "span": points_span(found)}
+    found = pair.paired
+    told = who | {
+        "n": count(pair.n),
+        "gap": format_points(found),
+        "span": format_points_range(found),
+    }
     if pair.detectable is not None:
-        told["least"] = least(pair.detectable)
-    return localized(f"pair-{_wording(pair)}", language, **told)
+        told["least"] = format_least_difference(pair.detectable)
+    return localized(f"pair-{_sentence_key(pair)}", language, **told)
 
 
-def refusal_sentence(refusal: Refusal, language: Language) -> str:
+def refusal_sentence(refusal: IncomparablePair, language: Language) -> str:
     """Why two cells are not compared."""
-    who = {"first": _named(refusal.first), "second": _named(refusal.second)}
-    if not refusal.parts:
+    who = {"first": _cell_name(refusal.first), "second": _cell_name(refusal.second)}
+    if not refusal.differences:
         return localized("pair-strangers", language, **who)
-    parts = [localized(f"part-{part}", language) for part in refusal.parts]
+    parts = [localized(f"part-{part}", language) for part in refusal.differences]
     joined = "、".join(parts) if language == "zh" else ", ".join(parts)
     return localized("pair-refused", language, **who, parts=joined)
 
 
-def comparison_sentences(found: Comparison, language: Language) -> tuple[str, ...]:
+def comparison_sentences(comparison: ComparisonSet, language: Language) -> tuple[str, ...]:
     """A sentence per pair, the widest differences first, then the pairs that are not compared."""
-    widest = sorted(found.pairs, key=lambda pair: -pair.found.difference)
+    widest = sorted(comparison.pairs, key=lambda pair: -pair.paired.difference)
     return (
         *(pair_sentence(pair, language) for pair in widest),
-        *(refusal_sentence(refusal, language) for refusal in found.refused),
+        *(refusal_sentence(refusal, language) for refusal in comparison.incomparable),
     )
 
 
-def comparison_about(found: Comparison, language: Language) -> str:
+def comparison_method(comparison: ComparisonSet, language: Language) -> str:
     """The small line below the pairs: how they were tested; "" if no test decides anything."""
-    tested = [pair for pair in found.pairs if pair.finding in ("apart", "level")]
+    tested = [pair for pair in comparison.pairs if pair.finding in ("apart", "level")]
     if not tested:
         return ""
     values = [pair.adjusted for pair in tested]
-    key = "pairs-about" if len(found.pairs) > 1 else "pairs-about-one"
-    return localized(key, language, k=len(found.pairs), p=_p_values(values, language))
+    key = "pairs-about" if len(comparison.pairs) > 1 else "pairs-about-one"
+    return localized(key, language, k=len(comparison.pairs), p=_p_values(values, language))
 
 
-def mcnemar_sentence(pair: Pair, language: Language) -> str:
+def mcnemar_sentence(pair: CellComparison, language: Language) -> str:
     """Which questions decide between two models; "" for a mean over orders."""
-    table = pair.table
+    table = pair.mcnemar
     if table is None:
         return ""
     who = {"first": pair.first.model, "second": pair.second.model}
@@ -67,33 +76,33 @@ def mcnemar_sentence(pair: Pair, language: Language) -> str:
     return localized("pair-mcnemar", language, **who, **told)
 
 
-def rank_words(found: Comparison, cell: Cell, language: Language) -> tuple[str, str]:
+def rank_text(comparison: ComparisonSet, cell: Cell, language: Language) -> tuple[str, str]:
     """The rank of a cell, and why it has none; "–" and "" if nothing can be ranked.
 
     Models of one band share their rank: the questions do not tell them from its best.
     """
-    why: Unranked | None = found.unranked.get(cell)
+    why: Unranked | None = comparison.unranked.get(cell)
     if why:
         return NONE, localized(f"rank-none-{why}", language)
-    place = found.place(cell.model)
+    place = comparison.rank_of(cell.model)
     if place is None:
         return NONE, ""
-    shared = sum(other.band == place.band for other in found.places) > 1
+    shared = sum(other.band == place.band for other in comparison.ranks) > 1
     return localized("rank-shared" if shared else "rank", language, band=place.band), ""
 
 
-def points(found: Paired) -> str:
+def format_points(paired: PairedTTest) -> str:
     """A difference in points: one decimal if its half-width is under 5 points, else none."""
-    return signed_points(found.difference, _places(found))
+    return signed_points(paired.difference, _places(paired))
 
 
-def points_span(found: Paired) -> str:
+def format_points_range(paired: PairedTTest) -> str:
     """Its range: "24–36", and "−2 to 4" spelled with a true minus sign."""
-    places = _places(found)
-    return f"{signed_points(found.low, places)}–{signed_points(found.high, places)}"
+    places = _places(paired)
+    return f"{signed_points(paired.low, places)}–{signed_points(paired.high, places)}"
 
 
-def least(difference: float) -> str:
+def format_least_difference(difference: float) -> str:
     """The least visible difference in whole points, rounded up, so that it is never too small."""
     return fixed(max(1, -(-(100 * difference - 0.05) // 1)), 0)
 
@@ -113,19 +122,19 @@ def p_column(p: float) -> str:
     return p_value(p).removeprefix("= ")
 
 
-def _wording(pair: Pair) -> str:
+def _sentence_key(pair: CellComparison) -> str:
     """What is said of the pair: its finding, and who of the two is no better than guessing."""
     match pair.finding:
         case "guessing":
-            both = pair.first_guesses and pair.second_guesses
+            both = pair.first_at_chance and pair.second_at_chance
             return "guessing" if both else "guessing-first"
         case "apart":
-            return "beats-guessing" if pair.second_guesses else "beats"
+            return "beats-guessing" if pair.second_at_chance else "beats"
         case finding:
             return finding
 
 
-def _places(found: Paired) -> int:
+def _places(found: PairedTTest) -> int:
     return 1 if 50 * (found.high - found.low) < _FINE else 0
 
 
@@ -139,5 +148,5 @@ def _p_values(values: Sequence[float], language: Language) -> str:
     return localized("pairs-up-to", language, low=bare[0], high=bare[1])
 
 
-def _named(cell: Cell) -> str:
+def _cell_name(cell: Cell) -> str:
     return cell.model

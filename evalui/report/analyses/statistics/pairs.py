@@ -12,31 +12,31 @@ from typing import Literal
 from evalui.report.analyses.overview.summary import Measure, Summary
 from evalui.scoring.statistics.paired_tests import (
     McNemar,
-    Paired,
-    Place,
-    comparable,
-    detectable,
+    PairedTTest,
+    RankBand,
     holm,
+    incompatibilities,
     mcnemar,
-    paired,
+    minimum_detectable_difference,
+    paired_t_test,
     rank_bands,
 )
 from evalui.types import Cell
 
 __all__ = [
-    "Comparison",
+    "CellComparison",
+    "ComparisonSet",
+    "IncomparablePair",
     "Measure",
-    "Pair",
     "PairFinding",
-    "Refusal",
     "Unranked",
+    "compare_cells",
     "comparisons",
-    "pair",
 ]
 
 # The thresholds are judgement: Wilson's half-width is 16 points and more below 30 questions, and
 # one reply in ten that cannot be read moves an accuracy further than most models are apart.
-_FEW = 30
+_MIN_QUESTIONS = 30
 _UNREADABLE = 0.10
 _LEVEL = 0.05
 
@@ -45,40 +45,40 @@ PairFinding = Literal["few", "guessing", "same", "steady", "apart", "level"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CellComparison:
     """Two cells on the questions both answered; `first` has the higher mean.
 
-    `found` is the paired difference of question means with its t interval, `adjusted` its p-value
-    after Holm's correction for the pairs shown together. `table` is McNemar's test, None for the
+    `paired` is the paired difference of question means with its t interval, `adjusted` its p-value
+    after Holm's correction for the pairs shown together. `mcnemar` is McNemar's test, None for the
     mean over orders, which is not right or wrong. `detectable` is a planning figure: the smallest
     true difference that these questions find with 80 % power, None where all differences are
-    equal. `first_guesses`: the accuracy of the first is not known to be better than guessing.
+    equal. `first_at_chance`: the accuracy of the first is not known to be better than guessing.
     """
 
     first: Cell
     second: Cell
     measure: Measure
-    found: Paired
+    paired: PairedTTest
     adjusted: float
-    table: McNemar | None
+    mcnemar: McNemar | None
     detectable: float | None
-    first_guesses: bool = False
-    second_guesses: bool = False
+    first_at_chance: bool = False
+    second_at_chance: bool = False
 
     @property
     def n(self) -> int:
         """The questions both answered."""
-        return self.found.n
+        return self.paired.n
 
     @property
-    def few(self) -> bool:
+    def too_few_questions(self) -> bool:
         """Whether the questions are too few for any test."""
-        return self.n < _FEW
+        return self.n < _MIN_QUESTIONS
 
     @property
-    def apart(self) -> bool:
+    def significant(self) -> bool:
         """Whether the test tells the two apart, whatever they know."""
-        return not self.few and self.found.difference != 0 and self.adjusted < _LEVEL
+        return not self.too_few_questions and self.paired.difference != 0 and self.adjusted < _LEVEL
 
     @property
     def finding(self) -> PairFinding:
@@ -88,47 +88,51 @@ class Pair:
         "guessing": both are no better than guessing, or the one that is ahead is not, so that
         nobody wins whatever the test says. "level": the test does not tell the two apart.
         """
-        if self.few:
+        if self.too_few_questions:
             return "few"
-        if self.ahead_guesses if self.apart else self.first_guesses and self.second_guesses:
+        if (
+            self.leader_at_chance
+            if self.significant
+            else self.first_at_chance and self.second_at_chance
+        ):
             return "guessing"
-        if self.apart:
-            return "steady" if self.found.identical else "apart"
-        return "same" if self.found.identical else "level"
+        if self.significant:
+            return "steady" if self.paired.all_equal else "apart"
+        return "same" if self.paired.all_equal else "level"
 
     @property
-    def ahead_guesses(self) -> bool:
+    def leader_at_chance(self) -> bool:
         """Whether the one with the higher mean is no better than guessing."""
-        return self.first_guesses if self.found.difference >= 0 else self.second_guesses
+        return self.first_at_chance if self.paired.difference >= 0 else self.second_at_chance
 
     @property
-    def won(self) -> bool:
+    def has_winner(self) -> bool:
         """Whether one of the two is said to beat the other."""
         return self.finding in ("apart", "steady")
 
     @property
-    def missed(self) -> float | None:
+    def undetected_difference(self) -> float | None:
         """`detectable` where a difference may have been missed: None for a pair told apart."""
         return self.detectable if self.finding in ("few", "level") else None
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class IncomparablePair:
     """Two cells that are not compared, and what differs: see `scoring.pairing.comparable`.
 
-    `parts` is empty where they share fewer than two questions.
+    `differences` is empty where they share fewer than two questions.
     """
 
     first: Cell
     second: Cell
-    parts: tuple[str, ...]
+    differences: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparisonSet:
     """All pairs of one dataset and mode under one measure, in the order of the run.
 
-    `places` are the ranks of the cells that can be ranked, best first, named by model; `unranked`
+    `ranks` are the ranks of the cells that can be ranked, best first, named by model; `unranked`
     tells why the others have none. No cell has a rank if some cannot be compared. Ranks follow
     from the verdicts on the pairs.
     """
@@ -136,9 +140,9 @@ class Comparison:
     dataset: str
     label: str
     measure: Measure
-    pairs: tuple[Pair, ...]
-    refused: tuple[Refusal, ...]
-    places: tuple[Place, ...]
+    pairs: tuple[CellComparison, ...]
+    incomparable: tuple[IncomparablePair, ...]
+    ranks: tuple[RankBand, ...]
     unranked: Mapping[Cell, Unranked]
 
     @property
@@ -146,9 +150,9 @@ class Comparison:
         """The most questions that a pair has in common."""
         return max((pair.n for pair in self.pairs), default=0)
 
-    def place(self, model: str) -> Place | None:
+    def rank_of(self, model: str) -> RankBand | None:
         """The rank of a model, None if it has none."""
-        return next((place for place in self.places if place.name == model), None)
+        return next((place for place in self.ranks if place.name == model), None)
 
 
 def comparisons(
@@ -156,7 +160,7 @@ def comparisons(
     measure: Measure | None = None,
     *,
     baselines: Collection[str] = (),
-) -> tuple[Comparison, ...]:
+) -> tuple[ComparisonSet, ...]:
     """A comparison for each dataset and mode that two or more models of a run answered.
 
     `measure` None takes the robust accuracy where options were moved, else the accuracy.
@@ -169,7 +173,7 @@ def comparisons(
         if summary.accuracy:
             together.setdefault((summary.cell.dataset, summary.cell.label), []).append(summary)
     return tuple(
-        _compared(found, measure or main_measure(found), scripted)
+        _comparison_set(found, measure or main_measure(found), scripted)
         for found in together.values()
         if len(found) > 1
     )
@@ -180,70 +184,76 @@ def main_measure(summaries: Sequence[Summary]) -> Measure:
     return "robust" if all(summary.robust for summary in summaries) else "accuracy"
 
 
-def pair(one: Summary, other: Summary, measure: Measure) -> Pair | Refusal:
+def compare_cells(
+    one: Summary, other: Summary, measure: Measure
+) -> CellComparison | IncomparablePair:
     """Two cells under one measure, without a correction for other pairs."""
-    parts = comparable(one.cell, other.cell)
+    parts = incompatibilities(one.cell, other.cell)
     if parts:
-        return Refusal(one.cell, other.cell, tuple(parts.split(", ")))
+        return IncomparablePair(one.cell, other.cell, tuple(parts.split(", ")))
     first, second = one.outcomes.get(measure, {}), other.outcomes.get(measure, {})
-    found = paired(first, second)
+    found = paired_t_test(first, second)
     if found is None:
-        return Refusal(one.cell, other.cell, ())
+        return IncomparablePair(one.cell, other.cell, ())
     if found.difference < 0:
-        return pair(other, one, measure)
-    return Pair(
+        return compare_cells(other, one, measure)
+    return CellComparison(
         one.cell,
         other.cell,
         measure,
         found,
-        adjusted=_p(found),
-        table=None if measure == "mean_over_orders" else mcnemar(_right(first), _right(second)),
-        detectable=None if found.identical else detectable(found.omega, found.n),
-        first_guesses=not one.above_chance,
-        second_guesses=not other.above_chance,
+        adjusted=_p_value(found),
+        mcnemar=None
+        if measure == "mean_over_orders"
+        else mcnemar(_is_right(first), _is_right(second)),
+        detectable=None if found.all_equal else minimum_detectable_difference(found.omega, found.n),
+        first_at_chance=not one.above_chance,
+        second_at_chance=not other.above_chance,
     )
 
 
-def unranked(summary: Summary) -> Unranked | None:
+def unranked_reason(summary: Summary) -> Unranked | None:
     """Why a cell takes no part in a ranking; None if it does."""
-    if summary.accuracy is None or summary.n < _FEW:
+    if summary.accuracy is None or summary.n < _MIN_QUESTIONS:
         return "few"
     if summary.unreadable > _UNREADABLE * summary.done:
         return "unreadable"
     return None if summary.above_chance else "guessing"
 
 
-def _compared(
+def _comparison_set(
     summaries: Sequence[Summary], measure: Measure, scripted: Collection[str]
-) -> Comparison:
-    made = [pair(one, other, measure) for one, other in combinations(summaries, 2)]
-    pairs = [each for each in made if isinstance(each, Pair)]
+) -> ComparisonSet:
+    made = [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
+    pairs = [each for each in made if isinstance(each, CellComparison)]
     adjusted = holm([each.adjusted for each in pairs])
-    refused = tuple(each for each in made if isinstance(each, Refusal))
+    refused = tuple(each for each in made if isinstance(each, IncomparablePair))
     contenders = [s for s in summaries if s.cell.model not in scripted]
-    without: dict[Cell, Unranked] = {s.cell: why for s in contenders if (why := unranked(s))}
+    without: dict[Cell, Unranked] = {s.cell: why for s in contenders if (why := unranked_reason(s))}
     without |= {s.cell: "baseline" for s in summaries if s.cell.model in scripted}
     tested = tuple(replace(each, adjusted=p) for each, p in zip(pairs, adjusted, strict=True))
-    won = {(each.first.model, each.second.model) for each in tested if each.won}
+    won = {(each.first.model, each.second.model) for each in tested if each.has_winner}
     ranked = [s for s in summaries if s.cell not in without]
     if refused or len(contenders) < 2:
         ranked = []  # one model alone has no rank, whatever scripts stand beside it
-    return Comparison(
+    return ComparisonSet(
         dataset=summaries[0].cell.dataset,
         label=summaries[0].cell.label,
         measure=measure,
         pairs=tested,
-        refused=refused,
-        places=rank_bands({s.cell.model: s.outcomes.get(measure, {}) for s in ranked}, apart=won),
+        incomparable=refused,
+        ranks=rank_bands(
+            {s.cell.model: s.outcomes.get(measure, {}) for s in ranked}, significant_pairs=won
+        ),
         unranked=without,
     )
 
 
-def _right(values: Mapping[str, float]) -> dict[str, bool]:
+def _is_right(values: Mapping[str, float]) -> dict[str, bool]:
     return {name: value == 1 for name, value in values.items()}
 
 
-def _p(found: Paired) -> float:
+def _p_value(found: PairedTTest) -> float:
     """The t test's p, or that of all 2^n signs where every question has the same difference."""
     if found.p is not None:
         return found.p

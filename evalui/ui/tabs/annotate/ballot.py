@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from evalui.messages import Messages
 from evalui.runs.access import LOCAL
 from evalui.runs.ballots import Ballot
-from evalui.runs.database.votes import Progress
+from evalui.runs.database.votes import VotingProgress
 from evalui.types import Sample
 from evalui.ui.components.format import duration
 from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.markdown import math_files, rendered
+from evalui.ui.components.markdown import math_files, render_markdown
 from evalui.ui.components.widgets import bar, button, card, note, page_head
 
 CHOICES = {"1": "a", "2": "b", "3": "tie", "4": "neither"}  # the key of each vote
@@ -21,7 +21,7 @@ NAME_LENGTH = 60
 AGREEMENT_AFTER = 50  # own votes; what others said must not lead anybody before
 
 
-def shell(voter: str, stamp: str, *children: Child) -> Html:
+def page_frame(voter: str, stamp: str, *children: Child) -> Html:
     """The frame that the script looks for: whose page it is, and where the formulas' script is."""
     script, sheet = math_files()
     return div(
@@ -39,16 +39,16 @@ def shell(voter: str, stamp: str, *children: Child) -> Html:
 def pair_page(
     t: Messages,
     ballots: Sequence[Ballot],
-    progress: Progress,
+    progress: VotingProgress,
     *,
     voter: str,
     agreement: str,
     problem: Html | None,
-    asking: bool,
+    confirming: bool,
 ) -> Html:
     """Everything below the frame while there is a pair to vote on."""
     now, *later = ballots
-    following = later[0].token if later else ""
+    following = later[0].pair_key if later else ""
     place = t("annotate.pair", n=_number(progress), total=f"{progress.pairs:,}")
     return join(
         head(t, progress, f"{now.dataset_name} · {place}"),
@@ -56,24 +56,24 @@ def pair_page(
         _pair(t, now, "now"),
         _pair(t, later[0], "next") if later else None,
         _votes(t, now, following, voter),
-        _acts(t, now, following, progress, voter),
-        _ask_finish(t, voter, now.token) if asking else None,
-        _below(t, progress, agreement, voter, now.token),
+        _action_buttons(t, now, following, progress, voter),
+        _confirm_finish(t, voter, now.pair_key) if confirming else None,
+        _below(t, progress, agreement, voter, now.pair_key),
     )
 
 
-def head(t: Messages, progress: Progress, place: str) -> Html:
+def head(t: Messages, progress: VotingProgress, place: str) -> Html:
     """The question of the page, how far the person is, and the name they vote under."""
-    done = progress.mine + progress.skipped
-    left = t("annotate.left", n=f"{progress.left:,}")
-    if progress.left and progress.seconds:
-        time = duration(t, progress.left * progress.seconds)
-        left = t("annotate.left_time", n=f"{progress.left:,}", time=time)
+    done = progress.own_votes + progress.skipped
+    left = t("annotate.left", n=f"{progress.remaining:,}")
+    if progress.remaining and progress.seconds:
+        time = duration(t, progress.remaining * progress.seconds)
+        left = t("annotate.left_time", n=f"{progress.remaining:,}", time=time)
     share = done / progress.pairs if progress.pairs else 0.0
     far = div(
         div(el("b", t("annotate.done", n=f"{done:,}")), span(left, cls="dim"), cls="two"),
         bar(share, label=t("annotate.progress")),
-        div(_team(t, progress), cls="meta"),
+        div(_team_progress(t, progress), cls="meta"),
         cls="far",
     )
     return page_head(t("annotate.title"), t("annotate.below", place=place), far)
@@ -92,26 +92,26 @@ def name_field(t: Messages, voter: str) -> Html:
     return el("label", span(t("annotate.name")), field, cls="field name")
 
 
-def said(t: Messages, progress: Progress) -> str:
+def last_vote_note(t: Messages, progress: VotingProgress) -> str:
     """That the last vote is kept, and what it was."""
     if progress.last is None:
         return t("annotate.saved_first")
     word = t(f"annotate.said_{progress.last.choice}")
-    return t("annotate.saved", n=f"{progress.mine + progress.skipped:,}", said=word)
+    return t("annotate.saved", n=f"{progress.own_votes + progress.skipped:,}", said=word)
 
 
-def _number(progress: Progress) -> str:
-    return f"{progress.mine + progress.skipped + 1:,}"
+def _number(progress: VotingProgress) -> str:
+    return f"{progress.own_votes + progress.skipped + 1:,}"
 
 
-def _team(t: Messages, progress: Progress) -> str:
+def _team_progress(t: Messages, progress: VotingProgress) -> str:
     covered, pairs = f"{progress.covered:,}", f"{progress.pairs:,}"
     return t.count("annotate.team", progress.people, covered=covered, pairs=pairs)
 
 
 def _pair(t: Messages, ballot: Ballot, when: str) -> Html:
     sample = ballot.sample
-    beside = _beside(t, sample)
+    beside = _reference_column(t, sample)
     return div(
         div(_question(t, ballot), beside, cls="row"),
         div(
@@ -120,7 +120,7 @@ def _pair(t: Messages, ballot: Ballot, when: str) -> Html:
             cls="row both",
         ),
         cls=f"pair {when}",
-        data_pair=ballot.token,
+        data_pair=ballot.pair_key,
     )
 
 
@@ -133,29 +133,31 @@ def _question(t: Messages, ballot: Ballot) -> Html:
         sample.metadata.get("capability", ""),
         t(known) if known in t else language,
     ]
-    before = [_aside(t(f"annotate.role_{turn.role}"), turn.content) for turn in sample.history]
+    before = [
+        _reference_block(t(f"annotate.role_{turn.role}"), turn.content) for turn in sample.history
+    ]
     return card(
         div(" · ".join(fact for fact in facts if fact), cls="meta"),
         el("details", el("summary", t("annotate.history")), *before) if before else None,
-        div(rendered(sample.question), cls="written asked"),
+        div(render_markdown(sample.question), cls="written asked"),
         cls="f2",
     )
 
 
-def _beside(t: Messages, sample: Sample) -> Html | None:
+def _reference_column(t: Messages, sample: Sample) -> Html | None:
     guidance = sample.metadata.get("guidance", "")
     parts: list[Child] = [
-        _aside(t("annotate.reference"), reference)
+        _reference_block(t("annotate.reference"), reference)
         for reference in sample.references
         if reference.strip()
     ]
     if guidance.strip():
-        parts.append(_aside(t("annotate.guidance"), guidance))
+        parts.append(_reference_block(t("annotate.guidance"), guidance))
     return card(*parts, cls="beside") if parts else None
 
 
-def _aside(title: str, text: str) -> Html:
-    return join(div(title, cls="meta"), div(rendered(text), cls="written"))
+def _reference_block(title: str, text: str) -> Html:
+    return join(div(title, cls="meta"), div(render_markdown(text), cls="written"))
 
 
 def _answer(t: Messages, title: str, sample: Sample, turns: Sequence[str]) -> Html:
@@ -163,7 +165,7 @@ def _answer(t: Messages, title: str, sample: Sample, turns: Sequence[str]) -> Ht
     parts: list[Child] = [_turn(t, turns[0])]
     for question, turn in zip(sample.follow_ups, turns[1:], strict=False):
         parts.append(
-            div(div(t("annotate.then"), cls="meta"), rendered(question), cls="written then")
+            div(div(t("annotate.then"), cls="meta"), render_markdown(question), cls="written then")
         )
         parts.append(_turn(t, turn))
     return card(el("h2", title), *parts, cls="answer")
@@ -172,7 +174,7 @@ def _answer(t: Messages, title: str, sample: Sample, turns: Sequence[str]) -> Ht
 def _turn(t: Messages, turn: str) -> Html:
     if not turn.strip():
         return el("p", t("annotate.no_answer"), cls="meta")
-    return div(rendered(turn), cls="written")
+    return div(render_markdown(turn), cls="written")
 
 
 def _votes(t: Messages, now: Ballot, following: str, voter: str) -> Html:
@@ -183,7 +185,7 @@ def _votes(t: Messages, now: Ballot, following: str, voter: str) -> Html:
             cls="lg",
             data_choice=choice,
             data_key=key,
-            data_pair=now.token,
+            data_pair=now.pair_key,
             data_next=following,
             data_voter=voter,
         )
@@ -192,32 +194,34 @@ def _votes(t: Messages, now: Ballot, following: str, voter: str) -> Html:
     return div(*buttons, cls="choices")
 
 
-def _acts(t: Messages, now: Ballot, following: str, progress: Progress, voter: str) -> Html:
+def _action_buttons(
+    t: Messages, now: Ballot, following: str, progress: VotingProgress, voter: str
+) -> Html:
     skip = button(
         join(el("kbd", "S"), t("annotate.skip")),
         "vote",
         cls="quiet",
         data_choice="skip",
         data_key="s",
-        data_pair=now.token,
+        data_pair=now.pair_key,
         data_next=following,
         data_voter=voter,
     )
     text = el(
-        "textarea", name="comment", rows=3, aria_label=t("annotate.note"), data_pair=now.token
+        "textarea", name="comment", rows=3, aria_label=t("annotate.note"), data_pair=now.pair_key
     )
     return div(
         skip,
         undo_button(t, progress, voter),
-        span(said(t, progress), cls="meta said", role="status"),
+        span(last_vote_note(t, progress), cls="meta said", role="status"),
         el("details", el("summary", t("annotate.note")), div(text, cls="field"), cls="note-field"),
         # Whatever else happens on the page, the pair in view stays.
-        el("input", type="hidden", name="pair", value=now.token),
+        el("input", type="hidden", name="pair", value=now.pair_key),
         cls="acts",
     )
 
 
-def undo_button(t: Messages, progress: Progress, voter: str) -> Html:
+def undo_button(t: Messages, progress: VotingProgress, voter: str) -> Html:
     """Takes the last vote back; the key is U."""
     return button(
         join(el("kbd", "U"), t("annotate.undo")),
@@ -234,13 +238,13 @@ def finish_button(t: Messages, voter: str, *, cls: str, do: str, pair: str = "")
     return button(t("annotate.finish"), do, cls=cls, data_voter=voter, data_pair=pair)
 
 
-def _ask_finish(t: Messages, voter: str, pair: str) -> Html:
+def _confirm_finish(t: Messages, voter: str, pair: str) -> Html:
     stay = button(t("annotate.stay"), "open", data_voter=voter, data_pair=pair)
     done = finish_button(t, voter, cls="pri", do="finish")
     return note("warn", el("p", t("annotate.finish_about")), div(done, stay, cls="acts gap-s"))
 
 
-def _below(t: Messages, progress: Progress, agreement: str, voter: str, pair: str) -> Html:
+def _below(t: Messages, progress: VotingProgress, agreement: str, voter: str, pair: str) -> Html:
     told = agreement or t("annotate.agreement_later", n=AGREEMENT_AFTER)
     others = el("a", t("annotate.other_runs"), href="?tab=annotate", cls="btn quiet")
     finish = finish_button(t, voter, cls="quiet", do="ask", pair=pair) if progress.last else None

@@ -5,7 +5,7 @@ from evalui.ui.components.html import Html, div, el
 from evalui.ui.components.widgets import card, page_head
 
 
-def closed_page(t: Messages, tab: str) -> Html:
+def blind_voting_page(t: Messages, tab: str) -> Html:
     """The tab's head, why the rest is not there, and a link to have it all the same."""
     words = div(el("h2", t("closed.title")), el("p", t("closed.about"), cls="dim"))
     link = el("a", t("closed.go"), href=f"?tab={tab}", cls="btn")

@@ -8,14 +8,14 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.runs.access import LOCAL
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.votes import Choice, Mark, Progress
+from evalui.runs.database.votes import VoteChoice, VoteInput, VotingProgress
 from evalui.runs.spec import OPEN
-from evalui.ui.components.client_state import KeptError
-from evalui.ui.components.format import moment
-from evalui.ui.components.fragment import Act, Form, on, pane, read_act
+from evalui.ui.components.client_state import ClientStateError
+from evalui.ui.components.format import format_time
+from evalui.ui.components.fragment import Action, Form, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.widgets import note, page_head, table, titled
-from evalui.ui.services.service import Desk
+from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate import result as annotate_result
 from evalui.ui.tabs.annotate.ballot import (
     AGREEMENT_AFTER,
@@ -23,21 +23,23 @@ from evalui.ui.tabs.annotate.ballot import (
     finish_button,
     head,
     name_field,
+    page_frame,
     pair_page,
-    shell,
     undo_button,
 )
 
 _RECENT = 10
-_LONGEST_S = 3600.0  # nobody thinks about a pair for longer; the page was left open
-_CHOICES: dict[str, Choice] = {name: name for part in get_args(Choice) for name in get_args(part)}
+_MAX_VOTE_S = 3600.0  # nobody thinks about a pair for longer; the page was left open
+_CHOICES: dict[str, VoteChoice] = {
+    name: name for part in get_args(VoteChoice) for name in get_args(part)
+}
 
 
-class Annotate:
+class AnnotateTab:
     """The tab in one language; the browser keeps which run is voted on and the person's name."""
 
-    def __init__(self, desk: Desk, t: Messages) -> None:
-        self.desk = desk
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self.service = service
         self.t = t
         self.outputs: list[Any] = []
 
@@ -45,55 +47,58 @@ class Annotate:
         """Lay out the tab: one pane, whose script asks for its content."""
         run_id = gr.Textbox(visible=False)
         with gr.Column(elem_classes="page"):
-            whole = pane("annotate-pane")
-        on(whole, self.answer, inputs=[run_id], outputs=[whole])
+            whole = html_fragment("annotate-pane")
+        on_action(whole, self.answer, inputs=[run_id], outputs=[whole])
         self.outputs = [run_id, whole]
 
     def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
         """All outputs for an address; the browser then asks for the pair of its own person."""
         del form
         first = page_head(self.t("annotate.title"), self.t("annotate.promise"))
-        return run_id, shell("", "ask", first)
+        return run_id, page_frame("", "ask", first)
 
     def answer(self, run_id: str, event: gr.EventData) -> Html:
         """What the page shows after a vote, a key, another name or an upload."""
-        act = read_act(event)
-        voter = act.one("voter").strip()[:NAME_LENGTH] or LOCAL
+        act = read_action(event)
+        voter = act.value("voter").strip()[:NAME_LENGTH] or LOCAL
         try:
-            wish, told = self._done(run_id, voter, act)
+            wish, told = self._perform(run_id, voter, act)
         except EvaluiError as error:
-            wish, told = act.one("pair"), note("bad", self.t.translate(error.sentence))
-        return self.show(run_id, voter, wish=wish, told=told, asking=act.do == "ask")
+            wish, told = act.value("pair"), note("bad", self.t.translate(error.sentence))
+        return self.show(
+            run_id, voter, requested_pair=wish, notice=told, confirming=act.do == "ask"
+        )
 
     def show(
         self,
         run_id: str,
         voter: str,
         *,
-        wish: str = "",
-        told: Html | None = None,
-        asking: bool = False,
+        requested_pair: str = "",
+        notice: Html | None = None,
+        confirming: bool = False,
     ) -> Html:
         """The page of one person: a pair, the end, the result, or the runs to choose from."""
-        t, store = self.t, self.desk.store
-        problem = div(told, role="alert") if told else None
+        t, store = self.t, self.service.store
+        problem = div(notice, role="alert") if notice else None
         try:
-            run = self.desk.run(run_id) if run_id else None
+            run = self.service.run(run_id) if run_id else None
         except EvaluiError as error:
             run, problem = None, div(note("warn", t.translate(error.sentence)), role="alert")
         if run is None:
-            return shell(voter, "pick", self._pick(voter, problem))
-        progress = store.voting(run_id, voter)
-        stamp = f"{run_id} {voter} {progress.votes} {progress.mine} {progress.skipped} {wish}"
+            return page_frame(voter, "pick", self._run_list(voter, problem))
+        progress = store.voting_progress(run_id, voter)
+        counted = f"{progress.votes} {progress.own_votes} {progress.skipped}"
+        stamp = f"{run_id} {voter} {counted} {requested_pair}"
         if not progress.pairs:
             nothing = note("na", t("annotate.nothing"))
-            return shell(voter, stamp, self._pick(voter, problem or nothing))
+            return page_frame(voter, stamp, self._run_list(voter, problem or nothing))
         if progress.finished:
-            result = annotate_result.result_page(self.desk, t, run, voter)
-            return shell(voter, stamp, problem, result, name_field(t, voter))
-        ballots = store.ballots(run_id, voter, wish)
+            result = annotate_result.result_page(self.service, t, run, voter)
+            return page_frame(voter, stamp, problem, result, name_field(t, voter))
+        ballots = store.ballots(run_id, voter, requested_pair)
         if not ballots:
-            return shell(voter, stamp, self._end(progress, voter, problem))
+            return page_frame(voter, stamp, self._end(progress, voter, problem))
         page = pair_page(
             t,
             ballots,
@@ -101,41 +106,41 @@ class Annotate:
             voter=voter,
             agreement=self._agreement(run, voter, progress),
             problem=problem,
-            asking=asking,
+            confirming=confirming,
         )
-        return shell(voter, stamp, page)
+        return page_frame(voter, stamp, page)
 
-    def _done(self, run_id: str, voter: str, act: Act) -> tuple[str, Html | None]:
+    def _perform(self, run_id: str, voter: str, act: Action) -> tuple[str, Html | None]:
         """The pair to show after an act, and what is to be told about it."""
-        store = self.desk.store
+        store = self.service.store
         if act.do not in ("vote", "undo", "finish", "uploaded"):
-            return act.one("pair"), None
-        run = self.desk.run(run_id)
+            return act.value("pair"), None
+        run = self.service.run(run_id)
         if act.do == "vote":
             self._vote(run, voter, act)
-            return act.one("next"), None
+            return act.value("next"), None
         if act.do == "undo":
             return store.undo(run_id, voter), None
         if act.do == "finish":
             store.finish_votes(run_id, voter)
             return "", None
-        added = annotate_result.take_in(self.desk, run, act.one("upload"), voter)
+        added = annotate_result.import_votes(self.service, run, act.value("upload"), voter)
         return "", note("ok", self.t.count("annotate.imported", added))
 
-    def _vote(self, run: RunRow, voter: str, act: Act) -> None:
-        choice = _CHOICES.get(act.one("choice"))
+    def _vote(self, run: RunRow, voter: str, act: Action) -> None:
+        choice = _CHOICES.get(act.value("choice"))
         if choice is None:  # our own buttons send known votes
-            raise KeptError
-        seconds = _seconds(act.one("spent"))
-        mark = Mark(act.one("pair"), choice, act.one("comment"), seconds)
-        self.desk.store.cast(run.id, voter, mark)
+            raise ClientStateError
+        seconds = _seconds(act.value("spent"))
+        mark = VoteInput(act.value("pair"), choice, act.value("comment"), seconds)
+        self.service.store.cast(run.id, voter, mark)
 
-    def _agreement(self, run: RunRow, voter: str, progress: Progress) -> str:
-        if progress.mine < AGREEMENT_AFTER:
+    def _agreement(self, run: RunRow, voter: str, progress: VotingProgress) -> str:
+        if progress.own_votes < AGREEMENT_AFTER:
             return ""
-        return annotate_result.agreement_so_far(self.desk, self.t, run, voter)
+        return annotate_result.agreement_so_far(self.service, self.t, run, voter)
 
-    def _end(self, progress: Progress, voter: str, problem: Html | None) -> Html:
+    def _end(self, progress: VotingProgress, voter: str, problem: Html | None) -> Html:
         t = self.t
         done = titled(
             t("annotate.all_done"),
@@ -149,13 +154,13 @@ class Annotate:
         place = t("annotate.all_done")
         return join(head(t, progress, place), problem, done, name_field(t, voter))
 
-    def _pick(self, voter: str, problem: Child) -> Html:
-        t, store = self.t, self.desk.store
+    def _run_list(self, voter: str, problem: Child) -> Html:
+        t, store = self.t, self.service.store
         rows: list[list[Child]] = []
-        for run in store.runs(self.desk.owner):
-            if len(rows) == _RECENT or not self._open(run):
+        for run in store.runs(self.service.owner):
+            if len(rows) == _RECENT or not self._has_open_questions(run):
                 continue
-            progress = store.voting(run.id, voter)
+            progress = store.voting_progress(run.id, voter)
             if progress.pairs:
                 rows.append(self._line(run, progress))
         heads = [t("annotate.run"), t("annotate.mine"), t("annotate.together"), t("runs.when")]
@@ -167,16 +172,16 @@ class Annotate:
             name_field(t, voter),
         )
 
-    def _open(self, run: RunRow) -> bool:
-        return any(cell.cell.mode == OPEN for cell in self.desk.store.cells(run.id))
+    def _has_open_questions(self, run: RunRow) -> bool:
+        return any(cell.cell.mode == OPEN for cell in self.service.store.cells(run.id))
 
-    def _line(self, run: RunRow, progress: Progress) -> list[Child]:
+    def _line(self, run: RunRow, progress: VotingProgress) -> list[Child]:
         t, total = self.t, f"{progress.pairs:,}"
         return [
             el("a", run.name, href=f"?run={run.id}&tab=annotate"),
-            t("annotate.votes_of", n=f"{progress.mine + progress.skipped:,}", total=total),
+            t("annotate.votes_of", n=f"{progress.own_votes + progress.skipped:,}", total=total),
             t("annotate.votes_of", n=f"{progress.covered:,}", total=total),
-            moment(t, run.created),
+            format_time(t, run.created),
         ]
 
     def _empty(self) -> Html:
@@ -191,4 +196,4 @@ def _seconds(text: str) -> float | None:
         seconds = float(text)
     except ValueError:
         return None
-    return seconds if 0 <= seconds <= _LONGEST_S else None
+    return seconds if 0 <= seconds <= _MAX_VOTE_S else None

@@ -7,27 +7,29 @@ from urllib.parse import urlencode
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena
 from evalui.runs.database.records import RunRow
-from evalui.scoring.arena.agreement import Agreement
+from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import signature_line
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.arena.arena_cache import Arenas
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.arena.arena_cache import ArenaCache
 from evalui.ui.tabs.runs.progress_table import model_name
 
 LIVE = ("queued", "running")
 
 
-class ShownArena:
+class ArenaView:
     """One arena of a run as its pages need it; `place` counts the run's arenas from 0."""
 
-    def __init__(self, desk: Desk, t: Messages, arenas: Arenas, run_id: str, place: int) -> None:
+    def __init__(
+        self, service: AppService, t: Messages, arenas: ArenaCache, run_id: str, place: int
+    ) -> None:
         self.t = t
-        self.run: RunRow = desk.run(run_id)
-        self.baselines = desk.baselines()
-        self.rule_based = desk.scripted()
-        self.arenas = arenas.of(run_id)
+        self.run: RunRow = service.run(run_id)
+        self.baselines = service.baselines()
+        self.rule_based = service.scripted()
+        self.arenas = arenas.arenas_of(run_id)
         self.place = place if 0 <= place < len(self.arenas) else 0
-        self._source = arenas
+        self._cache = arenas
 
     @property
     def live(self) -> bool:
@@ -40,19 +42,19 @@ class ShownArena:
         return self.arenas[self.place]
 
     @cached_property
-    def with_people(self) -> Agreement | None:
+    def people_agreement(self) -> RaterAgreement | None:
         """How far the arena's judge and people say the same, None without shared duels."""
-        return self._source.agreement(self.run.id, self.place)
+        return self._cache.agreement(self.run.id, self.place)
 
     @cached_property
-    def places(self) -> Mapping[str, int]:
+    def marker_places(self) -> Mapping[str, int]:
         """The place of each contestant, which decides its marker; baselines take none."""
         own = [name for name in contestants(self.arena) if name not in self.baselines]
         return {name: place for place, name in enumerate(own)}
 
     def model(self, name: str) -> Html:
         """A contestant with its marker."""
-        return model_name(name, self.places.get(name, 0), name in self.baselines)
+        return model_name(name, self.marker_places.get(name, 0), name in self.baselines)
 
     def address(self, sub: str, **more: str) -> str:
         """The address of a view of this arena."""
@@ -70,9 +72,9 @@ def chart_head(title: str, about: str) -> Html:
     return join(el("h2", title) if title else None, el("p", about, cls="meta"))
 
 
-def waiting(shown: ShownArena) -> str:
+def waiting_key(view: ArenaView) -> str:
     """The key of the words for an arena without verdicts."""
-    return "arena.waiting" if shown.live else "arena.stopped"
+    return "arena.waiting" if view.live else "arena.stopped"
 
 
 def copy_link(t: Messages, address: str) -> Html:
@@ -87,10 +89,10 @@ def copy_link(t: Messages, address: str) -> Html:
     )
 
 
-def signed_off(shown: ShownArena, sub: str) -> Html:
+def signature_footer(view: ArenaView, sub: str) -> Html:
     """The last line of a view: how its figures were made, and the address of the view."""
     return div(
-        signature_line(shown.arena.signature),
-        copy_link(shown.t, shown.address(sub)),
+        signature_line(view.arena.signature),
+        copy_link(view.t, view.address(sub)),
         cls="signed",
     )

@@ -7,97 +7,97 @@ import gradio as gr
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE
-from evalui.scoring.arena.verdicts import PANEL
-from evalui.ui.components.client_state import KeptError
-from evalui.ui.components.fragment import Form, on, pane, read_act
+from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.ui.components.client_state import ClientStateError
+from evalui.ui.components.fragment import Form, html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, span
 from evalui.ui.components.icons import icon
 from evalui.ui.components.widgets import button, card, field, select
-from evalui.ui.tabs.arena.arena_view import ShownArena
-from evalui.ui.tabs.arena.client_state import Seen
-from evalui.ui.tabs.arena.duel import detail, short
+from evalui.ui.tabs.arena.arena_view import ArenaView
+from evalui.ui.tabs.arena.client_state import ArenaClientState
+from evalui.ui.tabs.arena.duel import duel_card, short_id
 from evalui.ui.tabs.arena.judged_pairs import (
     OUTCOMES,
-    Meeting,
-    Wish,
+    DuelFilters,
+    JudgedPair,
     all_capabilities,
-    fitting,
-    meetings,
-    pairs_of,
-    read_wish,
+    filtered,
+    judged_pairs_of,
+    model_pairs,
+    read_duel_filters,
 )
-from evalui.ui.tabs.evaluate.run_form import one
+from evalui.ui.tabs.evaluate.run_form import field_value
 
 PAGE_SIZE = 100
 _KEY = "arena.duel"
 
 
-class Duels:
+class ArenaDuelsView:
     """The view in one language. The form in the browser is its whole state.
 
     `find` gives the arena of a run and a place.
     """
 
-    def __init__(self, t: Messages, find: Callable[[str, int], ShownArena]) -> None:
+    def __init__(self, t: Messages, get_view: Callable[[str, int], ArenaView]) -> None:
         self.t = t
-        self._find = find
+        self._get_view = get_view
         self.outputs: list[Any] = []
 
-    def build(self, seen: gr.Textbox) -> None:
+    def build(self, state: gr.Textbox) -> None:
         """Lay out the one pane."""
-        whole = pane("arena-duels")
+        whole = html_fragment("arena-duels")
         self.outputs = [whole]
-        on(whole, self.answer, inputs=[seen], outputs=[whole])
+        on_action(whole, self.answer, inputs=[state], outputs=[whole])
 
-    def answer(self, seen: str, event: gr.EventData) -> Html:
+    def answer(self, state: str, event: gr.EventData) -> Html:
         """The page after a filter, a step or a click on a duel."""
-        act, before = read_act(event), Seen.read(seen)
-        form = act.form | {name: act.one(name) for name in ("page", "duel") if act.one(name)}
+        act, before = read_action(event), ArenaClientState.load(state)
+        form = act.form | {name: act.value(name) for name in ("page", "duel") if act.value(name)}
         if act.do == "set":
             form |= {"page": "0", "duel": ""}
-        shown = self._find(before.run, before.place)
+        shown = self._get_view(before.run, before.place)
         if not shown.arenas:  # the field names a run without duels, which no page has shown
-            raise KeptError
+            raise ClientStateError
         return self.page(shown, form)
 
-    def show(self, shown: ShownArena, form: Form) -> tuple[Any, ...]:
+    def show(self, view: ArenaView, form: Form) -> tuple[Any, ...]:
         """Everything the view shows of an arena."""
-        return (self.page(shown, form),)
+        return (self.page(view, form),)
 
-    def page(self, shown: ShownArena, form: Form) -> Html:
+    def page(self, view: ArenaView, form: Form) -> Html:
         """Filters, list and the opened duel."""
-        wish, every = read_wish(form), meetings(shown.arena)
-        found = fitting(shown.arena, every, wish)
+        wish, every = read_duel_filters(form), judged_pairs_of(view.arena)
+        found = filtered(view.arena, every, wish)
         first = wish.page * PAGE_SIZE
         rows = found[first : first + PAGE_SIZE]
-        asked = one(form, "duel")
+        asked = field_value(form, "duel")
         opened = next((one for one in every if one.key == asked), next(iter(rows), None))
         return div(
-            _bar(shown, every, wish),
+            _filter_bar(view, every, wish),
             div(
-                _listing(shown, rows, wish, opened, total=len(found)),
-                _opened(shown, opened),
+                _listing(view, rows, wish, opened, total=len(found)),
+                _opened_duel(view, opened),
                 cls="two-pane",
             ),
             cls="stack",
         )
 
 
-def _opened(shown: ShownArena, opened: Meeting | None) -> Html:
+def _opened_duel(view: ArenaView, opened: JudgedPair | None) -> Html:
     if opened is None:
-        return card(div(shown.t(f"{_KEY}.nothing"), cls="empty"))
-    return detail(shown, opened, shown.address("duels", duel=opened.key))
+        return card(div(view.t(f"{_KEY}.nothing"), cls="empty"))
+    return duel_card(view, opened, view.address("duels", duel=opened.key))
 
 
-def _bar(shown: ShownArena, every: Sequence[Meeting], wish: Wish) -> Html:
+def _filter_bar(view: ArenaView, every: Sequence[JudgedPair], wish: DuelFilters) -> Html:
     """A field per filter. The page starts again from the first when one changes."""
-    t, any_ = shown.t, {"": shown.t(f"{_KEY}.any")}
+    t, any_ = view.t, {"": view.t(f"{_KEY}.any")}
     pairs = any_ | {
         f"{left}|{right}": t(f"{_KEY}.versus", left=left, right=right)
-        for left, right in pairs_of(every)
+        for left, right in model_pairs(every)
     }
-    outcomes = any_ | {name: _outcome(shown, name, wish) for name in OUTCOMES}
-    asked = any_ | {name: name for name in all_capabilities(shown.arena)}
+    outcomes = any_ | {name: _outcome(view, name, wish) for name in OUTCOMES}
+    asked = any_ | {name: name for name in all_capabilities(view.arena)}
     find = el(
         "input", type="search", name="find", value=wish.find, placeholder=t(f"{_KEY}.find_hint")
     )
@@ -112,12 +112,12 @@ def _bar(shown: ShownArena, every: Sequence[Meeting], wish: Wish) -> Html:
     )
 
 
-def _outcome(shown: ShownArena, name: str, wish: Wish) -> str:
+def _outcome(view: ArenaView, name: str, wish: DuelFilters) -> str:
     """A filter's word; with one pair chosen it names the winner."""
-    t = shown.t
-    if name == "changed" and shown.arena.by == PEOPLE:
+    t = view.t
+    if name == "changed" and view.arena.by == PEOPLE:
         return t(f"{_KEY}.disagreed")
-    if name == "unreadable" and shown.arena.by == PANEL:
+    if name == "unreadable" and view.arena.by == PANEL_NAME:
         return t(f"{_KEY}.undecided")
     if name in ("left", "right") and wish.pair:
         left, _, right = wish.pair.partition("|")
@@ -126,18 +126,18 @@ def _outcome(shown: ShownArena, name: str, wish: Wish) -> str:
 
 
 def _listing(
-    shown: ShownArena,
-    rows: Sequence[Meeting],
-    wish: Wish,
-    opened: Meeting | None,
+    view: ArenaView,
+    rows: Sequence[JudgedPair],
+    wish: DuelFilters,
+    opened: JudgedPair | None,
     *,
     total: int,
 ) -> Html:
     """The duels of one page; arrow keys move between them."""
-    t, first = shown.t, wish.page * PAGE_SIZE
+    t, first = view.t, wish.page * PAGE_SIZE
     last = first + len(rows)
     told = t(f"{_KEY}.shown", first=f"{first + 1:,}", last=f"{last:,}") if rows else ""
-    items = [_item(shown, meeting, current=meeting is opened) for meeting in rows]
+    items = [_item(view, meeting, current=meeting is opened) for meeting in rows]
     steps = div(
         button(t(f"{_KEY}.earlier"), "page", data_page=wish.page - 1) if wish.page else None,
         button(t(f"{_KEY}.later"), "page", data_page=wish.page + 1) if last < total else None,
@@ -153,19 +153,19 @@ def _listing(
     )
 
 
-def _item(shown: ShownArena, meeting: Meeting, *, current: bool) -> Html:
-    t = shown.t
-    sample = shown.arena.samples.get(meeting.sample_id)
+def _item(view: ArenaView, meeting: JudgedPair, *, current: bool) -> Html:
+    t = view.t
+    sample = view.arena.samples.get(meeting.sample_id)
     pair = t(f"{_KEY}.versus", left=meeting.left, right=meeting.right)
     speaks = t(f"{_KEY}.injected")
     body = el(
         "button",
-        span(short(meeting.sample_id), cls="mono id"),
+        span(short_id(meeting.sample_id), cls="mono id"),
         span(sample.question if sample else "", cls="q"),
         span(icon("warn"), span(speaks, cls="hidden"), cls="warn", title=speaks)
         if meeting.injected
         else span(),
-        span(f"{pair} · ", _result(shown, meeting), cls="meta"),
+        span(f"{pair} · ", _result(view, meeting), cls="meta"),
         type="button",
         data_do="open",
         data_duel=meeting.key,
@@ -174,15 +174,15 @@ def _item(shown: ShownArena, meeting: Meeting, *, current: bool) -> Html:
     return el("li", body)
 
 
-def _result(shown: ShownArena, meeting: Meeting) -> str:
-    t = shown.t
+def _result(view: ArenaView, meeting: JudgedPair) -> str:
+    t = view.t
     if meeting.changed:
-        return t(f"{_KEY}.disagreed" if shown.arena.by == PEOPLE else f"{_KEY}.changed")
+        return t(f"{_KEY}.disagreed" if view.arena.by == PEOPLE else f"{_KEY}.changed")
     side = next((side for side in meeting.sides if side), None)
     if side is None and meeting.unreferenced and not meeting.unreadable:
         return t(f"{_KEY}.unreferenced")
     if side is None:
-        return t(f"{_KEY}.undecided" if shown.arena.by == PANEL else f"{_KEY}.unreadable")
+        return t(f"{_KEY}.undecided" if view.arena.by == PANEL_NAME else f"{_KEY}.unreadable")
     winners = {"left": meeting.left, "right": meeting.right}
     if side in winners:
         return t(f"{_KEY}.left_of", model=winners[side])

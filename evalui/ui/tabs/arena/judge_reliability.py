@@ -4,54 +4,58 @@ from collections.abc import Sequence
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
-from evalui.report.analyses.judge import judge_notes, steadiness, steady_level
-from evalui.report.numbers import figure
-from evalui.report.numbers import span as spread
-from evalui.scoring.arena.agreement import Agreement
-from evalui.scoring.arena.verdicts import PANEL
+from evalui.report.analyses.judge import consistency_level, judge_notes, order_consistency
+from evalui.report.numbers import format_range as spread
+from evalui.report.numbers import format_value
+from evalui.scoring.arena.agreement import RaterAgreement
+from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval
 from evalui.ui.components.html import Child, Html, el, join, span
 from evalui.ui.components.widgets import definitions, status, titled
-from evalui.ui.tabs.arena.arena_view import ShownArena
+from evalui.ui.tabs.arena.arena_view import ArenaView
 
 _KINDS = {"steady": "ok", "fair": "warn", "unsteady": "warn"}
 # The notes that warn of a preference, by its line.
-_RULES = {
+_WARNING_RULES = {
     "first": {"prefers-first", "prefers-second"},
     "longer": {"prefers-longer"},
     "lists": {"prefers-lists"},
 }
 
 
-def trust(shown: ShownArena) -> Html:
+def judge_reliability_card(view: ArenaView) -> Html:
     """The card; a figure that cannot be known is left out or says why."""
-    t, arena = shown.t, shown.arena
-    steady = steadiness(arena, t.language)
+    t, arena = view.t, view.arena
+    steady = order_consistency(arena, t.language)
     people = arena.by == PEOPLE
     word = status(_KINDS[steady.level], steady.word) if steady and not people else None
     return titled(
         t("arena.trust.people" if people else "arena.trust.title"),
-        definitions(_lines(shown)),
+        definitions(_lines(view)),
         el("p", t("arena.trust.about"), cls="meta gap-s"),
         aside=word,
     )
 
 
-def _lines(shown: ShownArena) -> Sequence[tuple[Child, Child]]:
-    t, arena = shown.t, shown.arena
+def _lines(view: ArenaView) -> Sequence[tuple[Child, Child]]:
+    t, arena = view.t, view.arena
     kept = arena.reliability
-    shares = (("first", kept.first), ("longer", kept.longer), ("lists", kept.lists))
+    shares = (
+        ("first", kept.first_wins),
+        ("longer", kept.longer_wins),
+        ("lists", kept.more_items_wins),
+    )
     warned = {found.rule for found in judge_notes(arena, t.language) if found.level != "info"}
-    missing = "no_majority" if arena.by == PANEL else "unreadable"
+    missing = "no_majority" if arena.by == PANEL_NAME else "unreadable"
     lines: list[tuple[Child, Child] | None] = [
-        *_orders(t, arena),
+        *_order_effect(t, arena),
         *(
-            (t(f"arena.trust.{name}"), _share(share, warn=bool(warned & _RULES[name])))
+            (t(f"arena.trust.{name}"), _share(share, warn=bool(warned & _WARNING_RULES[name])))
             for name, share in shares
             if share
         ),
-        _people(shown),
-        _among(shown),
+        _people(view),
+        _inter_rater(view),
         (
             t(f"arena.trust.{missing}"),
             _unreadable(t, arena, warn=bool(warned & {"judge-unreadable", "no-majority"})),
@@ -62,47 +66,47 @@ def _lines(shown: ShownArena) -> Sequence[tuple[Child, Child]]:
     return [line for line in lines if line]
 
 
-def _orders(t: Messages, arena: Arena) -> Sequence[tuple[Child, Child]]:
+def _order_effect(t: Messages, arena: Arena) -> Sequence[tuple[Child, Child]]:
     """How often the order decided: a line for the judge, or one for each judge of a panel."""
     if arena.by == PEOPLE:
         return ()
-    if not arena.swayed:
+    if not arena.judge_flip_rates:
         return ((t("arena.trust.flips"), _flips(t, arena)),)
     return [
         (t("arena.trust.flips_of", judge=judge), _changed(t, flips))
-        for judge, flips in arena.swayed.items()
+        for judge, flips in arena.judge_flip_rates.items()
     ]
 
 
-def _people(shown: ShownArena) -> tuple[Child, Child] | None:
+def _people(view: ArenaView) -> tuple[Child, Child] | None:
     """How often the judge says what people say."""
-    t, found = shown.t, shown.with_people
-    if shown.arena.by == PEOPLE:
+    t, found = view.t, view.people_agreement
+    if view.arena.by == PEOPLE:
         return None
     if found is None:
         return t("arena.trust.agrees_none"), span(t("arena.trust.no_votes"), cls="meta")
     return t("arena.trust.agrees", n=f"{found.n:,}"), _agreement(t, found)
 
 
-def _among(shown: ShownArena) -> tuple[Child, Child] | None:
+def _inter_rater(view: ArenaView) -> tuple[Child, Child] | None:
     """How often the judges of a panel, or people, say the same of one duel."""
-    t, found = shown.t, shown.arena.agreement
+    t, found = view.t, view.arena.agreement
     if found is None:
         return None
-    key = "among_people" if shown.arena.by == PEOPLE else "panel"
+    key = "among_people" if view.arena.by == PEOPLE else "panel"
     return t(f"arena.trust.{key}", n=f"{found.n:,}"), _agreement(t, found)
 
 
-def _agreement(t: Messages, found: Agreement) -> Html:
+def _agreement(t: Messages, found: RaterAgreement) -> Html:
     small = [spread(found.raw)]
     if found.kappa:
         small.append(t("arena.trust.kappa", kappa=f"{found.kappa.value:.2f}"))
-    return join(f"{figure(found.raw)} %", _small(" · ".join(small)))
+    return join(f"{format_value(found.raw)} %", _small_text(" · ".join(small)))
 
 
 def _flips(t: Messages, arena: Arena) -> Child:
-    flips = arena.reliability.flips
-    if flips is None or arena.by == PANEL:
+    flips = arena.reliability.flip_rate
+    if flips is None or arena.by == PANEL_NAME:
         return span(
             t("arena.trust.flips_none" if arena.orders != "double" else "arena.trust.unknown"),
             cls="meta",
@@ -111,14 +115,14 @@ def _flips(t: Messages, arena: Arena) -> Child:
 
 
 def _changed(t: Messages, flips: Interval) -> Html:
-    word = t("arena.trust.of", k=f"{counted(flips):,}", n=f"{flips.n:,}")
-    return join(status(_KINDS[steady_level(flips)], word), _small(f"{spread(flips)} %"))
+    word = t("arena.trust.of", k=f"{numerator(flips):,}", n=f"{flips.n:,}")
+    return join(status(_KINDS[consistency_level(flips)], word), _small_text(f"{spread(flips)} %"))
 
 
 def _share(share: Interval, *, warn: bool) -> Html:
-    value = f"{figure(share)} %"
+    value = f"{format_value(share)} %"
     return join(
-        status("warn", value) if warn else value, _small(f"{spread(share)} · n {share.n:,}")
+        status("warn", value) if warn else value, _small_text(f"{spread(share)} · n {share.n:,}")
     )
 
 
@@ -126,7 +130,7 @@ def _unreadable(t: Messages, arena: Arena, *, warn: bool) -> Child:
     found = arena.reliability.unreadable
     if found is None:
         return span(t("arena.trust.unknown"), cls="meta")
-    k = counted(found)
+    k = numerator(found)
     told = t("arena.trust.of", k=f"{k:,}", n=f"{found.n:,}")
     return status("warn" if warn else "ok", told) if warn or not k else told
 
@@ -144,10 +148,10 @@ def _injected(t: Messages, arena: Arena) -> Html:
     return status("warn", t("arena.trust.of", k=f"{k:,}", n=f"{arena.reliability.n:,}"))
 
 
-def counted(share: Interval) -> int:
+def numerator(share: Interval) -> int:
     """The count that a share came from."""
     return round(share.value * share.n)
 
 
-def _small(text: str) -> Html:
+def _small_text(text: str) -> Html:
     return span(text, cls="meta ends")

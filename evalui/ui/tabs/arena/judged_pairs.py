@@ -7,16 +7,16 @@ from evalui.report.analyses.arena.figures import Arena
 from evalui.scoring.arena.categories import capabilities
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.tabs.arena.arena_view import contestants
-from evalui.ui.tabs.evaluate.run_form import Form, one, whole
+from evalui.ui.tabs.evaluate.run_form import Form, field_value, parse_whole_number
 
 OUTCOMES = ("left", "right", "tie", "neither", "changed", "unreadable", "unreferenced", "injected")
 _SIDES: Mapping[Outcome, str] = {"a": "left", "b": "right", "tie": "tie", "neither": "neither"}
-_TURNED: Mapping[Outcome, str] = {"a": "right", "b": "left", "tie": "tie", "neither": "neither"}
-_LONGEST_FIND = 200  # characters
+_MIRRORED: Mapping[Outcome, str] = {"a": "right", "b": "left", "tie": "tie", "neither": "neither"}
+_MAX_SEARCH_LENGTH = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class JudgedPair:
     """Two models' answers to one question: `left` comes before `right` in the run.
 
     `sides` says for each verdict who won, whatever the order they were shown in: "left", "right",
@@ -54,7 +54,7 @@ class Meeting:
         """Whether one of the judgements cannot be read."""
         return any(one.outcome is None and not one.unreferenced for one in self.verdicts)
 
-    def came_out(self, outcome: str) -> bool:
+    def has_outcome(self, outcome: str) -> bool:
         """Whether a filter of that name lets it pass."""
         states = {
             "changed": self.changed,
@@ -68,7 +68,7 @@ class Meeting:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class DuelFilters:
     """What the list shows: "" filters nothing; `pair` is "left|right", `page` counts from 0."""
 
     pair: str = ""
@@ -78,7 +78,7 @@ class Wish:
     page: int = 0
 
 
-def meetings(arena: Arena) -> tuple[Meeting, ...]:
+def judged_pairs_of(arena: Arena) -> tuple[JudgedPair, ...]:
     """All meetings, questions in the order of the file, pairs in the order of the run."""
     order = {name: place for place, name in enumerate(contestants(arena))}
     gathered: dict[Duel, list[tuple[Verdict, str | None]]] = {}
@@ -86,58 +86,63 @@ def meetings(arena: Arena) -> tuple[Meeting, ...]:
         duel = verdict.duel
         turned = order.get(duel.model_a, 0) > order.get(duel.model_b, 0)
         shown = Duel(duel.sample_id, duel.model_b, duel.model_a) if turned else duel
-        names = _TURNED if turned else _SIDES
+        names = _MIRRORED if turned else _SIDES
         side = names[verdict.outcome] if verdict.outcome else None
         gathered.setdefault(shown, []).append((verdict, side))
     questions = {sample_id: place for place, sample_id in enumerate(arena.samples)}
     last = len(questions)
     return tuple(
-        Meeting(duel.sample_id, duel.model_a, duel.model_b, *_columns(found))
+        JudgedPair(duel.sample_id, duel.model_a, duel.model_b, *_columns(found))
         for duel, found in sorted(
             gathered.items(), key=lambda item: questions.get(item[0].sample_id, last)
         )
     )
 
 
-def read_wish(form: Form) -> Wish:
+def read_duel_filters(form: Form) -> DuelFilters:
     """The filters of a form or an address; what cannot be understood filters nothing."""
-    outcome, page = one(form, "duel_outcome"), one(form, "page")
-    return Wish(
-        pair=one(form, "duel_pair"),
+    outcome, page = field_value(form, "duel_outcome"), field_value(form, "page")
+    return DuelFilters(
+        pair=field_value(form, "duel_pair"),
         outcome=outcome if outcome in OUTCOMES else "",
-        capability=one(form, "duel_capability"),
-        find=one(form, "find").strip()[:_LONGEST_FIND],
-        page=whole(page) or 0,
+        capability=field_value(form, "duel_capability"),
+        find=field_value(form, "find").strip()[:_MAX_SEARCH_LENGTH],
+        page=parse_whole_number(page) or 0,
     )
 
 
-def fitting(arena: Arena, found: Sequence[Meeting], wish: Wish) -> list[Meeting]:
+def filtered(arena: Arena, pairs: Sequence[JudgedPair], filters: DuelFilters) -> list[JudgedPair]:
     """The meetings that every filter lets pass."""
-    holds = _holding(arena, wish.find.casefold())
+    holds = _texts_containing(arena, filters.find.casefold())
     return [
         meeting
-        for meeting in found
-        if (not wish.pair or wish.pair == f"{meeting.left}|{meeting.right}")
-        and (not wish.outcome or meeting.came_out(wish.outcome))
-        and (not wish.capability or wish.capability in named(arena, meeting.sample_id))
-        and (not wish.find or _told(meeting) & holds)
+        for meeting in pairs
+        if (not filters.pair or filters.pair == f"{meeting.left}|{meeting.right}")
+        and (not filters.outcome or meeting.has_outcome(filters.outcome))
+        and (
+            not filters.capability
+            or filters.capability in capabilities_of(arena, meeting.sample_id)
+        )
+        and (not filters.find or _search_keys(meeting) & holds)
     ]
 
 
-def named(arena: Arena, sample_id: str) -> tuple[str, ...]:
+def capabilities_of(arena: Arena, sample_id: str) -> tuple[str, ...]:
     """The capabilities a question asks for."""
     sample = arena.samples.get(sample_id)
     return capabilities(sample.metadata.get("capability", "")) if sample else ()
 
 
-def pairs_of(found: Sequence[Meeting]) -> list[tuple[str, str]]:
+def model_pairs(pairs: Sequence[JudgedPair]) -> list[tuple[str, str]]:
     """The pairs that met, in the order of the run."""
-    return list(dict.fromkeys((meeting.left, meeting.right) for meeting in found))
+    return list(dict.fromkeys((meeting.left, meeting.right) for meeting in pairs))
 
 
 def all_capabilities(arena: Arena) -> list[str]:
     """The capabilities of all questions, in the order of the file."""
-    return list(dict.fromkeys(name for key in arena.samples for name in named(arena, key)))
+    return list(
+        dict.fromkeys(name for key in arena.samples for name in capabilities_of(arena, key))
+    )
 
 
 def _columns(
@@ -146,7 +151,7 @@ def _columns(
     return tuple(verdict for verdict, _ in found), tuple(side for _, side in found)
 
 
-def _holding(arena: Arena, text: str) -> frozenset[tuple[str, str]]:
+def _texts_containing(arena: Arena, text: str) -> frozenset[tuple[str, str]]:
     """Which questions ("", id) and answers (model, id) hold the text; none for no text."""
     if not text:
         return frozenset()
@@ -164,5 +169,5 @@ def _holding(arena: Arena, text: str) -> frozenset[tuple[str, str]]:
     return frozenset(asked | answered)
 
 
-def _told(meeting: Meeting) -> set[tuple[str, str]]:
+def _search_keys(meeting: JudgedPair) -> set[tuple[str, str]]:
     return {(name, meeting.sample_id) for name in ("", meeting.left, meeting.right)}

@@ -5,70 +5,70 @@ from collections.abc import Sequence
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena, Standing
 from evalui.report.analyses.arena.narrative import order_note
-from evalui.report.numbers import figure, fixed
-from evalui.report.numbers import span as spread
+from evalui.report.numbers import fixed, format_value
+from evalui.report.numbers import format_range as spread
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.ui.components.html import Child, Html, el, span
 from evalui.ui.components.widgets import table, titled
-from evalui.ui.tabs.arena.arena_view import ShownArena
+from evalui.ui.tabs.arena.arena_view import ArenaView
 
 _MINUS = "−"
 _COLUMNS = ("wins", "ties", "losses", "not_bad", "score", "elo", "bradley_terry", "rank")
 
 
-def standings(shown: ShownArena) -> Html:
+def standings(view: ArenaView) -> Html:
     """The card of standings, best first."""
-    t, arena = shown.t, shown.arena
+    t, arena = view.t, view.arena
     heads = [t(f"arena.standings.{name}") for name in ("model", *_COLUMNS)]
-    rows = [_row(shown, standing) for standing in arena.standings]
+    rows = [_row(view, standing) for standing in arena.standings]
     return titled(
         t("arena.standings.title"),
         table(heads, rows, right=range(1, len(heads)), cls="standings"),
         el("p", order_note(arena, t.language), cls="gap-s"),
         el("p", _formula(t, arena), cls="meta gap-s"),
-        styled(shown),
-        aside=_each(t, arena.standings),
+        style_controlled(view),
+        aside=_battles_per_model(t, arena.standings),
     )
 
 
-def ratings(shown: ShownArena) -> Html:
+def ratings(view: ArenaView) -> Html:
     """The numbers of the chart of ratings."""
-    t = shown.t
+    t = view.t
     heads = [t(f"arena.elo.{name}") for name in ("model", "elo", "range", "bradley_terry", "range")]
     rows: list[list[Child]] = [
         [
-            shown.model(standing.model),
+            view.model(standing.model),
             points(standing.elo),
             _range(t, standing.elo_low, standing.elo_high),
-            points(standing.rating.value) if standing.rating else _none(t),
+            points(standing.rating.value) if standing.rating else _no_rating(t),
             _range(t, standing.rating.low, standing.rating.high) if standing.rating else "–",
         ]
-        for standing in shown.arena.standings
+        for standing in view.arena.standings
     ]
-    return folded(t("arena.numbers"), table(heads, rows, right=range(1, len(heads))))
+    return collapsible_card(t("arena.numbers"), table(heads, rows, right=range(1, len(heads))))
 
 
-def pairs(shown: ShownArena) -> Html:
+def pairs(view: ArenaView) -> Html:
     """The numbers of the win matrix: each pair that met, from the better one's side."""
-    t, arena = shown.t, shown.arena
+    t, arena = view.t, view.arena
     names = ("row", "column", "share", "range", "n", "wins", "ties", "losses")
     heads = [t(f"arena.matrix.{name}") for name in names]
     models = [standing.model for standing in arena.standings]
     rows = [
-        _pair(shown, row, column)
+        _pair(view, row, column)
         for place, row in enumerate(models)
         for column in models[place + 1 :]
         if (row, column) in arena.shares
     ]
-    return folded(t("arena.numbers"), table(heads, rows, right=range(2, len(heads))))
+    return collapsible_card(t("arena.numbers"), table(heads, rows, right=range(2, len(heads))))
 
 
-def styled(shown: ShownArena) -> Html | None:
+def style_controlled(view: ArenaView) -> Html | None:
     """Ratings with style held equal beside the plain ones, None if there are none."""
-    t = shown.t
+    t = view.t
     found = [
         (standing.model, standing.rating, standing.styled)
-        for standing in shown.arena.standings
+        for standing in view.arena.standings
         if standing.rating and standing.styled
     ]
     if not found:
@@ -76,21 +76,21 @@ def styled(shown: ShownArena) -> Html | None:
     heads = [t(f"arena.style.{name}") for name in ("model", "plain", "styled", "change")]
     rows: list[list[Child]] = [
         [
-            shown.model(model),
-            rated(t, plain),
-            rated(t, held),
+            view.model(model),
+            rating_with_range(t, plain),
+            rating_with_range(t, held),
             signed(round(held.value) - round(plain.value)),
         ]
         for model, plain, held in found
     ]
-    return folded(
+    return collapsible_card(
         t("arena.style.title"),
         el("p", t("arena.style.about"), cls="meta"),
         table(heads, rows, right=range(1, len(heads))),
     )
 
 
-def folded(title: str, *children: Child) -> Html:
+def collapsible_card(title: str, *children: Child) -> Html:
     """Something to unfold."""
     return el("details", el("summary", title), *children, cls="gap-s")
 
@@ -105,26 +105,26 @@ def signed(number: int) -> str:
     return f"{number:+,}".replace("-", _MINUS) if number else "0"
 
 
-def rated(t: Messages, rating: Rating | None) -> Html:
+def rating_with_range(t: Messages, rating: Rating | None) -> Html:
     """A rating with its range beside it, or the word that there is none."""
     if rating is None:
-        return _none(t)
+        return _no_rating(t)
     ends = _range(t, rating.low, rating.high)
     return span(el("b", points(rating.value)), " ", span(ends, cls="meta ends"), cls="nw")
 
 
-def _row(shown: ShownArena, standing: Standing) -> list[Child]:
-    t, tally = shown.t, standing.tally
-    split = t("arena.standings.ties_split", both=tally.both, neither=tally.neither)
+def _row(view: ArenaView, standing: Standing) -> list[Child]:
+    t, tally = view.t, standing.tally
+    split = t("arena.standings.ties_split", both=tally.both_good, neither=tally.both_bad)
     return [
-        shown.model(standing.model),
+        view.model(standing.model),
         f"{tally.win:,}",
         span(f"{tally.tie:,}", title=split),
         f"{tally.lose:,}",
         f"{percent_of(tally.not_bad, tally.n)} %" if tally.n else "–",
         signed(tally.score),
         _elo(standing),
-        rated(t, standing.rating),
+        rating_with_range(t, standing.rating),
         _rank(standing),
     ]
 
@@ -146,7 +146,7 @@ def _rank(standing: Standing) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _each(t: Messages, found: Sequence[Standing]) -> str:
+def _battles_per_model(t: Messages, found: Sequence[Standing]) -> str:
     counts = [standing.tally.n for standing in found]
     if not counts:
         return ""
@@ -171,19 +171,19 @@ def _range(t: Messages, low: float | None, high: float | None) -> str:
     return f"{points(low)}–{points(high)}"
 
 
-def _none(t: Messages) -> Html:
+def _no_rating(t: Messages) -> Html:
     return span(t("arena.standings.no_rating"), cls="meta")
 
 
-def _pair(shown: ShownArena, row: str, column: str) -> list[Child]:
-    share = shown.arena.shares[row, column]
+def _pair(view: ArenaView, row: str, column: str) -> list[Child]:
+    share = view.arena.shares[row, column]
     return [
-        shown.model(row),
-        shown.model(column),
-        el("b", f"{figure(share)} %"),
+        view.model(row),
+        view.model(column),
+        el("b", f"{format_value(share)} %"),
         spread(share),
         f"{share.n:,}",
-        *_counts(shown.arena, row, column),
+        *_counts(view.arena, row, column),
     ]
 
 

@@ -6,21 +6,21 @@ from itertools import combinations
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
-from evalui.report.analyses.comparison import MEASURES, corrected, shared_measures
+from evalui.report.analyses.comparison import MEASURES, holm_corrected, shared_measures
 from evalui.report.analyses.open_answers.figures import (
     AnswerPair,
     AnswerSummary,
-    paired,
+    compare_answers,
     summarise_answers,
 )
-from evalui.report.analyses.overview.leading import MAIN, RECALL, lead
-from evalui.report.analyses.overview.summary import Summary, outline
+from evalui.report.analyses.overview.leading import MAIN, RECALL, ranking_metric
+from evalui.report.analyses.overview.summary import Summary, pair_summary
 from evalui.report.analyses.statistics.narrative import pair_sentence
-from evalui.report.analyses.statistics.pairs import Measure, Pair, pair
+from evalui.report.analyses.statistics.pairs import CellComparison, Measure, compare_cells
 from evalui.runs.spec import OPEN
 from evalui.types import Cell, CellResult, Sample, Trial
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.compare.selection import Contender, obstacles
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.compare.selection import ComparedCell, incompatibilities
 from evalui.ui.tabs.results.overview.open import pair_sentence as answers_sentence
 
 # What written answers are compared by, and the text figure that it is.
@@ -28,12 +28,12 @@ FIGURES = {"rouge": MAIN, "recall": RECALL}
 
 
 @dataclass(frozen=True, slots=True)
-class Versus:
+class PairComparison:
     """Two contenders, the one with the higher mean first."""
 
-    first: Contender
-    second: Contender
-    found: Pair | AnswerPair
+    first: ComparedCell
+    second: ComparedCell
+    result: CellComparison | AnswerPair
 
     @property
     def key(self) -> str:
@@ -43,20 +43,24 @@ class Versus:
     @property
     def difference(self) -> float:
         """How far the first is ahead, 0..1."""
-        return self.found.found.difference if isinstance(self.found, Pair) else self.found.value
+        return (
+            self.result.paired.difference
+            if isinstance(self.result, CellComparison)
+            else self.result.value
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacle:
-    """A contender that cannot be compared with another one `of` those chosen, and what differs."""
+class Incompatibility:
+    """A cell that cannot be compared with `other`, and what differs."""
 
-    contender: Contender
-    of: Contender
-    parts: tuple[str, ...]
+    cell: ComparedCell
+    other: ComparedCell
+    differences: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Comparison:
     """Contenders on the same questions under one measure, the widest difference first.
 
     `values` are per cell and question, `trials` in the order of the variants. `rows` are what a
@@ -64,14 +68,14 @@ class Compared:
     `answers` are the figures of written answers.
     """
 
-    contenders: tuple[Contender, ...]
+    cells: tuple[ComparedCell, ...]
     measure: str
     measures: tuple[str, ...]
-    pairs: tuple[Versus, ...]
+    pairs: tuple[PairComparison, ...]
     results: tuple[CellResult, ...]
     values: Mapping[str, Mapping[str, float]]
     trials: Mapping[str, Mapping[str, Sequence[Trial]]]
-    rows: tuple[Pair, ...] = ()
+    rows: tuple[CellComparison, ...] = ()
     answers: tuple[AnswerSummary, ...] = ()
 
     @property
@@ -84,7 +88,7 @@ class Compared:
         """Whether these are written answers, which are closer or less close, not right or wrong."""
         return self.measure in FIGURES
 
-    def pair(self, key: str) -> Versus | None:
+    def pair(self, key: str) -> PairComparison | None:
         """The pair of a key in either order, else the widest."""
         ids = set(key.split("-"))
         named = (each for each in self.pairs if {each.first.id, each.second.id} == ids)
@@ -92,36 +96,43 @@ class Compared:
 
     def address(self, **more: str) -> str:
         """The address of this comparison."""
-        cells = ",".join(contender.id for contender in self.contenders)
+        cells = ",".join(contender.id for contender in self.cells)
         here = {"tab": "compare", "cells": cells}
         if self.measure != self.measures[0]:
             here["measure"] = self.measure
         return f"?{urlencode(here | more, safe=',')}"
 
 
-def hindered(chosen: Sequence[Contender]) -> tuple[Obstacle, ...]:
+def incompatible_cells(chosen: Sequence[ComparedCell]) -> tuple[Incompatibility, ...]:
     """Those of the chosen that cannot stand beside the first."""
-    told = (Obstacle(each, chosen[0], obstacles(chosen[0].row, each.row)) for each in chosen[1:])
-    return tuple(one for one in told if one.parts)
+    told = (
+        Incompatibility(each, chosen[0], incompatibilities(chosen[0].row, each.row))
+        for each in chosen[1:]
+    )
+    return tuple(one for one in told if one.differences)
 
 
-def compare(desk: Desk, chosen: Sequence[Contender], wish: str = "") -> Compared:
+def compare(
+    service: AppService, chosen: Sequence[ComparedCell], preferred_measure: str = ""
+) -> Comparison:
     """All pairs of contenders that nothing hinders; a measure not all have gives way to another."""
     label = chosen[0].row.cell.label
-    results = [_named(desk.result(each.row), each, label=label) for each in chosen]
+    results = [_renamed_result(service.result(each.row), each, label=label) for each in chosen]
     if chosen[0].row.cell.mode == OPEN:
-        return _of_answers(chosen, results, wish)
-    return _of_choices(chosen, results, wish)
+        return _of_answers(chosen, results, preferred_measure)
+    return _of_choices(chosen, results, preferred_measure)
 
 
-def versus_sentence(t: Messages, versus: Versus) -> str:
+def pair_comparison_sentence(t: Messages, versus: PairComparison) -> str:
     """What can be said of one pair, without a full stop."""
-    if isinstance(versus.found, Pair):
-        return pair_sentence(versus.found, t.language)
-    return answers_sentence(t, versus.found).rstrip("." + "。")
+    if isinstance(versus.result, CellComparison):
+        return pair_sentence(versus.result, t.language)
+    return answers_sentence(t, versus.result).rstrip("." + "。")
 
 
-def split(compared: Compared, versus: Versus) -> tuple[list[str], list[str], list[str]]:
+def split_by_winner(
+    compared: Comparison, versus: PairComparison
+) -> tuple[list[str], list[str], list[str]]:
     """The questions both have: first better, second better, alike; in file order."""
     mine, other = compared.values[versus.first.id], compared.values[versus.second.id]
     whole = compared.measure in ("robust", "accuracy")
@@ -134,38 +145,45 @@ def split(compared: Compared, versus: Versus) -> tuple[list[str], list[str], lis
     return found
 
 
-def _of_choices(chosen: Sequence[Contender], results: Sequence[CellResult], wish: str) -> Compared:
-    summaries = [outline(result) for result in results]
+def _of_choices(
+    chosen: Sequence[ComparedCell], results: Sequence[CellResult], wish: str
+) -> Comparison:
+    summaries = [pair_summary(result) for result in results]
     measures: tuple[Measure, ...] = shared_measures(summaries) or ("accuracy",)
     known: Mapping[str, Measure] = {name: name for name in measures}
     measure = known.get(wish, measures[0])
-    made = [pair(one, other, measure) for one, other in combinations(summaries, 2)]
-    found = [each for each in corrected(made) if isinstance(each, Pair)]
+    made = [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
+    found = [each for each in holm_corrected(made) if isinstance(each, CellComparison)]
     of = {each.name: each for each in chosen}
-    pairs = [Versus(of[each.first.model], of[each.second.model], each) for each in found]
+    pairs = [PairComparison(of[each.first.model], of[each.second.model], each) for each in found]
     values = [summary.outcomes.get(measure, {}) for summary in summaries]
     whole = _compared(chosen, results, (measure, *measures), pairs, values)
-    rows = [each.found for each in whole.pairs if isinstance(each.found, Pair)]
+    rows = [each.result for each in whole.pairs if isinstance(each.result, CellComparison)]
     return replace(whole, rows=tuple(_under_each(rows[0], summaries) if len(rows) == 1 else rows))
 
 
-def _under_each(main: Pair, summaries: Sequence[Summary]) -> list[Pair]:
+def _under_each(main: CellComparison, summaries: Sequence[Summary]) -> list[CellComparison]:
     """The only pair under every measure that both have, the same model first."""
     one, other = (each for each in summaries if each.cell in (main.first, main.second))
     others: list[Measure] = [name for name in MEASURES if name != main.measure]
-    made = [pair(one, other, name) for name in others]
-    return [main, *(_turned(each, main.first) for each in made if isinstance(each, Pair))]
+    made = [compare_cells(one, other, name) for name in others]
+    return [
+        main,
+        *(_reversed(each, main.first) for each in made if isinstance(each, CellComparison)),
+    ]
 
 
-def _of_answers(chosen: Sequence[Contender], results: Sequence[CellResult], wish: str) -> Compared:
+def _of_answers(
+    chosen: Sequence[ComparedCell], results: Sequence[CellResult], wish: str
+) -> Comparison:
     """By the figure that leads; where that is recall, ROUGE-L can be chosen too."""
     answers = tuple(summarise_answers(result) for result in results)
-    measures = ("recall", "rouge") if lead(answers).figure == RECALL else ("rouge",)
+    measures = ("recall", "rouge") if ranking_metric(answers).figure == RECALL else ("rouge",)
     measure = wish if wish in measures else measures[0]
     figure = FIGURES[measure]
     of = {each.name: each for each in chosen}
-    found = [_ahead_first(each) for each in paired(results, figure)]
-    pairs = [Versus(of[each.first], of[each.second], each) for each in found]
+    found = [_ahead_first(each) for each in compare_answers(results, figure)]
+    pairs = [PairComparison(of[each.first], of[each.second], each) for each in found]
     values = [
         {
             trial.sample_id: trial.scores[figure][0]
@@ -179,14 +197,14 @@ def _of_answers(chosen: Sequence[Contender], results: Sequence[CellResult], wish
 
 
 def _compared(
-    chosen: Sequence[Contender],
+    chosen: Sequence[ComparedCell],
     results: Sequence[CellResult],
     measures: Sequence[str],  # the one that counts, then all
-    pairs: Sequence[Versus],
+    pairs: Sequence[PairComparison],
     values: Sequence[Mapping[str, float]],
-) -> Compared:
-    return Compared(
-        contenders=tuple(chosen),
+) -> Comparison:
+    return Comparison(
+        cells=tuple(chosen),
         measure=measures[0],
         measures=tuple(measures[1:]),
         pairs=tuple(sorted(pairs, key=lambda each: -each.difference)),
@@ -199,7 +217,7 @@ def _compared(
     )
 
 
-def _named(result: CellResult, contender: Contender, *, label: str) -> CellResult:
+def _renamed_result(result: CellResult, contender: ComparedCell, *, label: str) -> CellResult:
     """The result under the contender's name; labels differ from run to run for one mode."""
     return replace(result, cell=replace(result.cell, model=contender.name, label=label))
 
@@ -218,17 +236,17 @@ def _by_question(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
     return found
 
 
-def _turned(found: Pair, first: Cell) -> Pair:
+def _reversed(found: CellComparison, first: Cell) -> CellComparison:
     """The pair seen from `first`, even where it is behind."""
     if found.first == first:
         return found
-    seen = found.found
+    seen = found.paired
     away = replace(seen, difference=-seen.difference, low=-seen.high, high=-seen.low)
     return replace(
         found,
         first=found.second,
         second=found.first,
-        found=away,
-        first_guesses=found.second_guesses,
-        second_guesses=found.first_guesses,
+        paired=away,
+        first_at_chance=found.second_at_chance,
+        second_at_chance=found.first_at_chance,
     )

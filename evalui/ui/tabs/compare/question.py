@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import share_of_one
-from evalui.scoring.choice.circular import label
+from evalui.report.analyses.arena.narrative import format_fraction
+from evalui.scoring.choice.circular import variant_label
 from evalui.types import LETTERS, Pattern, Sample, Trial, Variant
-from evalui.ui.components.diff import closest, sides
+from evalui.ui.components.diff import closest_reference, diff_texts
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.icons import marker
 from evalui.ui.components.widgets import bar, status
-from evalui.ui.tabs.compare.comparison import FIGURES, Compared, Versus
-from evalui.ui.tabs.compare.selection import Contender
+from evalui.ui.tabs.compare.comparison import FIGURES, Comparison, PairComparison
+from evalui.ui.tabs.compare.selection import ComparedCell
 from evalui.ui.tabs.results.samples.open import marked
 from evalui.ui.tabs.results.samples.question import fixed_note, source_line
 
 _KINDS = {"right": "ok", "wrong": "bad", "unreadable": "na", "tied": "warn"}
 
 
-def side_by_side(t: Messages, compared: Compared, versus: Versus, sample: Sample) -> Html:
+def side_by_side(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
     """One question with everything both said."""
     address = compared.address(pair=versus.key, question=sample.id)
     body = _written(t, compared, versus, sample) if compared.written else None
@@ -41,7 +41,7 @@ def outcome(trial: Trial) -> str:
     return "right" if trial.reading.credit == 1 else "wrong"
 
 
-def _orders(t: Messages, compared: Compared, versus: Versus, sample: Sample) -> Html:
+def _orders(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
     """Each order of the options once, with what both chose."""
     pair = (versus.first, versus.second)
     asked = [
@@ -69,12 +69,12 @@ def _order(
     sample: Sample,
     variant: Variant,
     place: int,
-    pair: Sequence[Contender],
+    pair: Sequence[ComparedCell],
     trials: Sequence[Trial | None],
 ) -> Html:
     title = _title(t, pair[0].row.cell.pattern, variant, place)
     heads = [
-        div(each.marked, _verdict(t, trial), cls="who")
+        div(each.name_with_marker, _verdict(t, trial), cls="who")
         for each, trial in zip(pair, trials, strict=True)
     ]
     choices = [
@@ -95,7 +95,7 @@ def _title(t: Messages, pattern: Pattern, variant: Variant, place: int) -> str:
         return t("order.origin")
     if pattern == "circular":
         return t("order.shifted", n=place)
-    return t("order.label", label=label(variant))
+    return t("order.label", label=variant_label(variant))
 
 
 def _verdict(t: Messages, trial: Trial | None) -> Html:
@@ -110,7 +110,7 @@ def _choice(
     sample: Sample,
     variant: Variant,
     slot: int,
-    pair: Sequence[Contender],
+    pair: Sequence[ComparedCell],
     trials: Sequence[Trial | None],
 ) -> Html:
     option = variant.permutation[slot]
@@ -125,7 +125,7 @@ def _choice(
     )
 
 
-def _share(t: Messages, contender: Contender, trial: Trial | None, slot: int) -> Html:
+def _share(t: Messages, contender: ComparedCell, trial: Trial | None, slot: int) -> Html:
     """The probability of one option, and the model's marker if it is the pick."""
     if trial is None:
         return span()
@@ -136,11 +136,13 @@ def _share(t: Messages, contender: Contender, trial: Trial | None, slot: int) ->
     elif trial.headline in trial.scores:
         known = [span(f"{trial.scores[trial.headline][slot]:.2f}", cls="r")]
     return div(
-        *known, span(_pick(t, contender) if trial.choice == slot else None, cls="pick"), cls="share"
+        *known,
+        span(_pick_marker(t, contender) if trial.choice == slot else None, cls="pick"),
+        cls="share",
     )
 
 
-def _pick(t: Messages, contender: Contender) -> Html:
+def _pick_marker(t: Messages, contender: ComparedCell) -> Html:
     drawn = marker(contender.place, baseline=contender.baseline)
     return join(drawn, span(t("compare.question.picks", name=contender.name), cls="hidden"))
 
@@ -153,14 +155,18 @@ def _reply(t: Messages, trial: Trial | None) -> Html:
     return div(el("pre", trial.reply), div(t(f"reading.{trial.headline}"), " ", told, cls="meta"))
 
 
-def _written(t: Messages, compared: Compared, versus: Versus, sample: Sample) -> Html:
+def _written(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
     """The reference once, and both answers below it with what the reference does not say."""
     pair = (versus.first, versus.second)
     said = [_answer(compared, each, sample) for each in pair]
     references = [div(el("b", t("answer.reference")), _text(text)) for text in sample.references]
     answers = [
         div(
-            div(each.marked, span(_closeness(t, compared, each, sample), cls="meta"), cls="who"),
+            div(
+                each.name_with_marker,
+                span(_closeness(t, compared, each, sample), cls="meta"),
+                cls="who",
+            ),
             _marked_answer(t, sample.references, text),
             cls="side",
         )
@@ -173,15 +179,15 @@ def _written(t: Messages, compared: Compared, versus: Versus, sample: Sample) ->
     )
 
 
-def _answer(compared: Compared, contender: Contender, sample: Sample) -> str:
+def _answer(compared: Comparison, contender: ComparedCell, sample: Sample) -> str:
     trials = compared.trials[contender.id].get(sample.id, ())
     return "\n\n".join(trials[0].turns or (trials[0].reply or "",)) if trials else ""
 
 
-def _closeness(t: Messages, compared: Compared, contender: Contender, sample: Sample) -> str:
+def _closeness(t: Messages, compared: Comparison, contender: ComparedCell, sample: Sample) -> str:
     value = compared.values[contender.id].get(sample.id)
     name = t(f"figure.{FIGURES[compared.measure]}")
-    return f"{name} {share_of_one(value)}" if value is not None else ""
+    return f"{name} {format_fraction(value)}" if value is not None else ""
 
 
 def _marked_answer(t: Messages, references: Sequence[str], text: str) -> Html:
@@ -189,7 +195,7 @@ def _marked_answer(t: Messages, references: Sequence[str], text: str) -> Html:
         return el("p", t("answer.blank"), cls="dim")
     if not references:
         return _text(text)
-    found = sides(references[closest(references, text)], text)
+    found = diff_texts(references[closest_reference(references, text)], text)
     return el("p", marked(found.reply, "ins"), cls="text")
 
 
@@ -197,7 +203,7 @@ def _text(text: str) -> Html:
     return el("p", text, cls="text")
 
 
-def _link(t: Messages, contender: Contender, sample: Sample) -> Html:
+def _link(t: Messages, contender: ComparedCell, sample: Sample) -> Html:
     wish = {
         "run": contender.run.id,
         "tab": "results",

@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import share_of_one
+from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.types import Sample
 from evalui.ui.components.fragment import Form
 from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import button, card, field, note, select
-from evalui.ui.tabs.compare.comparison import Compared, Versus, split
+from evalui.ui.tabs.compare.comparison import Comparison, PairComparison, split_by_winner
 from evalui.ui.tabs.compare.question import outcome, side_by_side
-from evalui.ui.tabs.compare.selection import Contender
-from evalui.ui.tabs.evaluate.run_form import one, whole
+from evalui.ui.tabs.compare.selection import ComparedCell
+from evalui.ui.tabs.evaluate.run_form import field_value, parse_whole_number
 
 PAGE_SIZE = 100
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class QuestionListQuery:
     """What the list shows: a pair, only the questions of one of them, a page (from 0).
 
     `question` is open. `linked`: an address named it.
@@ -33,34 +33,36 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _QuestionLine:
     """One question and who is better on it; None if neither is."""
 
     sample: Sample
-    ahead: Contender | None
+    ahead: ComparedCell | None
     gap: float
 
 
-def read_wish(form: Form) -> Wish:
+def read_list_query(form: Form) -> QuestionListQuery:
     """The filters of a form or an address; what cannot be understood filters nothing."""
-    page = one(form, "page")
-    return Wish(
-        pair=one(form, "pair"),
-        only=one(form, "only"),
-        page=whole(page) or 0,
-        question=one(form, "question"),
+    page = field_value(form, "page")
+    return QuestionListQuery(
+        pair=field_value(form, "pair"),
+        only=field_value(form, "only"),
+        page=parse_whole_number(page) or 0,
+        question=field_value(form, "question"),
     )
 
 
-def questions(t: Messages, compared: Compared, versus: Versus, wish: Wish) -> Html:
+def question_list_card(
+    t: Messages, compared: Comparison, versus: PairComparison, query: QuestionListQuery
+) -> Html:
     """The card with the list; the opened question unfolds below its line."""
     every = _lines(compared, versus)
-    only = wish.only if wish.only in (versus.first.id, versus.second.id) else ""
+    only = query.only if query.only in (versus.first.id, versus.second.id) else ""
     found = [line for line in every if only in ("", line.ahead.id if line.ahead else "")]
-    page = _page(found, wish)
+    page = _page(found, query)
     first = page * PAGE_SIZE
     rows = found[first : first + PAGE_SIZE]
-    listed = any(line.sample.id == wish.question for line in rows)
+    listed = any(line.sample.id == query.question for line in rows)
     legend = "legend_rouge" if compared.written else "legend"
     return card(
         div(
@@ -72,20 +74,20 @@ def questions(t: Messages, compared: Compared, versus: Versus, wish: Wish) -> Ht
         _pair_picker(t, compared, versus),
         el("input", type="hidden", name="page", value=page),
         el("input", type="hidden", name="only", value=only),
-        el("input", type="hidden", name="question", value=wish.question),
-        None if listed else _beside(t, compared, versus, wish),
-        _listing(t, compared, versus, rows, wish) if rows else _nothing(t, every),
-        _steps(t, page, first, len(rows), len(found)),
+        el("input", type="hidden", name="question", value=query.question),
+        None if listed else _question_outside_list(t, compared, versus, query),
+        _listing(t, compared, versus, rows, query) if rows else _nothing(t, every),
+        _pager(t, page, first, len(rows), len(found)),
         cls="compare-card",
     )
 
 
-def _lines(compared: Compared, versus: Versus) -> list[_Line]:
-    ahead, behind, _ = split(compared, versus)
+def _lines(compared: Comparison, versus: PairComparison) -> list[_QuestionLine]:
+    ahead, behind, _ = split_by_winner(compared, versus)
     winners = dict.fromkeys(ahead, versus.first) | dict.fromkeys(behind, versus.second)
     mine, other = compared.values[versus.first.id], compared.values[versus.second.id]
     lines = [
-        _Line(sample, winners[name], abs(mine[name] - other[name]))
+        _QuestionLine(sample, winners[name], abs(mine[name] - other[name]))
         for name, sample in compared.samples.items()
         if name in winners
     ]
@@ -93,7 +95,7 @@ def _lines(compared: Compared, versus: Versus) -> list[_Line]:
     return sorted(lines, key=lambda line: -line.gap) if compared.written else lines
 
 
-def _page(found: Sequence[_Line], wish: Wish) -> int:
+def _page(found: Sequence[_QuestionLine], wish: QuestionListQuery) -> int:
     """The page that was asked for, or the one with the question that an address names."""
     if wish.linked:
         for place, line in enumerate(found):
@@ -103,7 +105,11 @@ def _page(found: Sequence[_Line], wish: Wish) -> int:
 
 
 def _filters(
-    t: Messages, compared: Compared, versus: Versus, every: Sequence[_Line], only: str
+    t: Messages,
+    compared: Comparison,
+    versus: PairComparison,
+    every: Sequence[_QuestionLine],
+    only: str,
 ) -> Html:
     word = "compare.list.closer" if compared.written else "compare.list.only"
     if compared.measure == "mean_over_orders":
@@ -129,7 +135,7 @@ def _filters(
     )
 
 
-def _pair_picker(t: Messages, compared: Compared, versus: Versus) -> Html:
+def _pair_picker(t: Messages, compared: Comparison, versus: PairComparison) -> Html:
     if len(compared.pairs) < 2:
         return el("input", type="hidden", name="pair", value=versus.key)
     words = {
@@ -141,7 +147,9 @@ def _pair_picker(t: Messages, compared: Compared, versus: Versus) -> Html:
     )
 
 
-def _beside(t: Messages, compared: Compared, versus: Versus, wish: Wish) -> Html | None:
+def _question_outside_list(
+    t: Messages, compared: Comparison, versus: PairComparison, wish: QuestionListQuery
+) -> Html | None:
     """A question that an address names and the list does not hold: they agree on it."""
     sample = compared.samples.get(wish.question)
     if sample is None or not wish.linked:
@@ -155,7 +163,11 @@ def _beside(t: Messages, compared: Compared, versus: Versus, wish: Wish) -> Html
 
 
 def _listing(
-    t: Messages, compared: Compared, versus: Versus, rows: Sequence[_Line], wish: Wish
+    t: Messages,
+    compared: Comparison,
+    versus: PairComparison,
+    rows: Sequence[_QuestionLine],
+    wish: QuestionListQuery,
 ) -> Html:
     subjects = any(line.sample.subject for line in rows)
     heads = [
@@ -171,13 +183,19 @@ def _listing(
     return div(head, el("ul", *items, cls="list compare-list"), cls="compare-rows")
 
 
-def _item(t: Messages, compared: Compared, versus: Versus, line: _Line, wish: Wish) -> Html:
+def _item(
+    t: Messages,
+    compared: Comparison,
+    versus: PairComparison,
+    line: _QuestionLine,
+    wish: QuestionListQuery,
+) -> Html:
     sample = line.sample
     opened = sample.id == wish.question
     # Both names are read out with their marks, because the heads above are for the eye.
     said = [
         span(
-            _marks(t, compared, each, sample),
+            _outcome_marks(t, compared, each, sample),
             cls="dots",
             title=each.name,
         )
@@ -189,7 +207,7 @@ def _item(t: Messages, compared: Compared, versus: Versus, line: _Line, wish: Wi
         span(sample.question, cls="q"),
         span(sample.subject, cls="meta"),
         *said,
-        line.ahead.marked if line.ahead else span(),
+        line.ahead.name_with_marker if line.ahead else span(),
         type="button",
         data_do="question",
         data_question="" if opened else sample.id,
@@ -199,16 +217,18 @@ def _item(t: Messages, compared: Compared, versus: Versus, line: _Line, wish: Wi
     return el("li", press, side_by_side(t, compared, versus, sample) if opened else None)
 
 
-def _marks(t: Messages, compared: Compared, contender: Contender, sample: Sample) -> Html:
+def _outcome_marks(
+    t: Messages, compared: Comparison, contender: ComparedCell, sample: Sample
+) -> Html:
     if compared.written:
-        return join(share_of_one(compared.values[contender.id][sample.id]))
+        return join(format_fraction(compared.values[contender.id][sample.id]))
     outcomes = [outcome(trial) for trial in compared.trials[contender.id].get(sample.id, ())]
     words = t("list.comma").join(t(f"outcome.{each}") for each in outcomes)
     marks = "".join(_DOTS[each] for each in outcomes)
     return join(span(marks, aria_hidden="true"), span(f"{contender.name}: {words}", cls="hidden"))
 
 
-def _steps(t: Messages, page: int, first: int, shown: int, total: int) -> Html | None:
+def _pager(t: Messages, page: int, first: int, shown: int, total: int) -> Html | None:
     if total <= PAGE_SIZE and not page:
         return None
     told = t("compare.list.shown", first=first + 1, last=first + shown, total=f"{total:,}")
@@ -221,7 +241,7 @@ def _steps(t: Messages, page: int, first: int, shown: int, total: int) -> Html |
     )
 
 
-def _nothing(t: Messages, every: Sequence[_Line]) -> Html:
+def _nothing(t: Messages, every: Sequence[_QuestionLine]) -> Html:
     key = "compare.list.nothing_here" if every else "compare.list.nothing"
     return el("p", t(key), cls="dim gap-s")
 

@@ -5,33 +5,39 @@ from collections.abc import Collection, Sequence
 import plotly.graph_objects as go
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import share_of_one, text_subtitle
+from evalui.report.analyses.arena.narrative import format_fraction, text_subtitle
 from evalui.report.analyses.open_answers.figures import AnswerPair
-from evalui.report.analyses.overview.leading import lead, lead_reason
+from evalui.report.analyses.overview.leading import ranking_metric, recall_reason
 from evalui.report.analyses.statistics.narrative import (
-    comparison_about,
-    least,
+    comparison_method,
+    format_least_difference,
+    format_points,
+    format_points_range,
     mcnemar_sentence,
     p_value,
-    points,
-    points_span,
 )
-from evalui.report.analyses.statistics.pairs import Comparison, Pair
+from evalui.report.analyses.statistics.pairs import CellComparison, ComparisonSet
 from evalui.report.charts.calibration import difference_chart, difference_subtitle
 from evalui.report.charts.common import COLOURS, NEUTRAL
 from evalui.report.charts.small_multiples import text_figures_chart
 from evalui.report.numbers import count
 from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.widgets import link_button, note, table, titled
-from evalui.ui.tabs.compare.comparison import Compared, Obstacle, Versus, split, versus_sentence
-from evalui.ui.tabs.compare.selection import Contender, parts_told
+from evalui.ui.tabs.compare.comparison import (
+    Comparison,
+    Incompatibility,
+    PairComparison,
+    pair_comparison_sentence,
+    split_by_winner,
+)
+from evalui.ui.tabs.compare.selection import ComparedCell, describe_differences
 
-_TOLD = 5  # pairs told as sentences, before the table has to do
+_MAX_SENTENCES = 5  # pairs told as sentences, before the table has to do
 
 
-def sentences(t: Messages, compared: Compared) -> Html:
+def sentences(t: Messages, compared: Comparison) -> Html:
     """Who is ahead of whom, as a heading, and how that was tested."""
-    told = [versus_sentence(t, versus) for versus in compared.pairs[:_TOLD]]
+    told = [pair_comparison_sentence(t, versus) for versus in compared.pairs[:_MAX_SENTENCES]]
     if not told:
         return el("h2", t("compare.strangers"))
     about = _about(t, compared)
@@ -43,13 +49,13 @@ def sentences(t: Messages, compared: Compared) -> Html:
     )
 
 
-def chart(t: Messages, compared: Compared, baselines: Collection[str]) -> go.Figure:
+def chart(t: Messages, compared: Comparison, baselines: Collection[str]) -> go.Figure:
     """The difference of each pair with its range; of two alone, under each measure.
 
     Of written answers the figures of each model, because they are compared in more than one.
     """
     if compared.written:
-        grey = [each.name for each in compared.contenders if each.row.cell.model in baselines]
+        grey = [each.name for each in compared.cells if each.row.cell.model in baselines]
         return text_figures_chart(compared.answers, t.language, baselines=grey)
     found = compared.rows
     names = [
@@ -58,15 +64,15 @@ def chart(t: Messages, compared: Compared, baselines: Collection[str]) -> go.Fig
         else t("compare.minus", first=each.first.model, second=each.second.model)
         for each in found
     ]
-    of = {each.name: each for each in compared.contenders}
+    of = {each.name: each for each in compared.cells}
     colours = [_colour(of[each.first.model]) for each in found]
     return difference_chart(found, names, t.language, colours=colours)
 
 
-def chart_about(t: Messages, compared: Compared) -> Html:
+def chart_about(t: Messages, compared: Comparison) -> Html:
     """How to read the chart."""
     if compared.written:
-        reason = lead_reason(lead(compared.answers), t.language)
+        reason = recall_reason(ranking_metric(compared.answers), t.language)
         about = el("p", text_subtitle(compared.answers, t.language), cls="meta")
         return join(el("p", reason, cls="dim") if reason else None, about)
     found = compared.rows
@@ -79,14 +85,14 @@ def chart_about(t: Messages, compared: Compared) -> Html:
     )
 
 
-def parts(t: Messages, compared: Compared, versus: Versus) -> Html:
+def outcome_counts_card(t: Messages, compared: Comparison, versus: PairComparison) -> Html:
     """On how many questions two agree, and on how many only one is right."""
     first, second = versus.first, versus.second
     head = div(
         el("h2", t("compare.parts.title")),
         el("p", t(f"compare.parts.{compared.measure}"), cls="meta"),
     )
-    ahead, behind, alike = split(compared, versus)
+    ahead, behind, alike = split_by_winner(compared, versus)
     if compared.measure not in ("robust", "accuracy"):
         rows: list[list[Child]] = [
             [el("b", t("compare.parts.ahead", name=first.name)), el("b", count(len(ahead)))],
@@ -96,10 +102,12 @@ def parts(t: Messages, compared: Compared, versus: Versus) -> Html:
         return join(head, table(["", t("compare.table.n")], rows, right=(1,), cls="parts narrow"))
     mine = compared.values[first.id]
     both = sum(mine[name] == 1 for name in alike)
-    return join(head, _fourfold(t, versus, len(ahead), len(behind), both, len(alike) - both))
+    return join(
+        head, _contingency_table(t, versus, len(ahead), len(behind), both, len(alike) - both)
+    )
 
 
-def pairs_table(t: Messages, compared: Compared) -> Html:
+def pairs_table(t: Messages, compared: Comparison) -> Html:
     """Every pair with its figures; a press on one opens its questions."""
     kind = compared.measure if compared.written else "points"
     names = ["ahead", "behind", kind, "range"]
@@ -107,7 +115,10 @@ def pairs_table(t: Messages, compared: Compared) -> Html:
     names += ["holm", "n"] + ([] if compared.written else ["least"])
     rows = [_row(versus) for versus in compared.pairs]
     right = tuple(range(2, len(names)))
-    few = any(isinstance(each.found, Pair) and each.found.few for each in compared.pairs)
+    few = any(
+        isinstance(each.result, CellComparison) and each.result.too_few_questions
+        for each in compared.pairs
+    )
     several = len(compared.pairs)
     legend = t("compare.table.legend_rouge" if compared.written else "compare.table.legend")
     return titled(
@@ -119,7 +130,7 @@ def pairs_table(t: Messages, compared: Compared) -> Html:
 
 
 def warnings(
-    t: Messages, contenders: Sequence[Contender], hinders: Sequence[Obstacle]
+    t: Messages, contenders: Sequence[ComparedCell], incompatibilities: Sequence[Incompatibility]
 ) -> list[Html]:
     """What stands against the figures: who could not take part, and who is not finished."""
     told = [
@@ -127,12 +138,12 @@ def warnings(
             "warn",
             t(
                 "compare.refused",
-                name=each.contender.name,
-                first=each.of.name,
-                parts=parts_told(t, each.parts),
+                name=each.cell.name,
+                first=each.other.name,
+                parts=describe_differences(t, each.differences),
             ),
         )
-        for each in hinders
+        for each in incompatibilities
     ]
     for each in contenders:
         row = each.row
@@ -144,23 +155,23 @@ def warnings(
     return told
 
 
-def _colour(contender: Contender) -> str:
+def _colour(contender: ComparedCell) -> str:
     return NEUTRAL if contender.baseline else COLOURS[contender.place % len(COLOURS)]
 
 
-def _about(t: Messages, compared: Compared) -> str:
-    found = [versus.found for versus in compared.pairs]
-    tested = tuple(each for each in found if isinstance(each, Pair))
+def _about(t: Messages, compared: Comparison) -> str:
+    found = [versus.result for versus in compared.pairs]
+    tested = tuple(each for each in found if isinstance(each, CellComparison))
     if not tested:
         fewest = count(min((each.n for each in found), default=0))
         return t.count("open.pairs_about", len(found), fewest=fewest)
     first = tested[0]
-    whole = Comparison(first.first.dataset, first.first.label, first.measure, tested, (), (), {})
-    return comparison_about(whole, t.language)
+    whole = ComparisonSet(first.first.dataset, first.first.label, first.measure, tested, (), (), {})
+    return comparison_method(whole, t.language)
 
 
-def _fourfold(
-    t: Messages, versus: Versus, ahead: int, behind: int, both: int, neither: int
+def _contingency_table(
+    t: Messages, versus: PairComparison, ahead: int, behind: int, both: int, neither: int
 ) -> Html:
     first, second = versus.first.name, versus.second.name
     heads = [
@@ -169,36 +180,36 @@ def _fourfold(
         t("compare.parts.wrong", name=second),
     ]
     rows: list[list[Child]] = [
-        [el("b", t("compare.parts.right", name=first)), count(both), _decides(ahead)],
-        [el("b", t("compare.parts.wrong", name=first)), _decides(behind), count(neither)],
+        [el("b", t("compare.parts.right", name=first)), count(both), _discordant_count(ahead)],
+        [el("b", t("compare.parts.wrong", name=first)), _discordant_count(behind), count(neither)],
     ]
     return join(
         table(heads, rows, right=(1, 2), cls="parts"),
-        el("p", _decided(t, versus, ahead + behind), cls="dim gap"),
+        el("p", _mcnemar_note(t, versus, ahead + behind), cls="dim gap"),
     )
 
 
-def _decided(t: Messages, versus: Versus, n: int) -> str:
-    found = versus.found
-    if isinstance(found, Pair) and found.table and not found.few:
+def _mcnemar_note(t: Messages, versus: PairComparison, n: int) -> str:
+    found = versus.result
+    if isinstance(found, CellComparison) and found.mcnemar and not found.too_few_questions:
         return mcnemar_sentence(found, t.language)
     return t.count("compare.parts.decide", n) if n else t("compare.parts.same")
 
 
-def _decides(n: int) -> Html:
+def _discordant_count(n: int) -> Html:
     return el("b", count(n), cls="decides")
 
 
-def _row(versus: Versus) -> list[Child]:
-    found = versus.found
+def _row(versus: PairComparison) -> list[Child]:
+    found = versus.result
     names = [
-        versus.first.marked,
-        link_button(versus.second.marked, "pair", data_pair=versus.key),
+        versus.first.name_with_marker,
+        link_button(versus.second.name_with_marker, "pair", data_pair=versus.key),
     ]
     if isinstance(found, AnswerPair):
         figures = [
-            el("b", share_of_one(found.value)),
-            f"{share_of_one(found.low)}–{share_of_one(found.high)}",
+            el("b", format_fraction(found.value)),
+            f"{format_fraction(found.low)}–{format_fraction(found.high)}",
             _p(found.p),
             count(found.n),
         ]
@@ -206,18 +217,20 @@ def _row(versus: Versus) -> list[Child]:
     return [*names, *_figures(found)]
 
 
-def _figures(found: Pair) -> list[Child]:
-    counts = found.table
+def _figures(found: CellComparison) -> list[Child]:
+    counts = found.mcnemar
     mid = counts.mid if counts else None
     only = f"{count(counts.first_only)} : {count(counts.second_only)}" if counts else "–"
     return [
-        el("b", points(found.found)),
-        "–" if found.found.identical else points_span(found.found),
+        el("b", format_points(found.paired)),
+        "–" if found.paired.all_equal else format_points_range(found.paired),
         only,
-        _p(mid) if mid is not None and not found.few else "–",
+        _p(mid) if mid is not None and not found.too_few_questions else "–",
         _p(found.adjusted) if found.finding not in ("few", "guessing") else "–",
         count(found.n),
-        least(found.missed) if found.missed is not None and not found.few else "–",
+        format_least_difference(found.undetected_difference)
+        if found.undetected_difference is not None and not found.too_few_questions
+        else "–",
     ]
 
 

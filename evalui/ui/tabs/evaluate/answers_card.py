@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.types import Fault
-from evalui.ui.components.fault_text import fault_words
+from evalui.ui.components.fault_text import fault_text
 from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.icons import UPLOAD
 from evalui.ui.components.widgets import button, field, note, select, status, titled
-from evalui.ui.tabs.evaluate.run_form import Form, given_name, many, one
+from evalui.ui.tabs.evaluate.run_form import Form, answer_name_field, field_value, field_values
 
 _SHOWN_UNKNOWN = 5
 _SHOWN_FAULTS = 5
@@ -58,7 +58,7 @@ def answers_card(
         ),
         *(div(_file(t, found), cls="gap-s") for found in files),
         div(_drop(t), cls="gap-s"),
-        _earlier(t, runs, form) if runs else None,
+        _earlier_runs(t, runs, form) if runs else None,
         cls="given-card",
     )
 
@@ -67,7 +67,7 @@ def _file(t: Messages, found: AnswersFile) -> Html:
     name = el(
         "input",
         type="text",
-        name=given_name(found.upload, found.place),
+        name=answer_name_field(found.upload, found.place),
         value=found.model,
         autocomplete="off",
     )
@@ -111,7 +111,7 @@ def _faults(t: Messages, found: AnswersFile) -> Html:
 
 
 def _fault(t: Messages, fault: Fault) -> Html:
-    found, expected = fault_words(t, fault)
+    found, expected = fault_text(t, fault)
     place = t("answers.line", n=f"{fault.line:,}") if fault.line else t("answers.whole")
     return div(
         span(place, cls="nw"), " · ", t("answers.fault", found=found, expected=expected), cls="meta"
@@ -133,11 +133,11 @@ def _drop(t: Messages) -> Html:
     )
 
 
-def _earlier(t: Messages, runs: Sequence[EarlierRun], form: Form) -> Html:
+def _earlier_runs(t: Messages, runs: Sequence[EarlierRun], form: Form) -> Html:
     """The models of the run that is picked; those ticked in other runs stay ticked."""
-    chosen = many(form, "earlier")
+    chosen = field_values(form, "earlier")
     first = next((entry.partition("/")[0] for entry in chosen), "")
-    picked = one(form, "earlier_run") or first
+    picked = field_value(form, "earlier_run") or first
     names = {"": t("answers.no_run")} | {run.id: run.name for run in runs}
     rows = [
         _earlier_model(t, run, model, count, chosen)

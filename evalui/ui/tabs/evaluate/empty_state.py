@@ -8,7 +8,7 @@ from evalui.ui.components.widgets import button, card, page_head, titled
 _FORMATS = ("choice", "arc", "pair", "qa", "subjective", "config")
 
 
-def intro(
+def empty_state(
     t: Messages, *, limit_mb: int, sample_questions: int, open_questions: int = 0, problem: str = ""
 ) -> Html:
     """The whole empty page; the counts of questions are 0 if no such sample was shipped.
@@ -31,13 +31,13 @@ def intro(
     )
 
 
-def adder(t: Messages) -> Html:
+def add_dataset_button(t: Messages) -> Html:
     """The button that adds another dataset to the run."""
     status = div(cls="bad meta", role="alert", data_status=True)
-    return div(_chooser(t("drop.add")), status, cls="drop add", **_messages(t))
+    return div(_file_chooser(t("drop.add")), status, cls="drop add", **_messages(t))
 
 
-def _chooser(word: str) -> Html:
+def _file_chooser(word: str) -> Html:
     return join(
         el("input", type="file", id="files", multiple=True, aria_label=word),
         el("label", word, for_="files", cls="btn"),
@@ -59,7 +59,7 @@ def _drop(
         UPLOAD,
         el("h2", t("drop.title")),
         el("p", t("drop.kinds", mb=limit_mb), cls="dim"),
-        div(_chooser(t("drop.choose")), sample, open_, cls="acts"),
+        div(_file_chooser(t("drop.choose")), sample, open_, cls="acts"),
         el("p", about, cls="meta") if about else None,
         el("p", open_about, cls="meta") if open_about else None,
         div(problem, cls="bad gap-s", role="alert", data_status=True),

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from evalui.datasets.base import ANSWER_KEYS, Loaded
-from evalui.datasets.health import Health
-from evalui.datasets.questions.duplicates import KEPT, LEFT_OUT, equal_letters
+from evalui.datasets.base import ANSWER_KEYS, LoadResult
+from evalui.datasets.health import ChoiceHealth
+from evalui.datasets.questions.duplicates import KEPT_RULE, LEFT_OUT_RULE, equal_letters
 from evalui.messages import Messages
-from evalui.report.numbers import figure, percent, span
-from evalui.types import LETTERS, Dataset, Fault, Kind, Sample
-from evalui.ui.components.fault_text import fault_words
+from evalui.report.numbers import format_range, format_value, percent
+from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample
+from evalui.ui.components.fault_text import fault_text
 from evalui.ui.components.format import length_range, size
 from evalui.ui.components.fragment import Form
 from evalui.ui.components.html import Child, Html, div, el, join
@@ -27,14 +27,14 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.tabs.evaluate.open_file_card import open_preview
-from evalui.ui.tabs.evaluate.run_form import one
+from evalui.ui.tabs.evaluate.run_form import field_value
 
 SHOWN_FAULTS = 50
-_SHOWN_SAMPLES, _SHOWN_BESIDE = 10, 3
+_SHOWN_SAMPLES, _SHOWN_SAMPLES_OF_SEVERAL = 10, 3
 _SHOWN_SUBJECTS = 60
 
 
-def choice_facts(t: Messages, loaded: Loaded, health: Health) -> list[str]:
+def choice_facts(t: Messages, loaded: LoadResult, health: ChoiceHealth) -> list[str]:
     """What one line says of a file of multiple-choice questions."""
     dataset = loaded.dataset
     subjects = t.count("file.subjects", len(health.subjects)) if len(health.subjects) > 1 else ""
@@ -48,7 +48,7 @@ def choice_facts(t: Messages, loaded: Loaded, health: Health) -> list[str]:
 
 
 def file_card(
-    t: Messages, loaded: Loaded, facts: Sequence[str], *, upload: str, n_bytes: int, form: Form
+    t: Messages, loaded: LoadResult, facts: Sequence[str], *, upload: str, n_bytes: int, form: Form
 ) -> Html:
     """Name, kind, counts; what to read of the file, preview and column names below."""
     dataset = loaded.dataset
@@ -67,22 +67,25 @@ def file_card(
         ),
         *(
             div(
-                note("warn" if told.rule == KEPT else "na", t(f"note.{told.rule}", **told.params)),
+                note(
+                    "warn" if told.rule == KEPT_RULE else "na",
+                    t(f"note.{told.rule}", **told.params),
+                ),
                 cls="gap-s",
             )
             for told in loaded.notes
         ),
-        _which(t, loaded, upload=upload, form=form),
-        _folded(t("file.preview"), _preview(t, dataset, _SHOWN_SAMPLES)),
+        _layout_pickers(t, loaded, upload=upload, form=form),
+        _collapsible(t("file.preview"), _preview(t, dataset, _SHOWN_SAMPLES)),
         _columns(t, form, dataset.kind),
         cls="file",
     )
 
 
-def health_card(t: Messages, health: Health) -> Html:
+def health_card(t: Messages, health: ChoiceHealth) -> Html:
     """What can be said of the questions without any model."""
     tell = health.longest_option.low > health.chance
-    longest = f"{figure(health.longest_option)} %"
+    longest = f"{format_value(health.longest_option)} %"
     rows: list[tuple[Child, Child]] = [
         (t("health.usable"), status("ok" if health.n else "bad", f"{health.n:,}")),
         (
@@ -91,10 +94,10 @@ def health_card(t: Messages, health: Health) -> Html:
         ),
         (
             t("health.always", letter=health.always_letter.letter),
-            f"{figure(health.always_letter.share)} %",
+            f"{format_value(health.always_letter.share)} %",
         ),
         (t("health.duplicates"), _count(sum(len(group) - 1 for group in health.duplicates))),
-        (t("health.naming"), _count(len(health.naming))),
+        (t("health.naming"), _count(len(health.refers_to_other_options))),
         (t("health.duplicate_options"), _count(len(health.duplicate_options))),
         (t("health.question_length"), length_range(health.question_length)),
         (t("health.option_length"), length_range(health.option_length)),
@@ -102,8 +105,8 @@ def health_card(t: Messages, health: Health) -> Html:
     return titled(
         t("health.title"),
         definitions(rows),
-        div(_balance(t, health), cls="meta gap-s"),
-        _letters(health.letters),
+        div(_letter_balance(t, health), cls="meta gap-s"),
+        _letters(health.letter_counts),
         div(
             note(
                 "warn",
@@ -111,8 +114,8 @@ def health_card(t: Messages, health: Health) -> Html:
                 " ",
                 t(
                     "health.length_about",
-                    share=figure(health.longest_option),
-                    span=span(health.longest_option),
+                    share=format_value(health.longest_option),
+                    span=format_range(health.longest_option),
                     chance=percent(health.chance),
                 ),
             ),
@@ -125,7 +128,7 @@ def health_card(t: Messages, health: Health) -> Html:
     )
 
 
-def faults_card(t: Messages, loaded: Loaded, *, upload: str, form: Form) -> Html:
+def faults_card(t: Messages, loaded: LoadResult, *, upload: str, form: Form) -> Html:
     """Every fault with its place and what was expected; whether to go on is the user's choice."""
     faults = loaded.faults
     if not faults:
@@ -133,7 +136,7 @@ def faults_card(t: Messages, loaded: Loaded, *, upload: str, form: Form) -> Html
             t("faults.none"),
             note("ok", t("faults.none_about")),
             el("h3", t("file.preview"), cls="gap"),
-            _preview(t, loaded.dataset, _SHOWN_BESIDE),
+            _preview(t, loaded.dataset, _SHOWN_SAMPLES_OF_SEVERAL),
             _duplicates(t, loaded, upload, form),
             cls="f15",
         )
@@ -141,7 +144,7 @@ def faults_card(t: Messages, loaded: Loaded, *, upload: str, form: Form) -> Html
     rest = loaded.n_faults - len(rows)
     heads = [t(f"faults.{name}") for name in ("line", "column", "found", "expected")]
     several = len(loaded.files) > 1
-    left_out = loaded.left_out
+    left_out = loaded.n_unusable_rows
     more = t("faults.rest_counted", n=f"{rest:,}", kept=f"{len(faults):,}")
     agree = _choice(
         form, "skip_faulty", "yes", t.count("faults.skip", left_out), t("faults.skip_about")
@@ -172,15 +175,23 @@ def _choice(form: Form, name: str, value: str, title: str, about: str) -> Html:
     """A box to tick, and what it means."""
     return el(
         "label",
-        el("input", type="checkbox", name=name, value=value, checked=one(form, name) == value),
+        el(
+            "input",
+            type="checkbox",
+            name=name,
+            value=value,
+            checked=field_value(form, name) == value,
+        ),
         div(el("h3", title), div(about, cls="meta")),
         cls="opt",
     )
 
 
-def _duplicates(t: Messages, loaded: Loaded, upload: str, form: Form) -> Html | None:
+def _duplicates(t: Messages, loaded: LoadResult, upload: str, form: Form) -> Html | None:
     """Whether rows stay whose options share a text; nothing without such rows."""
-    counts = [int(told.params["n"]) for told in loaded.notes if told.rule in (KEPT, LEFT_OUT)]
+    counts = [
+        int(told.params["n"]) for told in loaded.notes if told.rule in (KEPT_RULE, LEFT_OUT_RULE)
+    ]
     if not counts:
         return None
     title = t.count("faults.duplicates", sum(counts))
@@ -190,13 +201,15 @@ def _duplicates(t: Messages, loaded: Loaded, upload: str, form: Form) -> Html | 
 
 def _layout(form: Form, upload: str) -> str:
     fields = {
-        name.removesuffix(f"_{upload}"): one(form, name) for name in form if name.startswith("col_")
+        name.removesuffix(f"_{upload}"): field_value(form, name)
+        for name in form
+        if name.startswith("col_")
     }
     return urlencode({name: value for name, value in fields.items() if value})
 
 
 def _fault(t: Messages, fault: Fault) -> list[Child]:
-    found, expected = fault_words(t, fault)
+    found, expected = fault_text(t, fault)
     return [
         fault.file,
         fault.line or "",
@@ -206,16 +219,19 @@ def _fault(t: Messages, fault: Fault) -> list[Child]:
     ]
 
 
-def _folded(title: str, content: Html) -> Html:
+def _collapsible(title: str, content: Html) -> Html:
     return el("details", el("summary", title), content, cls="gap-s")
 
 
-def _which(t: Messages, loaded: Loaded, *, upload: str, form: Form) -> Html | None:
+def _layout_pickers(t: Messages, loaded: LoadResult, *, upload: str, form: Form) -> Html | None:
     """Which sheet and which kind of question is read, where there are several."""
     sheet, kind = f"col_sheet_{upload}", f"col_kind_{upload}"
     kinds = {name: t(f"kind.{name}") for name in loaded.kinds}
     pickers = [
-        field(t("columns.sheet"), select(sheet, {s: s for s in loaded.sheets}, one(form, sheet)))
+        field(
+            t("columns.sheet"),
+            select(sheet, {s: s for s in loaded.sheets}, field_value(form, sheet)),
+        )
         if len(loaded.sheets) > 1
         else None,
         field(t("columns.kind"), select(kind, kinds, loaded.dataset.kind))
@@ -249,7 +265,7 @@ def _option(sample: Sample, place: int) -> Html:
     return join(shown, inline(others, cls="warn")) if others else shown
 
 
-def _columns(t: Messages, form: Form, kind: Kind) -> Html:
+def _columns(t: Messages, form: Form, kind: DatasetKind) -> Html:
     choice = kind == "multiple_choice"
     keys = {name: t(f"key.{name}") for name in ANSWER_KEYS}
     words = {
@@ -264,7 +280,7 @@ def _columns(t: Messages, form: Form, kind: Kind) -> Html:
                 "input",
                 type="text",
                 name=f"col_{name}",
-                value=one(form, f"col_{name}"),
+                value=field_value(form, f"col_{name}"),
                 autocomplete="off",
             ),
             hint=t(f"columns.{word}_hint"),
@@ -272,7 +288,9 @@ def _columns(t: Messages, form: Form, kind: Kind) -> Html:
         for name, word in words.items()
         if choice or name != "options"
     ]
-    picker = field(t("columns.key"), select("col_key", keys, one(form, "col_key") or "letter"))
+    picker = field(
+        t("columns.key"), select("col_key", keys, field_value(form, "col_key") or "letter")
+    )
     return el(
         "details",
         el("summary", t("columns.title")),
@@ -281,7 +299,7 @@ def _columns(t: Messages, form: Form, kind: Kind) -> Html:
     )
 
 
-def _balance(t: Messages, health: Health) -> str:
+def _letter_balance(t: Messages, health: ChoiceHealth) -> str:
     if health.letters_p is None:
         return t("health.letters")
     p = f"{health.letters_p:.2f}".lstrip("0") if health.letters_p >= 0.01 else "< .01"
@@ -299,7 +317,7 @@ def _letters(counts: Sequence[int]) -> Html:
     return div(*rows, cls="letters")
 
 
-def _subjects(t: Messages, health: Health) -> Html | None:
+def _subjects(t: Messages, health: ChoiceHealth) -> Html | None:
     if len(health.subjects) < 2:
         return None
     names = [f"{name} {count}" for name, count in list(health.subjects.items())[:_SHOWN_SUBJECTS]]

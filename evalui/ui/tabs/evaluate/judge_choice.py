@@ -5,23 +5,31 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.models.catalog import ModelState
-from evalui.models.scripted.rules import REFERENCED
-from evalui.modes.prompts.rubrics import FORMS, RUBRICS, Rubric
+from evalui.models.scripted.rules import RULES_NEEDING_REFERENCE
+from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS, Rubric
 from evalui.ui.components.fragment import Form
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import chips, field, note, select, titled
-from evalui.ui.tabs.evaluate.destinations import sent_to
-from evalui.ui.tabs.evaluate.run_form import CONFLICTS, JUDGE_TOKENS, ORDERS, OWN, PAIRS, many, one
+from evalui.ui.tabs.evaluate.destinations import remote_hosts_of
+from evalui.ui.tabs.evaluate.run_form import (
+    CONFLICTS,
+    CUSTOM,
+    JUDGE_TOKENS,
+    ORDERS,
+    PAIRS,
+    field_value,
+    field_values,
+)
 
 AUTO = ""  # the list's first entry: OpenCompass's four choices, by the question's language
 
 
 @dataclass(frozen=True, slots=True)
-class Referenced:
+class ReferenceCounts:
     """How many of the open questions there are, and how many of them have no reference."""
 
     questions: int
-    bare: int
+    without_reference: int
 
 
 def can_judge(state: ModelState) -> bool:
@@ -36,10 +44,10 @@ def judge_card(
     contestants: Sequence[str],
     form: Form,
     *,
-    referenced: Referenced,
+    referenced: ReferenceCounts,
 ) -> Html:
     """The switch, and below it everything about judging; what is switched off is kept."""
-    on = "yes" in many(form, "judging")
+    on = "yes" in field_values(form, "judging")
     switch = el(
         "label",
         el(
@@ -55,7 +63,9 @@ def judge_card(
         cls="opt",
     )
     able = [state for state in states if can_judge(state)]
-    chosen = [state.entry.name for state in able if state.entry.name in many(form, "judges")]
+    chosen = [
+        state.entry.name for state in able if state.entry.name in field_values(form, "judges")
+    ]
     return titled(
         t("judge.title"),
         switch,
@@ -64,7 +74,9 @@ def judge_card(
             div(*(_judge(t, state, state.entry.name in chosen) for state in able), cls="gap-s"),
             el("p", t("judge.none"), cls="meta") if not able else None,
             _own_judge(t, chosen, contestants),
-            _needing(t, [state for state in able if state.entry.name in chosen], form, referenced),
+            _judges_needing_references(
+                t, [state for state in able if state.entry.name in chosen], form, referenced
+            ),
             div(_fields(t, contestants, form), cls="gap"),
             _own_rubric(t, form),
             hidden=not on,
@@ -75,8 +87,8 @@ def judge_card(
 
 def is_single(template: str, form: Form) -> bool:
     """Whether the form chosen rates answers one by one; an unknown one does not."""
-    if template == OWN:
-        return one(form, "rubric_form") in ("rating", "correctness")
+    if template == CUSTOM:
+        return field_value(form, "rubric_form") in ("rating", "correctness")
     return template in RUBRICS and RUBRICS[template].single
 
 
@@ -98,7 +110,7 @@ def _judge(t: Messages, state: ModelState, on: bool) -> Html:
         div(
             el("h3", entry.name),
             div(str(about), cls="meta") if about else None,
-            sent_to(t, entry, "judged_to"),
+            remote_hosts_of(t, entry, "judged_to"),
             chips([(t("judge.ruled"), "")]) if ruled else None,
         ),
         cls="opt",
@@ -112,22 +124,28 @@ def _own_judge(t: Messages, judges: Sequence[str], contestants: Sequence[str]) -
     return div(note("warn", t("judge.own", name=t("list.comma").join(both))), cls="gap-s")
 
 
-def _needing(
-    t: Messages, judges: Sequence[ModelState], form: Form, referenced: Referenced
+def _judges_needing_references(
+    t: Messages, judges: Sequence[ModelState], form: Form, referenced: ReferenceCounts
 ) -> Html | None:
     """Which of the judges chosen cannot judge the questions that have no reference."""
-    single = is_single(one(form, "rubric"), form)
+    single = is_single(field_value(form, "rubric"), form)
     entries = [state.entry for state in judges if state.entry.backend == "scripted"]
-    names = [entry.name for entry in entries if single or entry.options.get("rule") in REFERENCED]
-    if not names or not referenced.bare:
+    names = [
+        entry.name
+        for entry in entries
+        if single or entry.options.get("rule") in RULES_NEEDING_REFERENCE
+    ]
+    if not names or not referenced.without_reference:
         return None
     told = {"names": t("list.comma").join(names), "total": f"{referenced.questions:,}"}
-    return div(note("warn", t.count("judge.needs", referenced.bare, **told)), cls="gap-s")
+    return div(
+        note("warn", t.count("judge.needs", referenced.without_reference, **told)), cls="gap-s"
+    )
 
 
 def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
-    pairs = one(form, "judge_pairs") or "all"
-    template = one(form, "rubric")
+    pairs = field_value(form, "judge_pairs") or "all"
+    template = field_value(form, "rubric")
     single = is_single(template, form)
     shown = [
         div(
@@ -138,18 +156,18 @@ def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
             ),
             cls="wide",
         ),
-        _pick(t, "orders", ORDERS, one(form, "judge_orders") or "double", single),
+        _pick(t, "orders", ORDERS, field_value(form, "judge_orders") or "double", single),
         _pick(t, "pairs", PAIRS, pairs, single),
         _baseline(t, contestants, form, pairs) if not single else None,
-        _pick(t, "conflict", CONFLICTS, one(form, "judge_conflict") or "tie", single),
+        _pick(t, "conflict", CONFLICTS, field_value(form, "judge_conflict") or "tie", single),
         field(
             t("judge.sample_single") if single else t("judge.sample"),
-            _input("judge_sample", one(form, "judge_sample"), t("judge.sample_all")),
+            _input("judge_sample", field_value(form, "judge_sample"), t("judge.sample_all")),
             hint=t("judge.sample_hint"),
         ),
         field(
             t("judge.tokens"),
-            _input("judge_tokens", one(form, "judge_tokens"), str(JUDGE_TOKENS)),
+            _input("judge_tokens", field_value(form, "judge_tokens"), str(JUDGE_TOKENS)),
         ),
     ]
     return div(*shown, cls="fields")
@@ -170,16 +188,26 @@ def _baseline(t: Messages, contestants: Sequence[str], form: Form, pairs: str) -
     if pairs == "all":
         return None
     if pairs == "baseline":
-        chosen = (*many(form, "judge_baseline"), *contestants, "")[0]
+        chosen = (*field_values(form, "judge_baseline"), *contestants, "")[0]
         names = {name: name for name in contestants}
         return field(t("judge.baseline"), select("judge_baseline", names, chosen))
     return join(
-        _ticks(t("judge.first_list"), "judge_baseline", contestants, many(form, "judge_baseline")),
-        _ticks(t("judge.second_list"), "judge_against", contestants, many(form, "judge_against")),
+        _checkboxes(
+            t("judge.first_list"),
+            "judge_baseline",
+            contestants,
+            field_values(form, "judge_baseline"),
+        ),
+        _checkboxes(
+            t("judge.second_list"),
+            "judge_against",
+            contestants,
+            field_values(form, "judge_against"),
+        ),
     )
 
 
-def _ticks(title: str, name: str, names: Sequence[str], chosen: Sequence[str]) -> Html:
+def _checkboxes(title: str, name: str, names: Sequence[str], chosen: Sequence[str]) -> Html:
     boxes = [
         el(
             "label",
@@ -206,39 +234,42 @@ def _rubrics(t: Messages, contestants: int) -> Mapping[str, str]:
     return (
         automatic
         | {rubric.name: f"{t(f'rubric.{rubric.name}')} · {rubric.name}" for rubric in fitting}
-        | {OWN: t("set.template_own")}
+        | {CUSTOM: t("set.template_own")}
     )
 
 
 def _own_rubric(t: Messages, form: Form) -> Html:
     base = RUBRICS["compass-zh.1" if t.language == "zh" else "compass-en.1"]
-    chosen = one(form, "rubric_form") or base.form
+    chosen = field_value(form, "rubric_form") or base.form
     fields = [
-        field(t("own.name"), _input("rubric_name", one(form, "rubric_name") or "my-rubric.1", "")),
+        field(
+            t("own.name"),
+            _input("rubric_name", field_value(form, "rubric_name") or "my-rubric.1", ""),
+        ),
         field(
             t("own.language"),
             select(
                 "rubric_language",
                 {"zh": "中文", "en": "English"},
-                one(form, "rubric_language") or t.language,
+                field_value(form, "rubric_language") or t.language,
             ),
         ),
         field(
             t("judge.form"),
-            select("rubric_form", {name: t(f"form.{name}") for name in FORMS}, chosen),
+            select("rubric_form", {name: t(f"form.{name}") for name in VERDICT_FORMATS}, chosen),
         ),
         *(_block(t, form, base, name) for name in ("instruction", "closing")),
     ]
     return div(
         el("p", t("judge.own_about"), cls="meta gap"),
         div(*fields, cls="fields gap-s"),
-        hidden=one(form, "rubric") != OWN,
+        hidden=field_value(form, "rubric") != CUSTOM,
     )
 
 
 def _block(t: Messages, form: Form, base: Rubric, name: str) -> Html:
     # A text area swallows one line break at its beginning.
-    text = one(form, f"rubric_{name}") or getattr(base, name)
+    text = field_value(form, f"rubric_{name}") or getattr(base, name)
     area = el("textarea", Html("\n"), join(text), name=f"rubric_{name}", rows=6, spellcheck="false")
     return field(t(f"judge.{name}"), area)
 

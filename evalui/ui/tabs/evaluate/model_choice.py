@@ -9,32 +9,32 @@ from evalui.modes.prompts.templates import TEMPLATES, Template
 from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
 from evalui.runs.spec import JUDGE, ModeSpec
-from evalui.types import Ability, Kind
-from evalui.ui.components.format import big, duration
+from evalui.types import Ability, DatasetKind
+from evalui.ui.components.format import duration, format_large_count
 from evalui.ui.components.fragment import Form
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import button, chips, definitions, field, note, select, titled
-from evalui.ui.tabs.evaluate.destinations import sent_to
+from evalui.ui.tabs.evaluate.destinations import remote_hosts_of
 from evalui.ui.tabs.evaluate.run_form import (
+    CUSTOM,
     OPEN_TOKENS,
-    OWN,
     PATTERNS,
     SPELLINGS,
     TOKENS,
-    many,
-    one,
+    field_value,
+    field_values,
 )
 
 ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate")
-CHOICE: Kind = "multiple_choice"
-_FIRST = ("multiple_choice", "generation", "cloze")  # the usual order; other modes follow
+CHOICE: DatasetKind = "multiple_choice"
+_MODE_ORDER = ("multiple_choice", "generation", "cloze")  # the usual order; other modes follow
 
 
 def models_card(t: Messages, states: Sequence[ModelState], form: Form) -> Html:
     """One option per model of the catalog, with what it can do and why it cannot be chosen."""
-    chosen = many(form, "models")
+    chosen = field_values(form, "models")
     needs: Mapping[str, Ability] = {
-        mode: _needed(form, mode) for mode in many(form, "modes") if mode in MODES
+        mode: _needed(form, mode) for mode in field_values(form, "modes") if mode in MODES
     }
     able = [state for state in states if not state.entry.judges_only]
     states = sorted(
@@ -59,17 +59,21 @@ def preselected(t: Messages, names: Sequence[str]) -> Html:
     return div(note("ok", chosen), cls="preselected")
 
 
-def fitting_modes(kinds: Collection[Kind]) -> list[str]:
+def fitting_modes(kinds: Collection[DatasetKind]) -> list[str]:
     """The modes that can be asked about one of the kinds; judges have a card of their own."""
     names = sorted(MODES, key=_rank)
     return [name for name in names if name != JUDGE and set(MODES[name].kinds) & set(kinds)]
 
 
 def modes_card(
-    t: Messages, states: Sequence[ModelState], form: Form, *, kinds: Collection[Kind] = (CHOICE,)
+    t: Messages,
+    states: Sequence[ModelState],
+    form: Form,
+    *,
+    kinds: Collection[DatasetKind] = (CHOICE,),
 ) -> Html:
     """One option per mode that fits the files, greyed out when no model at hand can do it."""
-    chosen, fitting = many(form, "modes"), fitting_modes(kinds)
+    chosen, fitting = field_values(form, "modes"), fitting_modes(kinds)
     able: set[Ability] = {
         ability for state in states if not state.problem for ability in state.abilities
     }
@@ -83,21 +87,28 @@ def modes_card(
     )
 
 
-def settings_card(t: Messages, form: Form, *, kinds: Collection[Kind] = (CHOICE,)) -> Html:
+def settings_card(t: Messages, form: Form, *, kinds: Collection[DatasetKind] = (CHOICE,)) -> Html:
     """What the files leave to decide: orders, worked examples and prompt need options."""
     choice = CHOICE in kinds
     orders = [
-        _order(t, pattern, (one(form, "pattern") or "circular") == pattern) for pattern in PATTERNS
+        _order(t, pattern, (field_value(form, "pattern") or "circular") == pattern)
+        for pattern in PATTERNS
     ]
-    per = "dataset" if one(form, "limit_per") == "dataset" else "subject"
+    per = "dataset" if field_value(form, "limit_per") == "dataset" else "subject"
     usual = [TOKENS] * choice + [OPEN_TOKENS] * (set(kinds) != {CHOICE})
     fields = div(
-        field(t("set.shots"), _input("shots", one(form, "shots") or "0"), hint=t("set.shots_hint"))
+        field(
+            t("set.shots"),
+            _input("shots", field_value(form, "shots") or "0"),
+            hint=t("set.shots_hint"),
+        )
         if choice
         else None,
         field(
             t("set.limit"),
-            _input("limit", one(form, "limit"), inputmode="numeric", placeholder=t("set.all")),
+            _input(
+                "limit", field_value(form, "limit"), inputmode="numeric", placeholder=t("set.all")
+            ),
             hint=t(f"set.limit_hint_{per}"),
         ),
         field(
@@ -108,13 +119,13 @@ def settings_card(t: Messages, form: Form, *, kinds: Collection[Kind] = (CHOICE,
                 per,
             ),
         ),
-        field(t("set.template"), select("template", _templates(t), one(form, "template")))
+        field(t("set.template"), select("template", _templates(t), field_value(form, "template")))
         if choice
         else None,
-        field(t("set.chat"), select("chat", _chats(t), one(form, "chat"))),
+        field(t("set.chat"), select("chat", _chats(t), field_value(form, "chat"))),
         field(
             t("set.spellings"),
-            select("spellings", _spellings(t), one(form, "spellings")),
+            select("spellings", _spellings(t), field_value(form, "spellings")),
             hint=t("set.spellings_hint"),
         )
         if choice
@@ -123,13 +134,15 @@ def settings_card(t: Messages, form: Form, *, kinds: Collection[Kind] = (CHOICE,
             t("set.max_tokens"),
             _input(
                 "max_tokens",
-                one(form, "max_tokens"),
+                field_value(form, "max_tokens"),
                 inputmode="numeric",
                 placeholder=" / ".join(str(tokens) for tokens in usual),
             ),
         ),
-        field(t("set.seed"), _input("seed", one(form, "seed") or "0", inputmode="numeric")),
-        field(t("set.name"), _input("name", one(form, "name"), placeholder=t("set.name_hint"))),
+        field(t("set.seed"), _input("seed", field_value(form, "seed") or "0", inputmode="numeric")),
+        field(
+            t("set.name"), _input("name", field_value(form, "name"), placeholder=t("set.name_hint"))
+        ),
         cls="fields",
     )
     return titled(
@@ -144,13 +157,13 @@ def own_template(t: Messages, form: Form) -> Html:
     """The text fields of a template of the user's own, hidden until it is chosen."""
     base = TEMPLATES["plain-zh.1" if t.language == "zh" else "plain-en.1"]
     fields = [
-        field(t("own.name"), _input("own_name", one(form, "own_name") or "my-prompt.1")),
+        field(t("own.name"), _input("own_name", field_value(form, "own_name") or "my-prompt.1")),
         field(
             t("own.language"),
             select(
                 "own_language",
                 {"zh": "中文", "en": "English"},
-                one(form, "own_language") or t.language,
+                field_value(form, "own_language") or t.language,
             ),
         ),
         *(_block(t, form, base, name) for name in ("question", "cloze", "answer", "unconditional")),
@@ -158,7 +171,7 @@ def own_template(t: Messages, form: Form) -> Html:
     return div(
         el("p", t("own.about"), cls="meta gap"),
         div(*fields, cls="fields gap-s"),
-        hidden=one(form, "template") != OWN,
+        hidden=field_value(form, "template") != CUSTOM,
     )
 
 
@@ -175,7 +188,7 @@ def cost_rows(
         (t("cost.questions"), f"{questions:,}"),
         (t("cost.requests"), f"{cost.requests:,}"),
         *judged,
-        (t("cost.tokens"), t("cost.about", time=big(cost.tokens))),
+        (t("cost.tokens"), t("cost.about", time=format_large_count(cost.tokens))),
         (t("cost.cached"), f"{cost.cached:,}"),
         *(((t("cost.dollars"), price),) if price else ()),
         (t("cost.time"), time),
@@ -213,7 +226,9 @@ def _model(t: Messages, state: ModelState, chosen: bool, needs: Mapping[str, Abi
     lacking: Mapping[str, Ability] = {
         mode: ability for mode, ability in needs.items() if ability not in state.abilities
     }
-    why = t.translate(state.problem) or (_skipped(t, state, lacking) if lacking and chosen else "")
+    why = t.translate(state.problem) or (
+        _unavailable_modes(t, state, lacking) if lacking and chosen else ""
+    )
     return el(
         "label",
         _box(
@@ -227,7 +242,7 @@ def _model(t: Messages, state: ModelState, chosen: bool, needs: Mapping[str, Abi
             el("h3", entry.name),
             div(" · ".join(part for part in (kind, size) if part), cls="meta"),
             div(str(about), cls="meta") if about else None,
-            sent_to(t, entry),
+            remote_hosts_of(t, entry),
             chips(
                 (t(f"ability.{ability}"), "" if ability in state.abilities else "no")
                 for ability in ABILITIES
@@ -240,13 +255,15 @@ def _model(t: Messages, state: ModelState, chosen: bool, needs: Mapping[str, Abi
 
 def _needed(form: Form, mode: str) -> Ability:
     """What a mode needs of a model with the spellings that the form chooses."""
-    return ModeSpec(mode=mode, spellings=SPELLINGS.get(one(form, "spellings"), "common")).ability
+    return ModeSpec(
+        mode=mode, spellings=SPELLINGS.get(field_value(form, "spellings"), "common")
+    ).ability
 
 
-def _skipped(t: Messages, state: ModelState, lacking: Mapping[str, Ability]) -> str:
+def _unavailable_modes(t: Messages, state: ModelState, lacking: Mapping[str, Ability]) -> str:
     """The modes that a model cannot do, with its own reasons where it gives any."""
     modes = t("list.comma").join(t(f"mode.{mode}") for mode in lacking)
-    told = (state.lacks.get(ability, "") for ability in lacking.values())
+    told = (state.missing_reasons.get(ability, "") for ability in lacking.values())
     why = t("list.semicolon").join(dict.fromkeys(t.translate(reason) for reason in told if reason))
     return t("catalog.skips", modes=modes, why=why) if why else t("models.skips", modes=modes)
 
@@ -282,7 +299,7 @@ def _mode(t: Messages, name: str, chosen: bool, needed: Ability, able: set[Abili
 
 
 def _rank(mode: str) -> int:
-    return _FIRST.index(mode) if mode in _FIRST else len(_FIRST)
+    return _MODE_ORDER.index(mode) if mode in _MODE_ORDER else len(_MODE_ORDER)
 
 
 def _order(t: Messages, pattern: str, chosen: bool) -> Html:
@@ -317,7 +334,7 @@ def _input(name: str, value: str, **attributes: str) -> Html:
 
 def _block(t: Messages, form: Form, base: Template, name: str) -> Html:
     # A text area swallows one line break at its beginning.
-    text = one(form, f"own_{name}") or getattr(base, name)
+    text = field_value(form, f"own_{name}") or getattr(base, name)
     area = el("textarea", Html("\n"), join(text), name=f"own_{name}", rows=4, spellcheck="false")
     return field(t(f"own.{name}"), area)
 
@@ -326,7 +343,7 @@ def _templates(t: Messages) -> Mapping[str, str]:
     return (
         {"": t("set.template_auto")}
         | {name: name for name in TEMPLATES}
-        | {OWN: t("set.template_own")}
+        | {CUSTOM: t("set.template_own")}
     )
 
 

@@ -11,7 +11,7 @@ from evalui.ui.components.html import span as inline
 from evalui.ui.components.widgets import bar, definitions, status, table, titled
 
 _SHOWN_CAPABILITIES = 8
-_LONGEST = 160  # characters of a text in a preview
+_MAX_TEXT_LENGTH = 160  # characters of a text in a preview
 
 
 def open_facts(t: Messages, health: OpenHealth) -> list[str]:
@@ -72,13 +72,13 @@ def _row(t: Messages, sample: Sample, capable: bool) -> list[Child]:
     language = sample.metadata.get("language", "")
     turns = len(sample.history) + len(sample.follow_ups)
     told = join(
-        _short(sample.question),
+        _shorten(sample.question),
         div(t.count("preview.turns", turns), cls="meta") if turns else None,
     )
     first = next(iter(sample.references), "")
     more = len(sample.references) - 1
     reference = join(
-        _short(first) if first else inline("–", cls="meta"),
+        _shorten(first) if first else inline("–", cls="meta"),
         div(t("preview.more", n=more), cls="meta") if more > 0 else None,
     )
     return [
@@ -90,8 +90,8 @@ def _row(t: Messages, sample: Sample, capable: bool) -> list[Child]:
     ]
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + " …"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT_LENGTH else text[:_MAX_TEXT_LENGTH].rstrip() + " …"
 
 
 def _counts(t: Messages, name: str, counts: Mapping[str, int]) -> Html | None:

@@ -9,30 +9,30 @@ from evalui.datasets.base import Layout
 from evalui.errors import SpecError
 from evalui.messages import Sentence
 from evalui.modes import MODES
-from evalui.runs.contest import AnswersSpec, Judging, Pairs
+from evalui.runs.contest import AnswersSpec, JudgingSpec, PairPlan
 from evalui.runs.spec import OPEN, VERSION, DatasetSpec, LimitPer, ModeSpec, RunSpec
-from evalui.types import Conflict, Kind, Orders, Pattern, Spellings
+from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings
 
 # Every named field of a tab, as the browser sends it.
 Form = dict[str, str | list[str]]
 
 PATTERNS: Mapping[str, Pattern] = {name: name for name in get_args(Pattern)}
 SPELLINGS: Mapping[str, Spellings] = {name: name for name in get_args(Spellings)}
-KINDS: Mapping[str, Kind] = {name: name for name in get_args(Kind)}
-ORDERS: Mapping[str, Orders] = {name: name for name in get_args(Orders)}
-PAIRS: Mapping[str, Pairs] = {name: name for name in get_args(Pairs)}
-CONFLICTS: Mapping[str, Conflict] = {name: name for name in get_args(Conflict)}
-OWN = "own"  # the template list's last entry: the text fields below it
+KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
+ORDERS: Mapping[str, PresentationOrders] = {name: name for name in get_args(PresentationOrders)}
+PAIRS: Mapping[str, PairPlan] = {name: name for name in get_args(PairPlan)}
+CONFLICTS: Mapping[str, ConflictRule] = {name: name for name in get_args(ConflictRule)}
+CUSTOM = "own"  # the template list's last entry: the text fields below it
 TOKENS, OPEN_TOKENS, JUDGE_TOKENS = 64, 512, 1024  # the longest reply unless the form says
 RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing")
 _CHAT: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 _OWN_FIELDS = ("name", "language", "question", "cloze", "answer", "unconditional")
-_WHOLE = re.compile(r"[0-9]{1,9}")
+_DIGITS = re.compile(r"[0-9]{1,9}")
 _NAMES = re.compile(r"[,，;；\n]")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class AnswerSource:
     """Answers that are there already: the file at a place of an upload, or a model of a run."""
 
     model: str
@@ -42,20 +42,20 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class RunForm:
     """A run as its form stands. `template` is a name, "" for one by question, or own text.
 
-    `max_tokens` None takes each mode's own length. `picks` say of an upload which sheet and which
-    kind of its questions are meant.
+    `max_tokens` None takes each mode's own length. `upload_layouts` say of an upload which sheet
+    and which kind of its questions are meant.
     """
 
     uploads: tuple[str, ...]
     models: tuple[str, ...]
     modes: tuple[str, ...]
     layout: Layout = field(default_factory=Layout)
-    picks: Mapping[str, Layout] = field(default_factory=dict[str, Layout])
-    answers: tuple[Given, ...] = ()
-    judging: Judging | None = None
+    upload_layouts: Mapping[str, Layout] = field(default_factory=dict[str, Layout])
+    answers: tuple[AnswerSource, ...] = ()
+    judging: JudgingSpec | None = None
     skip_faulty: bool = True
     shots: tuple[int, ...] = (0,)
     pattern: Pattern = "circular"
@@ -70,7 +70,7 @@ class Draft:
 
     def layout_of(self, upload: str) -> Layout:
         """How an upload is read."""
-        return self.picks.get(upload, self.layout)
+        return self.upload_layouts.get(upload, self.layout)
 
     def mode_specs(self) -> list[ModeSpec]:
         """Each mode with each number of worked examples; open questions are asked without any."""
@@ -82,7 +82,7 @@ class Draft:
                 template="" if mode == OPEN else self.template,
                 chat=self.chat,
                 spellings=self.spellings,
-                max_tokens=self.max_tokens or usual_tokens(mode),
+                max_tokens=self.max_tokens or default_max_tokens(mode),
             )
             for mode in self.modes
             for shots in ((0,) if mode == OPEN else self.shots)
@@ -125,38 +125,40 @@ class Draft:
         )
 
 
-def usual_tokens(mode: str) -> int:
+def default_max_tokens(mode: str) -> int:
     """The longest reply of a mode unless the form says otherwise."""
     return OPEN_TOKENS if mode == OPEN else TOKENS
 
 
-def read_draft(form: Form) -> Draft:
+def read_run_form(form: Form) -> RunForm:
     """The form's fields as a draft.
 
     Raises:
         SpecError: a number field holds no number, or the models or modes are none.
     """
-    uploads = many(form, "uploads")
-    return Draft(
+    uploads = field_values(form, "uploads")
+    return RunForm(
         uploads=uploads,
-        models=many(form, "models"),
-        modes=tuple(mode for mode in many(form, "modes") if mode in MODES),
+        models=field_values(form, "models"),
+        modes=tuple(mode for mode in field_values(form, "modes") if mode in MODES),
         layout=read_layout(form),
-        picks={upload: read_layout(form, upload) for upload in uploads},
-        answers=read_given(form),
+        upload_layouts={upload: read_layout(form, upload) for upload in uploads},
+        answers=read_answer_sources(form),
         judging=_judging(form),
-        skip_faulty=one(form, "skip_faulty") == "yes",
-        shots=_shots(one(form, "shots")),
-        pattern=PATTERNS.get(one(form, "pattern"), "circular"),
+        skip_faulty=field_value(form, "skip_faulty") == "yes",
+        shots=_shots(field_value(form, "shots")),
+        pattern=PATTERNS.get(field_value(form, "pattern"), "circular"),
         template=_template(form),
-        chat=_CHAT.get(one(form, "chat")),
-        spellings=SPELLINGS.get(one(form, "spellings"), "common"),
-        max_tokens=_number(one(form, "max_tokens"), Sentence("Longest reply", "set.max_tokens"))
+        chat=_CHAT.get(field_value(form, "chat")),
+        spellings=SPELLINGS.get(field_value(form, "spellings"), "common"),
+        max_tokens=_number(
+            field_value(form, "max_tokens"), Sentence("Longest reply", "set.max_tokens")
+        )
         or None,
-        limit=_number(one(form, "limit"), Sentence("Questions", "set.limit")) or None,
-        limit_per="dataset" if one(form, "limit_per") == "dataset" else "subject",
-        seed=_number(one(form, "seed"), Sentence("Seed", "set.seed")) or 0,
-        name=one(form, "name").strip()[:120],
+        limit=_number(field_value(form, "limit"), Sentence("Questions", "set.limit")) or None,
+        limit_per="dataset" if field_value(form, "limit_per") == "dataset" else "subject",
+        seed=_number(field_value(form, "seed"), Sentence("Seed", "set.seed")) or 0,
+        name=field_value(form, "name").strip()[:120],
     )
 
 
@@ -165,30 +167,34 @@ def read_layout(form: Form, upload: str = "") -> Layout:
 
     Empty fields keep the format's own.
     """
-    options = _NAMES.split(one(form, "col_options"))  # a name may hold blanks
+    options = _NAMES.split(field_value(form, "col_options"))  # a name may hold blanks
     suffix = f"_{upload}" if upload else ""
     return Layout(
         options=tuple(name.strip() for name in options if name.strip()),
-        answer=one(form, "col_answer").strip(),
-        answer_key=one(form, "col_key") or "letter",
-        question=one(form, "col_question").strip(),
-        sheet=one(form, f"col_sheet{suffix}"),
-        kind=KINDS.get(one(form, f"col_kind{suffix}"), ""),
-        duplicate_options="skip" if one(form, f"col_duplicates{suffix}") == "skip" else "keep",
+        answer=field_value(form, "col_answer").strip(),
+        answer_key=field_value(form, "col_key") or "letter",
+        question=field_value(form, "col_question").strip(),
+        sheet=field_value(form, f"col_sheet{suffix}"),
+        kind=KINDS.get(field_value(form, f"col_kind{suffix}"), ""),
+        duplicate_options="skip"
+        if field_value(form, f"col_duplicates{suffix}") == "skip"
+        else "keep",
     )
 
 
-def read_given(form: Form) -> tuple[Given, ...]:
+def read_answer_sources(form: Form) -> tuple[AnswerSource, ...]:
     """The answers that the form takes from files, then those of earlier runs."""
     return (*_files(form), *_earlier(form))
 
 
-def given_name(upload: str, place: int) -> str:
+def answer_name_field(upload: str, place: int) -> str:
     """The form's field for the name of the model whose answers a file holds."""
     return f"given_{upload}_{place}"
 
 
-def form_of(spec: RunSpec, uploads: Sequence[str], answers: Sequence[Given] = ()) -> Form:
+def form_from_spec(
+    spec: RunSpec, uploads: Sequence[str], answers: Sequence[AnswerSource] = ()
+) -> Form:
     """The form that makes `spec` again, for repeating a run with changes.
 
     `uploads` and `answers` are where its files are kept now.
@@ -238,7 +244,7 @@ def _all_shots(spec: RunSpec) -> list[int]:
 
 
 def _length(modes: Sequence[ModeSpec]) -> str:
-    usual = all(mode.max_tokens == usual_tokens(mode.mode) for mode in modes)
+    usual = all(mode.max_tokens == default_max_tokens(mode.mode) for mode in modes)
     return "" if usual else str(modes[0].max_tokens)
 
 
@@ -246,22 +252,22 @@ def _template_form(mode: ModeSpec) -> Form:
     if isinstance(mode.template, str):
         return {"template": mode.template}
     form: Form = {f"own_{name}": str(mode.template.get(name, "")) for name in _OWN_FIELDS}
-    return form | {"template": OWN}
+    return form | {"template": CUSTOM}
 
 
-def _answers_form(answers: Sequence[Given]) -> Form:
+def _answers_form(answers: Sequence[AnswerSource]) -> Form:
     form: Form = {}
     if uploads := list(dict.fromkeys(each.upload for each in answers if each.upload)):
         form["answers"] = uploads
     for each in answers:
         if each.upload:
-            form[given_name(each.upload, each.place)] = each.model
+            form[answer_name_field(each.upload, each.place)] = each.model
     if earlier := [f"{each.run}/{each.model}" for each in answers if each.run]:
         form["earlier"] = earlier
     return form
 
 
-def _judging_form(judging: Judging | None) -> Form:
+def _judging_form(judging: JudgingSpec | None) -> Form:
     if judging is None:
         return {"judging": []}
     form: Form = {
@@ -278,77 +284,82 @@ def _judging_form(judging: Judging | None) -> Form:
     if isinstance(judging.template, str):
         return form | {"rubric": judging.template}
     own = {f"rubric_{name}": str(judging.template.get(name, "")) for name in RUBRIC_FIELDS}
-    return form | {"rubric": OWN} | own
+    return form | {"rubric": CUSTOM} | own
 
 
-def one(form: Form, name: str) -> str:
+def field_value(form: Form, name: str) -> str:
     """A single field, "" if it is not there."""
     value = form.get(name, "")
     return value if isinstance(value, str) else ""
 
 
-def whole(text: str) -> int | None:
+def parse_whole_number(text: str) -> int | None:
     """The whole number of a field, None for everything else and for more than nine digits."""
-    return int(text) if _WHOLE.fullmatch(text) else None
+    return int(text) if _DIGITS.fullmatch(text) else None
 
 
-def many(form: Form, name: str) -> tuple[str, ...]:
+def field_values(form: Form, name: str) -> tuple[str, ...]:
     """A field of several values, () if it is not there."""
     value = form.get(name, ())
     return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _template(form: Form) -> str | dict[str, Any]:
-    if one(form, "template") != OWN:
-        return one(form, "template")
+    if field_value(form, "template") != CUSTOM:
+        return field_value(form, "template")
     # Browsers send line breaks of text areas as they show them.
-    return {name: one(form, f"own_{name}").replace("\r\n", "\n") for name in _OWN_FIELDS}
+    return {name: field_value(form, f"own_{name}").replace("\r\n", "\n") for name in _OWN_FIELDS}
 
 
-def _files(form: Form) -> tuple[Given, ...]:
+def _files(form: Form) -> tuple[AnswerSource, ...]:
     """The answers files that the form names, each with its model.
 
     A cleared name must be noticed and not replaced, so it stays "".
     """
-    found: list[Given] = []
-    for upload in many(form, "answers"):
-        prefix = given_name(upload, 0).removesuffix("0")
+    found: list[AnswerSource] = []
+    for upload in field_values(form, "answers"):
+        prefix = answer_name_field(upload, 0).removesuffix("0")
         ends = [name.removeprefix(prefix) for name in form if name.startswith(prefix)]
-        places = sorted(place for end in ends if (place := whole(end)) is not None)
+        places = sorted(place for end in ends if (place := parse_whole_number(end)) is not None)
         found += [
-            Given(one(form, f"{prefix}{place}").strip()[:120], upload, place) for place in places
+            AnswerSource(field_value(form, f"{prefix}{place}").strip()[:120], upload, place)
+            for place in places
         ]
     return tuple(found)
 
 
-def _earlier(form: Form) -> tuple[Given, ...]:
-    pairs = [entry.partition("/") for entry in many(form, "earlier")]
-    return tuple(Given(model, run=run) for run, _, model in pairs if run and model)
+def _earlier(form: Form) -> tuple[AnswerSource, ...]:
+    pairs = [entry.partition("/") for entry in field_values(form, "earlier")]
+    return tuple(AnswerSource(model, run=run) for run, _, model in pairs if run and model)
 
 
-def _judging(form: Form) -> Judging | None:
-    if "yes" not in many(form, "judging") or not many(form, "judges"):
+def _judging(form: Form) -> JudgingSpec | None:
+    if "yes" not in field_values(form, "judging") or not field_values(form, "judges"):
         return None
-    pairs = PAIRS.get(one(form, "judge_pairs"), "all")
-    tokens = _number(one(form, "judge_tokens"), Sentence("Longest verdict", "judge.tokens"))
-    return Judging(
-        judges=list(many(form, "judges")),
+    pairs = PAIRS.get(field_value(form, "judge_pairs"), "all")
+    tokens = _number(field_value(form, "judge_tokens"), Sentence("Longest verdict", "judge.tokens"))
+    return JudgingSpec(
+        judges=list(field_values(form, "judges")),
         template=_rubric(form),
-        orders=ORDERS.get(one(form, "judge_orders"), "double"),
+        orders=ORDERS.get(field_value(form, "judge_orders"), "double"),
         pairs=pairs,
-        baseline=list(many(form, "judge_baseline")) if pairs != "all" else [],
-        against=list(many(form, "judge_against")) if pairs == "matrix" else [],
-        sample=_number(one(form, "judge_sample"), Sentence("Sample of pairs", "judge.sample"))
+        baseline=list(field_values(form, "judge_baseline")) if pairs != "all" else [],
+        against=list(field_values(form, "judge_against")) if pairs == "matrix" else [],
+        sample=_number(
+            field_value(form, "judge_sample"), Sentence("Sample of pairs", "judge.sample")
+        )
         or None,
-        conflict=CONFLICTS.get(one(form, "judge_conflict"), "tie"),
+        conflict=CONFLICTS.get(field_value(form, "judge_conflict"), "tie"),
         max_tokens=tokens or JUDGE_TOKENS,
     )
 
 
 def _rubric(form: Form) -> str | dict[str, Any]:
-    if one(form, "rubric") != OWN:
-        return one(form, "rubric")
-    return {name: one(form, f"rubric_{name}").replace("\r\n", "\n") for name in RUBRIC_FIELDS}
+    if field_value(form, "rubric") != CUSTOM:
+        return field_value(form, "rubric")
+    return {
+        name: field_value(form, f"rubric_{name}").replace("\r\n", "\n") for name in RUBRIC_FIELDS
+    }
 
 
 def _shots(text: str) -> tuple[int, ...]:

@@ -6,16 +6,16 @@ from typing import get_args
 from evalui.messages import Messages
 from evalui.models.base import BACKENDS
 from evalui.models.local.backend import DTYPES
-from evalui.models.user_catalog import Place, Wanted
+from evalui.models.user_catalog import ModelSource, NewModelForm
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import button, field, note, select, titled
-from evalui.ui.tabs.evaluate.run_form import Form, one
+from evalui.ui.tabs.evaluate.run_form import Form, field_value
 
-_PLACES: Mapping[str, Place] = {name: name for name in get_args(Place)}
+_PLACES: Mapping[str, ModelSource] = {name: name for name in get_args(ModelSource)}
 _LOCAL = ("transformers", "vllm")  # backends that compute on this server
-# The form's own name of a field, where it is shorter than that of `Wanted`.
+# The form's own name of a field, where it is shorter than that of `NewModelForm`.
 _SHORT = {"key_variable": "key"}
-_MORE = ("input_price", "output_price", "max_length")
+_OPTIONAL_FIELDS = ("input_price", "output_price", "max_length")
 
 
 def add_card(
@@ -28,9 +28,10 @@ def add_card(
 ) -> Html:
     """The form, only with the fields that matter for where the model is.
 
-    `faults` are sentences by the name of the field in `Wanted`; `problem` is one of the whole.
+    `faults` are sentences by the name of the field in `NewModelForm`; `problem` is one of the
+    whole.
     """
-    place = _PLACES.get(one(form, "add_place"), "folder")
+    place = _PLACES.get(field_value(form, "add_place"), "folder")
     wrong = {_SHORT.get(name, name): told for name, told in (faults or {}).items()}
     fields = _endpoint(t, form, wrong) if place == "endpoint" else _local(t, form, place, wrong)
     if wrong:
@@ -47,23 +48,23 @@ def add_card(
     )
 
 
-def read_wanted(form: Form) -> Wanted:
+def read_wanted(form: Form) -> NewModelForm:
     """The form's fields; whether they are right is checked where the model is added."""
-    place = _PLACES.get(one(form, "add_place"), "folder")
-    backend = one(form, "add_backend")
-    return Wanted(
-        name=one(form, "add_name").strip(),
-        path=one(form, "add_path").strip(),
+    place = _PLACES.get(field_value(form, "add_place"), "folder")
+    backend = field_value(form, "add_backend")
+    return NewModelForm(
+        name=field_value(form, "add_name").strip(),
+        path=field_value(form, "add_path").strip(),
         place=place,
         backend=backend if backend in _backends() else _LOCAL[0],
-        dtype=one(form, "add_dtype") or "auto",
-        chat=one(form, "add_chat") == "yes",
-        adapter=one(form, "add_adapter").strip(),
-        address=one(form, "add_address").strip(),
-        key_variable=one(form, "add_key").strip(),
-        input_price=one(form, "add_input_price").strip(),
-        output_price=one(form, "add_output_price").strip(),
-        max_length=one(form, "add_max_length").strip(),
+        dtype=field_value(form, "add_dtype") or "auto",
+        chat=field_value(form, "add_chat") == "yes",
+        adapter=field_value(form, "add_adapter").strip(),
+        address=field_value(form, "add_address").strip(),
+        key_variable=field_value(form, "add_key").strip(),
+        input_price=field_value(form, "add_input_price").strip(),
+        output_price=field_value(form, "add_output_price").strip(),
+        max_length=field_value(form, "add_max_length").strip(),
     )
 
 
@@ -71,7 +72,7 @@ def _backends() -> list[str]:
     return [name for name in _LOCAL if name in BACKENDS]
 
 
-def _places(t: Messages, chosen: Place) -> Html:
+def _places(t: Messages, chosen: ModelSource) -> Html:
     return div(
         *(
             el(
@@ -95,7 +96,7 @@ def _places(t: Messages, chosen: Place) -> Html:
     )
 
 
-def _local(t: Messages, form: Form, place: Place, wrong: Mapping[str, str]) -> Html:
+def _local(t: Messages, form: Form, place: ModelSource, wrong: Mapping[str, str]) -> Html:
     fields = [
         _text(t, form, "name", wrong, hint=True),
         _text(t, form, "path", wrong, word=f"add.{place}_path", example=f"add.{place}_example"),
@@ -105,7 +106,7 @@ def _local(t: Messages, form: Form, place: Place, wrong: Mapping[str, str]) -> H
             select(
                 "add_dtype",
                 {name: t("add.dtype_auto") if name == "auto" else name for name in DTYPES},
-                one(form, "add_dtype"),
+                field_value(form, "add_dtype"),
             ),
         ),
         _chat(t, form),
@@ -113,7 +114,7 @@ def _local(t: Messages, form: Form, place: Place, wrong: Mapping[str, str]) -> H
     if len(backends := _backends()) > 1:
         words = {name: t(f"backend.{name}") for name in backends}
         fields.append(
-            field(t("add.backend"), select("add_backend", words, one(form, "add_backend")))
+            field(t("add.backend"), select("add_backend", words, field_value(form, "add_backend")))
         )
     return div(*fields, cls="fields gap")
 
@@ -132,19 +133,22 @@ def _endpoint(t: Messages, form: Form, wrong: Mapping[str, str]) -> Html:
             "details",
             el("summary", t("add.more")),
             div(
-                *(_text(t, form, name, wrong, hint=True, inputmode="decimal") for name in _MORE),
+                *(
+                    _text(t, form, name, wrong, hint=True, inputmode="decimal")
+                    for name in _OPTIONAL_FIELDS
+                ),
                 cls="fields",
             ),
             cls="gap",
             # What is filled in, or wrong, must not be out of sight.
-            open=any(one(form, f"add_{name}") for name in _MORE),
+            open=any(field_value(form, f"add_{name}") for name in _OPTIONAL_FIELDS),
         ),
     )
 
 
 def _chat(t: Messages, form: Form) -> Html:
     words = {"": t("set.chat_no"), "yes": t("set.chat_yes")}
-    return field(t("set.chat"), select("add_chat", words, one(form, "add_chat")))
+    return field(t("set.chat"), select("add_chat", words, field_value(form, "add_chat")))
 
 
 def _text(
@@ -165,7 +169,7 @@ def _text(
         "input",
         type="text",
         name=f"add_{name}",
-        value=one(form, f"add_{name}"),
+        value=field_value(form, f"add_{name}"),
         placeholder=t(example) if example else None,
         inputmode=inputmode,
         autocomplete="off",

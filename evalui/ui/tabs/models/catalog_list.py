@@ -14,16 +14,16 @@ from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import chips, status, titled
 from evalui.ui.tabs.evaluate.model_choice import ABILITIES
 from evalui.ui.tabs.models.devices import amount
-from evalui.ui.tabs.models.model_test import outcome
-from evalui.ui.tabs.models.row_actions import against, state_column
-from evalui.ui.tabs.models.rows import Around, Listed
+from evalui.ui.tabs.models.model_test import test_result
+from evalui.ui.tabs.models.row_actions import problem_note, state_column
+from evalui.ui.tabs.models.rows import ModelRow, RowContext
 
 
-def catalog_cards(t: Messages, models: Sequence[Listed], around: Around) -> Html:
+def catalog_cards(t: Messages, models: Sequence[ModelRow], context: RowContext) -> Html:
     """The models, and folded below them those that only follow a rule."""
     own = [model for model in models if model.entry.backend != "scripted"]
     ruled = [model for model in models if model.entry.backend == "scripted"]
-    list_ = el("ul", *(_row(t, model, around) for model in own), cls="models-list")
+    list_ = el("ul", *(_row(t, model, context) for model in own), cls="models-list")
     empty = div(el("p", t("catalog.none_about"), cls="dim"), cls="empty")
     return join(
         titled(
@@ -31,18 +31,18 @@ def catalog_cards(t: Messages, models: Sequence[Listed], around: Around) -> Html
             list_ if own else empty,
             aside=_count(t, own) if own else None,
         ),
-        _ruled(t, ruled, around) if ruled else None,
+        _rule_based_models(t, ruled, context) if ruled else None,
     )
 
 
-def _count(t: Messages, models: Sequence[Listed]) -> str:
+def _count(t: Messages, models: Sequence[ModelRow]) -> str:
     ready = sum(model.usable for model in models)
-    away = sum(model.state is not None and model.state.away for model in models)
+    away = sum(model.state is not None and model.state.is_endpoint_down for model in models)
     key = "catalog.ready_away" if away else "catalog.ready"
     return t(key, n=ready, total=len(models), away=away)
 
 
-def _ruled(t: Messages, models: Sequence[Listed], around: Around) -> Html:
+def _rule_based_models(t: Messages, models: Sequence[ModelRow], around: RowContext) -> Html:
     rows = el("ul", *(_row(t, model, around) for model in models), cls="models-list")
     return titled(
         t("catalog.ruled"),
@@ -52,13 +52,13 @@ def _ruled(t: Messages, models: Sequence[Listed], around: Around) -> Html:
     )
 
 
-def _row(t: Messages, model: Listed, around: Around) -> Html:
-    found = outcome(t, model.trial) if model.trial else None
+def _row(t: Messages, model: ModelRow, around: RowContext) -> Html:
+    found = test_result(t, model.test) if model.test else None
     return el(
         "li",
         div(
             _identity(t, model),
-            div(_facts(t, model), against(t, model, around)),
+            div(_facts(t, model), problem_note(t, model, around)),
             state_column(t, model, around),
             cls="model",
         ),
@@ -66,7 +66,7 @@ def _row(t: Messages, model: Listed, around: Around) -> Html:
     )
 
 
-def _identity(t: Messages, model: Listed) -> Html:
+def _identity(t: Messages, model: ModelRow) -> Html:
     entry = model.entry
     about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
     tags = [t("catalog.added")] * model.added + [t("catalog.tuned")] * bool(entry.adapter)
@@ -78,7 +78,7 @@ def _identity(t: Messages, model: Listed) -> Html:
     )
 
 
-def _places(t: Messages, model: Listed) -> list[Child]:
+def _places(t: Messages, model: ModelRow) -> list[Child]:
     """Where the model is: backend and path, adapter and base, address."""
     entry = model.entry
     backend = t(f"backend.{entry.backend}") if f"backend.{entry.backend}" in t else entry.backend
@@ -108,9 +108,13 @@ def _settings(t: Messages, entry: ModelEntry) -> list[str]:
     return [word for word in told if word]
 
 
-def _address(t: Messages, model: Listed, address: str) -> Html:
+def _address(t: Messages, model: ModelRow, address: str) -> Html:
     """An address, or the sentence why it alone cannot be used, which names it."""
-    why = model.state.down.get(address, "") if model.state and not model.state.problem else ""
+    why = (
+        model.state.unavailable_addresses.get(address, "")
+        if model.state and not model.state.problem
+        else ""
+    )
     return span(t.translate(why), cls="warn") if why else span(_public(address), cls="mono")
 
 
@@ -130,25 +134,25 @@ def _public(address: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _abilities(t: Messages, model: Listed) -> Html | None:
+def _abilities(t: Messages, model: ModelRow) -> Html | None:
     if not model.usable or model.state is None:
         return None
     has = model.state.abilities
     marks = [(t(f"ability.{each}"), "" if each in has else "no") for each in ABILITIES]
-    lacks = [(each, _lack(t, model.state, each)) for each in ABILITIES if each not in has]
+    lacks = [(each, _missing_reason(t, model.state, each)) for each in ABILITIES if each not in has]
     return join(
         chips(marks),
         *(div(t("catalog.lacks", what=t(f"ability.{a}"), why=why), cls="meta") for a, why in lacks),
     )
 
 
-def _lack(t: Messages, state: ModelState, ability: Ability) -> str:
-    if told := state.lacks.get(ability):
+def _missing_reason(t: Messages, state: ModelState, ability: Ability) -> str:
+    if told := state.missing_reasons.get(ability):
         return t.translate(told)
     return t(f"catalog.lacks_{ability}")
 
 
-def _facts(t: Messages, model: Listed) -> Html | None:
+def _facts(t: Messages, model: ModelRow) -> Html | None:
     pairs = [
         (t("catalog.size"), _size(t, model)),
         (t("catalog.memory"), _memory(t, model)),
@@ -159,7 +163,7 @@ def _facts(t: Messages, model: Listed) -> Html | None:
     return el("dl", *told, cls="facts") if told else None
 
 
-def _size(t: Messages, model: Listed) -> str:
+def _size(t: Messages, model: ModelRow) -> str:
     parameters = model.state.entry.parameters if model.state else model.entry.parameters
     if not parameters:
         return ""
@@ -168,7 +172,7 @@ def _size(t: Messages, model: Listed) -> str:
     return t("catalog.billions", n=f"{parameters / 1e9:.3g}")
 
 
-def _memory(t: Messages, model: Listed) -> Html | None:
+def _memory(t: Messages, model: ModelRow) -> Html | None:
     found = model.footprint
     if found is None:
         return None
@@ -179,24 +183,26 @@ def _memory(t: Messages, model: Listed) -> Html | None:
         cache=amount(found.cache),
         tokens=f"{found.tokens:,}",
     )
-    most = t("catalog.at_most", size=amount(found.most), tokens=f"{found.longest:,}")
+    most = t("catalog.at_most", size=amount(found.peak), tokens=f"{found.max_input_tokens:,}")
     return join(
         _fits(t, model, found),
         div(made, cls="meta"),
-        div(most, cls="meta") if found.longest > found.tokens else None,
+        div(most, cls="meta") if found.max_input_tokens > found.tokens else None,
     )
 
 
-def _fits(t: Messages, model: Listed, found: Footprint) -> Html:
+def _fits(t: Messages, model: ModelRow, found: Footprint) -> Html:
     size = amount(found.total)
-    if model.free is None or (model.seat and model.seat.row.holds):  # what is free is beside it
+    if model.free_bytes is None or (
+        model.worker and model.worker.row.has_loaded_model
+    ):  # what is free is beside it
         return div(t("catalog.about", size=size))
     if model.fits:
         return div(t("catalog.fits", size=size))
-    return div(status("warn", t("catalog.too_large", size=size, free=amount(model.free))))
+    return div(status("warn", t("catalog.too_large", size=size, free=amount(model.free_bytes))))
 
 
-def _speed(t: Messages, model: Listed) -> str:
+def _speed(t: Messages, model: ModelRow) -> str:
     told = [
         t(
             "catalog.rate",

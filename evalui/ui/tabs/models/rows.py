@@ -6,33 +6,33 @@ from dataclasses import dataclass
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import REMOTE, ModelState
 from evalui.models.local.memory_estimate import Footprint
-from evalui.runs.worker.model_tests import TrialRow
-from evalui.ui.services.model_status import Look
-from evalui.ui.services.models_service import Seat
+from evalui.runs.worker.model_tests import ModelTestRow
+from evalui.ui.services.model_status import ModelStatus
+from evalui.ui.services.models_service import WorkerView
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ModelRow:
     """One model of the catalog with everything its row tells.
 
-    `free` are bytes where it would be loaded, None where that is not known. `seat` is the worker
-    that has it, `base` what it was tuned from. `added`: on this page.
+    `free_bytes` are bytes where it would be loaded, None where that is not known. `worker` is the
+    worker that has it, `base` what it was tuned from. `added`: on this page.
     """
 
     entry: ModelEntry
-    look: Look
-    trial: TrialRow | None
+    status: ModelStatus
+    test: ModelTestRow | None
     footprint: Footprint | None
-    free: int | None
+    free_bytes: int | None
     speeds: Mapping[str, float]
-    seat: Seat | None
+    worker: WorkerView | None
     base: ModelEntry | None
     added: bool
 
     @property
     def state(self) -> ModelState | None:
         """What is known of it, None before it has answered."""
-        return self.look.state
+        return self.status.state
 
     @property
     def usable(self) -> bool:
@@ -52,21 +52,21 @@ class Listed:
     @property
     def fits(self) -> bool:
         """Whether there is room for it, as far as known; what is loaded has its room."""
-        loaded = self.seat is not None and self.seat.row.holds
-        if self.footprint is None or self.free is None or loaded:
+        loaded = self.worker is not None and self.worker.row.has_loaded_model
+        if self.footprint is None or self.free_bytes is None or loaded:
             return True
-        return self.footprint.total <= self.free
+        return self.footprint.total <= self.free_bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class RowContext:
     """What the rows share: what a trial waits for, who may edit, and which removal is asked.
 
-    `waits` is the sentence of a trial that is queued. `looked` is when the files were last looked
-    at because somebody came or clicked, in Unix time.
+    `wait_sentence` is the sentence of a trial that is queued. `checked_at` is when the files were
+    last looked at because somebody came or clicked, in Unix time.
     """
 
-    waits: str
+    wait_sentence: str
     may_edit: bool
-    asking: str = ""
-    looked: float = 0.0
+    confirming: str = ""
+    checked_at: float = 0.0

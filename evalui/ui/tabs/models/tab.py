@@ -15,61 +15,69 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import base_of
-from evalui.models.user_catalog import Misfilled
-from evalui.runs.worker.model_tests import TrialRow
-from evalui.ui.components.client_state import kept_text, read_kept
-from evalui.ui.components.fragment import QUIET, SKIP, Act, Form, on, pane, read_act
+from evalui.models.user_catalog import InvalidModelForm
+from evalui.runs.worker.model_tests import ModelTestRow
+from evalui.ui.components.client_state import dump_client_state, load_client_state
+from evalui.ui.components.fragment import (
+    QUIET,
+    SKIP,
+    Action,
+    Form,
+    html_fragment,
+    on_action,
+    read_action,
+)
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import button, note, page_head
-from evalui.ui.services.model_status import Look
-from evalui.ui.services.models_service import Hardware, Seat
-from evalui.ui.services.service import Desk
+from evalui.ui.services.model_status import ModelStatus
+from evalui.ui.services.models_service import Hardware, WorkerView
+from evalui.ui.services.service import AppService
 from evalui.ui.tabs.models.add_form import add_card, read_wanted
 from evalui.ui.tabs.models.catalog_list import catalog_cards
 from evalui.ui.tabs.models.devices import devices_card
-from evalui.ui.tabs.models.rows import Around, Listed
+from evalui.ui.tabs.models.rows import ModelRow, RowContext
 
 _EVERY_S = 1.0
 _LATEST = 2.0**32  # Unix time, in the year 2106; a clock cannot show every number
 
 
-class Said(NamedTuple):
+class ModelsNotice(NamedTuple):
     """What the last click left to show, kept in the browser as text.
 
-    `problem` came of it, `asking` is the model whose removal waits for a second one, `looked` when
-    it was, in Unix time.
+    `problem` came of it, `confirming` is the model whose removal waits for a second one,
+    `checked_at` when it was, in Unix time.
     """
 
     problem: str = ""
-    asking: str = ""
-    looked: Annotated[float, Field(ge=0, le=_LATEST)] = 0.0
+    confirming: str = ""
+    checked_at: Annotated[float, Field(ge=0, le=_LATEST)] = 0.0
 
 
-class Models:
+class ModelsTab:
     """The tab in one language."""
 
-    def __init__(self, desk: Desk, t: Messages) -> None:
-        self.desk = desk
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self.service = service
         self.t = t
         self.outputs: list[Any] = []
 
     def build(self) -> None:
         """Lay out the page, and the form below it that no poll touches."""
         with gr.Column(elem_classes="page"):
-            whole = pane("models-pane")
+            whole = html_fragment("models-pane")
             # As it is laid out, and from then on only what a click makes of it: whatever else
             # wrote it, an address or the tab, could undo what somebody is about to send.
-            form = pane("models-add", self.blank())
+            form = html_fragment("models-add", self.empty_form())
         said = gr.Textbox(visible=False)
         stamp = gr.Textbox(visible=False)
         timer = gr.Timer(_EVERY_S, active=False)
         self.outputs = [whole, form, said, stamp, timer]
         for source in (whole, form):
-            on(source, self.answer, outputs=self.outputs)
+            on_action(source, self.answer, outputs=self.outputs)
         # A poll that began before a click may end after it, so it never writes what was said.
         timer.tick(self.tick, [said, stamp], [whole, stamp, timer], trigger_mode="once", **QUIET)
 
-    def blank(self) -> Html:
+    def empty_form(self) -> Html:
         """The form before anybody has typed; a line that says so where nobody may add."""
         return self._form({})
 
@@ -79,50 +87,52 @@ class Models:
 
     def open(self) -> tuple[Any, ...]:
         """All outputs when the tab is pressed."""
-        return self._page(_said(), SKIP)
+        return self._page(_new_notice(), SKIP)
 
     def answer(self, event: gr.EventData) -> tuple[Any, ...]:
         """The page after a click: a test, a question, a model more or less, or another place."""
-        act = read_act(event)
+        act = read_action(event)
         if act.do == "add":
             return self._added(act)
         if act.do == "set":
             # Only a place changes the fields. What is left at the click on "Add model" is told of
             # beside that click, and whatever it comes to must not be written over.
-            place = act.one("name") == "add_place"
+            place = act.value("name") == "add_place"
             return self._only_form(self._form(act.form) if place else SKIP)
         try:
-            self._done(act)
+            self._perform(act)
             problem = ""
         except EvaluiError as error:
             problem = self.t.translate(error.sentence)
-        asking = act.one("model") if act.do == "ask" else ""
-        return self._page(_said(problem, asking), SKIP)
+        asking = act.value("model") if act.do == "ask" else ""
+        return self._page(_new_notice(problem, asking), SKIP)
 
-    def tick(self, said: str, stamp: str) -> tuple[Any, ...]:
+    def tick(self, notice: str, stamp: str) -> tuple[Any, ...]:
         """The page if it is another than that of `stamp`, else nothing at all.
 
         It is asked for once more after each change, so that what came too late is put right.
         """
-        page, live = self.show(read_kept(Said, said))
+        page, live = self.show(load_client_state(ModelsNotice, notice))
         now = _stamp(page)
         if now == stamp:
             return SKIP, SKIP, SKIP if live else gr.Timer(active=False)
         return page, now, gr.Timer(active=True)
 
-    def show(self, said: Said = Said()) -> tuple[Html, bool]:  # noqa: B008 (it cannot change)
+    def show(self, notice: ModelsNotice = ModelsNotice()) -> tuple[Html, bool]:  # noqa: B008 (it cannot change)
         """The page, and whether something of it may change by itself."""
-        shelf, t = self.desk.shelf, self.t
-        seats, hardware = shelf.seats(self.desk.owner), shelf.hardware()
-        problem, broken, looks, shadowed = said.problem, False, {}, frozenset[str]()
+        shelf, t = self.service.models, self.t
+        seats, hardware = shelf.workers(self.service.owner), shelf.hardware()
+        problem, broken, looks, shadowed = notice.problem, False, {}, frozenset[str]()
         try:
-            looks, shadowed = shelf.glance(), shelf.shadowed()
+            looks, shadowed = shelf.current_statuses(), shelf.shadowed()
         except EvaluiError as error:
             problem, broken = t.translate(error.sentence), True
-        models = self._listed(looks, seats, hardware)
-        around = Around(self._waits(seats), shelf.may_edit, said.asking, said.looked)
+        models = self._rows(looks, seats, hardware)
+        around = RowContext(
+            self._wait_sentence(seats), shelf.may_edit, notice.confirming, notice.checked_at
+        )
         page = div(
-            page_head(t("catalog.head"), t("catalog.promise"), self._down()),
+            page_head(t("catalog.head"), t("catalog.promise"), self._scroll_to_form()),
             div(note("bad", problem), role="alert") if problem else None,
             self._shadowed(sorted(shadowed)) if shadowed else None,
             devices_card(t, hardware, seats, shelf.cluster),
@@ -131,9 +141,9 @@ class Models:
         )
         return page, self._live(models, seats)
 
-    def _down(self) -> Html | None:
+    def _scroll_to_form(self) -> Html | None:
         """The way to the form, which a long catalog pushes out of sight."""
-        if not self.desk.shelf.may_edit:
+        if not self.service.models.may_edit:
             return None
         word = self.t("add.title")
         return el("button", word, type="button", cls="btn", data_scroll="models-add")
@@ -143,61 +153,63 @@ class Models:
         t = self.t
         words = [button(t("catalog.rescue", name=n), "remove", data_model=n) for n in names]
         told = note("warn", t("catalog.shadowed", names=t("list.comma").join(names)))
-        return join(told, div(*words, cls="ways") if self.desk.shelf.may_edit else None)
+        return join(told, div(*words, cls="ways") if self.service.models.may_edit else None)
 
-    def _page(self, said: Said, form: Any) -> tuple[Any, ...]:
+    def _page(self, said: ModelsNotice, form: Any) -> tuple[Any, ...]:
         page, live = self.show(said)
-        return page, form, kept_text(said), _stamp(page), gr.Timer(active=live)
+        return page, form, dump_client_state(said), _stamp(page), gr.Timer(active=live)
 
     def _only_form(self, form: Any) -> tuple[Any, ...]:
         return SKIP, form, SKIP, SKIP, SKIP
 
     def _form(self, form: Form, *, problem: str = "", done: str = "") -> Html:
-        if self.desk.shelf.may_edit:
+        if self.service.models.may_edit:
             return add_card(self.t, form, problem=problem, done=done)
         return el("p", self.t("add.not_yours"), cls="meta")
 
-    def _added(self, act: Act) -> tuple[Any, ...]:
+    def _added(self, act: Action) -> tuple[Any, ...]:
         try:
-            entry = self.desk.shelf.add(read_wanted(act.form))
-        except Misfilled as error:
+            entry = self.service.models.add(read_wanted(act.form))
+        except InvalidModelForm as error:
             return self._only_form(add_card(self.t, act.form, faults=error.faults))
         except EvaluiError as error:
             problem = self.t.translate(error.sentence)
             return self._only_form(self._form(act.form, problem=problem))
-        place: Form = {"add_place": act.one("add_place")}
-        return self._page(_said(), self._form(place, done=self.t("add.done", name=entry.name)))
+        place: Form = {"add_place": act.value("add_place")}
+        return self._page(
+            _new_notice(), self._form(place, done=self.t("add.done", name=entry.name))
+        )
 
-    def _done(self, act: Act) -> None:
-        name = act.one("model")
+    def _perform(self, act: Action) -> None:
+        name = act.value("model")
         if act.do == "test":
-            self.desk.shelf.try_model(name, self.desk.owner)
+            self.service.models.queue_test(name, self.service.owner)
         elif act.do == "again":
-            self.desk.shelf.ask_again(name)
+            self.service.models.refresh(name)
         elif act.do == "remove":
-            self.desk.shelf.remove(name)
+            self.service.models.remove(name)
 
-    def _listed(
+    def _rows(
         self,
-        looks: Mapping[str, Look],
-        seats: Sequence[Seat],
+        looks: Mapping[str, ModelStatus],
+        seats: Sequence[WorkerView],
         hardware: Hardware,
-    ) -> list[Listed]:
-        shelf, catalog = self.desk.shelf, {}
+    ) -> list[ModelRow]:
+        shelf, catalog = self.service.models, {}
         if looks:
             catalog = shelf.catalog()
-        trials, speeds = shelf.trials(self.desk.owner), shelf.speeds()
+        trials, speeds = shelf.tests(self.service.owner), shelf.speeds()
         added = shelf.added() - shelf.shadowed() if looks else frozenset[str]()
-        at = {seat.row.model: seat for seat in seats if seat.seen and seat.row.model}
+        at = {seat.row.model: seat for seat in seats if seat.visible and seat.row.model}
         return [
-            Listed(
+            ModelRow(
                 entry=catalog[name],
-                look=look,
-                trial=_of(trials.get(name), catalog[name]),
+                status=look,
+                test=_current_test(trials.get(name), catalog[name]),
                 footprint=shelf.footprint(look.state, hardware) if look.state else None,
-                free=None if shelf.cluster else hardware.free(catalog[name]),
+                free_bytes=None if shelf.cluster else hardware.free(catalog[name]),
                 speeds=speeds.get(name, {}),
-                seat=at.get(name),
+                worker=at.get(name),
                 base=base_of(catalog[name], catalog.values()),
                 added=name in added,
             )
@@ -205,35 +217,35 @@ class Models:
             if name in catalog
         ]
 
-    def _waits(self, seats: Sequence[Seat]) -> str:
+    def _wait_sentence(self, seats: Sequence[WorkerView]) -> str:
         """What a queued trial waits for."""
         t = self.t
         if not seats:
             return t("tried.nobody")
-        if not all(seat.row.busy for seat in seats):
+        if not all(seat.row.is_busy for seat in seats):
             return t("tried.soon")
         if runs := [seat.run_name for seat in seats if seat.run_name]:
             return t("tried.behind", run=runs[0])
-        mine = any(seat.seen and not seat.row.run for seat in seats)
+        mine = any(seat.visible and not seat.row.run for seat in seats)
         return t("tried.behind_test" if mine else "tried.behind_others")
 
-    def _live(self, models: Sequence[Listed], seats: Sequence[Seat]) -> bool:
+    def _live(self, models: Sequence[ModelRow], seats: Sequence[WorkerView]) -> bool:
         return (
-            any(model.look.asking or (model.trial and model.trial.live) for model in models)
-            or any(seat.row.busy for seat in seats)
-            or (not seats and self.desk.settings.workers > 0)  # they come with the server
-            or self.desk.ahead() > 0
+            any(model.status.pending or (model.test and model.test.is_pending) for model in models)
+            or any(seat.row.is_busy for seat in seats)
+            or (not seats and self.service.settings.workers > 0)  # they come with the server
+            or self.service.queued_runs() > 0
         )
 
 
-def _said(problem: str = "", asking: str = "") -> Said:
+def _new_notice(problem: str = "", asking: str = "") -> ModelsNotice:
     """What a click leaves that was made just now."""
-    return Said(problem, asking, time.time())
+    return ModelsNotice(problem, asking, time.time())
 
 
-def _of(trial: TrialRow | None, entry: ModelEntry) -> TrialRow | None:
+def _current_test(trial: ModelTestRow | None, entry: ModelEntry) -> ModelTestRow | None:
     """The trial, unless it tells of a model that the catalog has changed since."""
-    return trial if trial and (trial.live or trial.entry == entry) else None
+    return trial if trial and (trial.is_pending or trial.entry == entry) else None
 
 
 def _stamp(page: Html) -> str:

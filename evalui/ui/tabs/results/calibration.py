@@ -9,12 +9,12 @@ import gradio as gr
 from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.charts.calibration import reliability, reliability_subtitle, reliability_title
-from evalui.report.charts.common import marks
+from evalui.report.charts.common import series_styles
 from evalui.report.numbers import count, fixed, percent
-from evalui.scoring.calibration import Calibration, Mass
-from evalui.scoring.position_bias.summary import Bias
-from evalui.ui.components.format import ranged
-from evalui.ui.components.fragment import SKIP, Form, on, pane, read_act
+from evalui.scoring.calibration import Calibration, LabelMass
+from evalui.scoring.position_bias.summary import StratumBias
+from evalui.ui.components.format import value_with_range
+from evalui.ui.components.fragment import SKIP, Form, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import (
     card,
@@ -27,23 +27,23 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.evaluate.run_form import one
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.run_form import field_value
 from evalui.ui.tabs.results.overview.figures import cell_names, model_places
-from evalui.ui.tabs.results.run_view import Shown
+from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.runs.progress_table import model_name
 
-_ENOUGH, _SOME = 0.5, 0.9  # label mass under which the figures are about a part only
+_BAD_BELOW, _WARN_BELOW = 0.5, 0.9  # label mass under which the figures are about a part only
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CalibratedCell:
     """One cell and its questions with one number of options, as far as they have probabilities."""
 
     cell_id: int
     summary: Summary
-    bias: Bias
-    found: Calibration
+    bias: StratumBias
+    calibration: Calibration
 
     @property
     def key(self) -> str:
@@ -54,36 +54,44 @@ class Judged:
 class CalibrationView:
     """The view in one language."""
 
-    def __init__(self, desk: Desk, t: Messages) -> None:
-        self.desk = desk
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self.service = service
         self.t = t
         self.outputs: list[Any] = []
 
     def build(self, run_id: gr.Textbox) -> None:
         """Lay out the picker, the diagram with its table, and the figures of every cell."""
-        top = pane("calibration-top")
+        top = html_fragment("calibration-top")
         with gr.Row(visible=False, equal_height=True, elem_classes="charts") as charts:
             with gr.Column(elem_classes="chart-card", scale=3, min_width=320):
-                title = pane("calibration-title")
+                title = html_fragment("calibration-title")
                 diagram = gr.Plot(show_label=False, container=False)
-                bins = pane("calibration-bins")
+                bins = html_fragment("calibration-bins")
             with gr.Column(elem_classes="chart-card", scale=2, min_width=320):
-                figures = pane("calibration-figures")
-        last = pane("calibration-below")
+                figures = html_fragment("calibration-figures")
+        last = html_fragment("calibration-below")
         self.outputs = [top, charts, title, diagram, bins, figures, last]
-        on(top, self.changed, inputs=[run_id], outputs=self.outputs)
+        on_action(top, self.changed, inputs=[run_id], outputs=self.outputs)
 
     def show(self, run_id: str, form: Form | None = None) -> tuple[Any, ...]:
         """Everything the view shows of a run."""
-        shown, t = Shown(self.desk, self.t, run_id), self.t
-        offered = judged(shown.asked)
+        shown, t = RunView(self.service, self.t, run_id), self.t
+        offered = calibrated_cells(shown.with_question)
         if not offered:
-            return _none(t), gr.Row(visible=False), SKIP, None, SKIP, SKIP, _without(t, shown)
-        wish = one(form or {}, "calibration_cell")
+            return (
+                _none(t),
+                gr.Row(visible=False),
+                SKIP,
+                None,
+                SKIP,
+                SKIP,
+                _cells_without_probabilities(t, shown),
+            )
+        wish = field_value(form or {}, "calibration_cell")
         chosen = next((each for each in offered if each.key == wish), offered[0])
         model = chosen.summary.cell.model
-        drawn = marks([s.cell.model for s in shown.asked.values()], shown.baselines)
-        words = {cell.id: shown.words(cell) for cell in shown.cells}
+        drawn = series_styles([s.cell.model for s in shown.with_question.values()], shown.baselines)
+        words = {cell.id: shown.label(cell) for cell in shown.cells}
         several = len({each.bias.n_options for each in offered}) > 1
         names = {
             each.key: words[each.cell_id]
@@ -95,45 +103,45 @@ class CalibrationView:
             div(div(picker, cls="bias-pick"), cls="row end"),
             gr.Row(visible=True),
             chart_title(t, chosen),
-            reliability(chosen.found, t.language, colour=drawn[model].colour),
-            bins_table(t, chosen.found),
-            one_model(t, chosen),
-            div(_figures(t, shown, offered), _without(t, shown), cls="stack"),
+            reliability(chosen.calibration, t.language, colour=drawn[model].colour),
+            bins_table(t, chosen.calibration),
+            model_explanation(t, chosen),
+            div(_figures(t, shown, offered), _cells_without_probabilities(t, shown), cls="stack"),
         )
 
     def changed(self, run_id: str, event: gr.EventData) -> tuple[Any, ...]:
         """Another cell of the run."""
-        return self.show(run_id, read_act(event).form)
+        return self.show(run_id, read_action(event).form)
 
 
-def judged(summaries: Mapping[int, Summary]) -> list[Judged]:
+def calibrated_cells(summaries: Mapping[int, Summary]) -> list[CalibratedCell]:
     """Every cell with probabilities, once for each number of options."""
     return [
-        Judged(cell_id, summary, found, found.calibration)
+        CalibratedCell(cell_id, summary, found, found.calibration)
         for cell_id, summary in summaries.items()
         for found in (summary.bias.strata if summary.bias else ())
         if found.calibration
     ]
 
 
-def chart_title(t: Messages, chosen: Judged) -> Html:
+def chart_title(t: Messages, chosen: CalibratedCell) -> Html:
     """Whether the model is surer than it is right, and the figures behind it."""
     mass = chosen.summary.bias.mass if chosen.summary.bias else None
-    about = reliability_subtitle(chosen.found, mass.mean if mass else None, t.language)
-    title = reliability_title(chosen.found, chosen.summary.cell.model, t.language)
+    about = reliability_subtitle(chosen.calibration, mass.mean if mass else None, t.language)
+    title = reliability_title(chosen.calibration, chosen.summary.cell.model, t.language)
     return join(el("h2", title), el("p", about, cls="meta"))
 
 
-def one_model(t: Messages, chosen: Judged) -> Html:
+def model_explanation(t: Messages, chosen: CalibratedCell) -> Html:
     """What the figures mean, and the letter mass that they rest on."""
     mass = chosen.summary.bias.mass if chosen.summary.bias else None
     rows: list[tuple[Child, Child]] = [
-        (t("calibration.ece"), fixed(100 * chosen.found.ece, 1)),
-        (t("calibration.brier"), fixed(chosen.found.brier, 3)),
+        (t("calibration.ece"), fixed(100 * chosen.calibration.ece, 1)),
+        (t("calibration.brier"), fixed(chosen.calibration.brier, 3)),
         (t("calibration.mass"), _mass(t, mass)),
-        (t("calibration.n"), count(chosen.found.n)),
+        (t("calibration.n"), count(chosen.calibration.n)),
     ]
-    low = mass is not None and mass.mean < _SOME
+    low = mass is not None and mass.mean < _WARN_BELOW
     return join(
         el("h2", t("calibration.meaning")),
         definitions(rows),
@@ -147,16 +155,16 @@ def one_model(t: Messages, chosen: Judged) -> Html:
     )
 
 
-def bins_table(t: Messages, found: Calibration) -> Html:
+def bins_table(t: Messages, calibration: Calibration) -> Html:
     """The diagram as a table; bins without questions are left out."""
     rows: list[list[Child]] = [
         [
             f"{percent(each.low)}–{percent(each.high)} %",
             f"{percent(each.confidence)} %",
-            ranged(each.accuracy),
+            value_with_range(each.accuracy),
             count(each.accuracy.n),
         ]
-        for each in found.bins
+        for each in calibration.bins
         if each.accuracy and each.confidence is not None
     ]
     heads = [t(f"calibration.{key}") for key in ("bin", "mean", "accuracy", "n")]
@@ -168,22 +176,24 @@ def bins_table(t: Messages, found: Calibration) -> Html:
     )
 
 
-def _figures(t: Messages, shown: Shown, offered: list[Judged]) -> Html:
-    summaries = list(shown.asked.values())
-    names, places = cell_names(t, summaries), model_places(summaries, shown.baselines)
+def _figures(t: Messages, view: RunView, offered: list[CalibratedCell]) -> Html:
+    summaries = list(view.with_question.values())
+    names, places = cell_names(t, summaries), model_places(summaries, view.baselines)
     several = len({each.bias.n_options for each in offered}) > 1
     rows: list[list[Child]] = []
     for each in offered:
         cell = each.summary.cell
-        name = model_name(names[cell], places[cell.model], cell.model in shown.baselines)
+        name = model_name(names[cell], places[cell.model], cell.model in view.baselines)
         size = span(t("file.options", n=each.bias.n_options), cls="meta") if several else None
         mass = each.summary.bias.mass if each.summary.bias else None
         rows.append(
             [
                 join(name, " ", size),
-                count(each.found.n),
-                _beside(t, fixed(100 * each.found.ece, 1), each.bias.ece, 100, 1),
-                _beside(t, fixed(each.found.brier, 3), each.bias.brier, 1, 3),
+                count(each.calibration.n),
+                _value_with_all_orders(
+                    t, fixed(100 * each.calibration.ece, 1), each.bias.ece, 100, 1
+                ),
+                _value_with_all_orders(t, fixed(each.calibration.brier, 3), each.bias.brier, 1, 3),
                 _mass(t, mass),
             ]
         )
@@ -199,29 +209,31 @@ def _figures(t: Messages, shown: Shown, offered: list[Judged]) -> Html:
     )
 
 
-def _beside(t: Messages, value: str, over: float | None, scale: int, places: int) -> Html:
+def _value_with_all_orders(
+    t: Messages, value: str, over: float | None, scale: int, places: int
+) -> Html:
     """A figure of the order as written, and small beside it that of all orders."""
     told = t("calibration.over", value=fixed(scale * over, places)) if over is not None else ""
     return join(el("b", value), " ", span(told, cls="meta nw"))
 
 
-def _mass(t: Messages, mass: Mass | None) -> Child:
+def _mass(t: Messages, mass: LabelMass | None) -> Child:
     if mass is None:
         return "–"
     least, low, _, high, _ = mass.quantiles
     told = t("calibration.quantiles", low=percent(low), high=percent(high), least=percent(least))
     value = f"{percent(mass.mean)} %"
-    kind = "bad" if mass.mean < _ENOUGH else "warn" if mass.mean < _SOME else "ok"
+    kind = "bad" if mass.mean < _BAD_BELOW else "warn" if mass.mean < _WARN_BELOW else "ok"
     return join(status(kind, value), div(told, cls="meta"))
 
 
-def _without(t: Messages, shown: Shown) -> Html:
+def _cells_without_probabilities(t: Messages, view: RunView) -> Html:
     """The cells without probabilities, each with its reason."""
-    names = cell_names(t, list(shown.asked.values()))
-    able = {each.summary.cell for each in judged(shown.asked)}
+    names = cell_names(t, list(view.with_question.values()))
+    able = {each.summary.cell for each in calibrated_cells(view.with_question)}
     cells = [
         names[summary.cell]
-        for summary in shown.asked.values()
+        for summary in view.with_question.values()
         if summary.accuracy and summary.cell not in able
     ]
     if not cells:

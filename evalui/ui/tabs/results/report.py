@@ -8,34 +8,34 @@ from evalui.messages import Messages
 from evalui.report.compile import preview
 from evalui.report.export.files import FORMATS
 from evalui.runs.database.records import RunRow
-from evalui.ui.components.fragment import pane
+from evalui.ui.components.fragment import html_fragment
 from evalui.ui.components.html import Html, div, el
 from evalui.ui.components.widgets import card, note, titled
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.results.run_view import Shown
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.results.run_view import RunView
 
 
-class Report:
+class ReportView:
     """The view in one language."""
 
-    def __init__(self, desk: Desk, t: Messages) -> None:
-        self.desk = desk
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self.service = service
         self.t = t
         self.outputs: list[Any] = []
 
     def build(self, run_id: gr.Textbox) -> None:
         """Lay out the links and the preview. Gradio's Markdown is sanitised."""
         del run_id
-        links = pane("report-pane")
+        links = html_fragment("report-pane")
         with gr.Column(elem_classes="chart-card"):
             preview = gr.Markdown(elem_id="report-preview")
         self.outputs = [links, preview]
 
     def show(self, run_id: str) -> tuple[Any, ...]:
         """Links and preview of a run."""
-        shown = Shown(self.desk, self.t, run_id)
+        shown = RunView(self.service, self.t, run_id)
         return downloads(self.t, shown.run), preview(
-            self.desk.report(run_id, self.t.language), self.t.language
+            self.service.report(run_id, self.t.language), self.t.language
         )
 
 

@@ -5,25 +5,25 @@ from functools import cached_property
 
 from evalui.messages import Messages
 from evalui.report.analyses.open_answers.figures import AnswerSummary
-from evalui.report.analyses.overview.guessing import asked
+from evalui.report.analyses.overview.guessing import with_question
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.statistics.pairs import Comparison, comparisons
+from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
 from evalui.report.compile import Report
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import Language
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.runs.progress_table import mode_words
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.runs.progress_table import mode_label
 
 
-class Shown:
+class RunView:
     """One run as its pages need it; figures are worked out when they are first asked for."""
 
-    def __init__(self, desk: Desk, t: Messages, run_id: str) -> None:
-        self.run: RunRow = desk.run(run_id)
-        self.cells: list[CellRow] = desk.store.cells(run_id)
-        self.baselines = desk.baselines()
-        self._desk = desk
+    def __init__(self, service: AppService, t: Messages, run_id: str) -> None:
+        self.run: RunRow = service.run(run_id)
+        self.cells: list[CellRow] = service.store.cells(run_id)
+        self.baselines = service.baselines()
+        self._service = service
         self._t = t
 
     @property
@@ -34,7 +34,7 @@ class Shown:
     @cached_property
     def report(self) -> Report:
         """All figures of the run."""
-        return self._desk.report(self.run.id, self._t.language)
+        return self._service.report(self.run.id, self._t.language)
 
     @cached_property
     def summaries(self) -> Mapping[int, Summary]:
@@ -45,14 +45,14 @@ class Shown:
         }
 
     @cached_property
-    def asked(self) -> Mapping[int, Summary]:
+    def with_question(self) -> Mapping[int, Summary]:
         """As `summaries`, of the cells that show their question; of all if none does."""
-        shown = {summary.cell for summary in asked(list(self.summaries.values()))}
+        shown = {summary.cell for summary in with_question(list(self.summaries.values()))}
         return {id_: found for id_, found in self.summaries.items() if found.cell in shown}
 
-    def pairs(self) -> tuple[Comparison, ...]:
+    def pairs(self) -> tuple[ComparisonSet, ...]:
         """Every two models of each dataset and mode; scripts have no rank beside real models."""
-        return comparisons(list(self.asked.values()), baselines=self.baselines)
+        return comparisons(list(self.with_question.values()), baselines=self.baselines)
 
     @property
     def answers(self) -> tuple[AnswerSummary, ...]:
@@ -65,34 +65,34 @@ class Shown:
         return any(cell.cell.mode not in (OPEN, JUDGE) for cell in self.cells)
 
     @property
-    def questioned(self) -> list[CellRow]:
+    def answering_cells(self) -> list[CellRow]:
         """The cells in which questions are answered: all but those of judges."""
         return [cell for cell in self.cells if cell.cell.mode != JUDGE]
 
-    def words(self, cell: CellRow) -> str:
+    def label(self, cell: CellRow) -> str:
         """What the pickers call a cell: model, dataset if there are several, mode."""
         several = len({other.cell.dataset for other in self.cells}) > 1
-        parts = [cell.cell.model, cell.cell.dataset if several else "", mode_words(self._t, cell)]
+        parts = [cell.cell.model, cell.cell.dataset if several else "", mode_label(self._t, cell)]
         return " · ".join(part for part in parts if part)
 
-    def heading(self, found: Comparison) -> str:
+    def heading(self, comparison: ComparisonSet) -> str:
         """What tells a comparison from the others of the run; "" if it is the only one."""
-        kinds = dict.fromkeys((s.cell.dataset, s.cell.label) for s in self.asked.values())
+        kinds = dict.fromkeys((s.cell.dataset, s.cell.label) for s in self.with_question.values())
         if len(kinds) < 2:
             return ""
-        same = (found.dataset, found.label)
+        same = (comparison.dataset, comparison.label)
         cell = next(c for c in self.cells if (c.cell.dataset, c.cell.label) == same)
         several = len({dataset for dataset, _ in kinds}) > 1
-        parts = [found.dataset if several else "", mode_words(self._t, cell)]
+        parts = [comparison.dataset if several else "", mode_label(self._t, cell)]
         return " · ".join(part for part in parts if part)
 
     def choices(self, cells: Sequence[int]) -> Mapping[str, str]:
         """The cells of these ids as a picker offers them."""
-        return {str(cell.id): self.words(cell) for cell in self.cells if cell.id in cells}
+        return {str(cell.id): self.label(cell) for cell in self.cells if cell.id in cells}
 
     def cell(self, cell_id: str) -> CellRow:
         """The cell of an id from a form, else the first that has answers."""
-        for cell in self.questioned:
+        for cell in self.answering_cells:
             if str(cell.id) == cell_id:
                 return cell
-        return next((cell for cell in self.questioned if cell.done), self.questioned[0])
+        return next((cell for cell in self.answering_cells if cell.done), self.answering_cells[0])

@@ -8,23 +8,23 @@ import gradio as gr
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
 from evalui.runs.database.records import RunRow
-from evalui.ui.components.format import moment
-from evalui.ui.components.fragment import QUIET, SKIP, Form, pane
+from evalui.ui.components.format import format_time
+from evalui.ui.components.fragment import QUIET, SKIP, Form, html_fragment
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import note, page_head, status, table, titled
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.annotate.blind_voting_notice import closed_page
-from evalui.ui.tabs.evaluate.run_form import one
-from evalui.ui.tabs.results.bias.view import Bias
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.annotate.blind_voting_notice import blind_voting_page
+from evalui.ui.tabs.evaluate.run_form import field_value
+from evalui.ui.tabs.results.bias.view import BiasView
 from evalui.ui.tabs.results.calibration import CalibrationView
 from evalui.ui.tabs.results.health import HealthView
-from evalui.ui.tabs.results.overview.view import Overview
-from evalui.ui.tabs.results.report import Report
-from evalui.ui.tabs.results.run_view import Shown
-from evalui.ui.tabs.results.samples.view import Samples
-from evalui.ui.tabs.results.statistics.view import Statistics
-from evalui.ui.tabs.runs.progress_table import mode_words
-from evalui.ui.tabs.runs.run_labels import run_words, settings_words
+from evalui.ui.tabs.results.overview.view import OverviewView
+from evalui.ui.tabs.results.report import ReportView
+from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.tabs.results.samples.view import SamplesView
+from evalui.ui.tabs.results.statistics.view import StatisticsView
+from evalui.ui.tabs.runs.progress_table import mode_label
+from evalui.ui.tabs.runs.run_labels import run_label, settings_label
 
 VIEWS = ("overview", "bias", "statistics", "calibration", "health", "samples", "report")
 _CHOICES = ("bias", "statistics", "calibration", "health")  # of multiple choice only
@@ -48,19 +48,19 @@ class _View(Protocol):
     def build(self, run_id: gr.Textbox) -> None: ...
 
 
-class Results:
+class ResultsTab:
     """The tab in one language; the browser keeps which run is shown."""
 
-    def __init__(self, desk: Desk, t: Messages) -> None:
-        self.desk = desk
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self.service = service
         self.t = t
-        self.overview = Overview(desk, t)
-        self.bias = Bias(desk, t)
-        self.statistics = Statistics(desk, t)
-        self.calibration = CalibrationView(desk, t)
-        self.health = HealthView(desk, t)
-        self.samples = Samples(desk, t)
-        self.report = Report(desk, t)
+        self.overview = OverviewView(service, t)
+        self.bias = BiasView(service, t)
+        self.statistics = StatisticsView(service, t)
+        self.calibration = CalibrationView(service, t)
+        self.health = HealthView(service, t)
+        self.samples = SamplesView(service, t)
+        self.report = ReportView(service, t)
         self.outputs: list[Any] = []
 
     def build(self) -> None:
@@ -69,7 +69,7 @@ class Results:
         run_id = gr.Textbox(visible=False)
         filled = gr.Textbox(visible=False)
         with gr.Column(elem_classes="page"):
-            head = pane("results-head")
+            head = html_fragment("results-head")
             with gr.Tabs(elem_id="sub", visible=False) as views:
                 for name, view in zip(VIEWS, self._views(), strict=True):
                     with gr.Tab(t(f"tab.{name}"), id=name, elem_id=f"tab-{name}") as tab:
@@ -92,12 +92,12 @@ class Results:
     def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
         """All outputs for an address: the head, and the one view it names."""
         try:
-            shown = Shown(self.desk, self.t, run_id) if run_id else None
+            shown = RunView(self.service, self.t, run_id) if run_id else None
         except EvaluiError as error:
             return self._without_run(self._none(self.t.translate(error.sentence)))
         if shown is None:
             return self._without_run(self._none(""))
-        wish = one(form, "sub")
+        wish = field_value(form, "sub")
         # Written answers have no positions and are not right or wrong: these views are hidden.
         offered = VIEWS if shown.has_choices else tuple(v for v in VIEWS if v not in _CHOICES)
         name = wish if wish in offered else VIEWS[0]
@@ -108,9 +108,9 @@ class Results:
         views = gr.Tabs(visible=True, selected=name)
         return (run_id, f"{name}@{shown.run.revision}", self.head(shown), views, *parts)
 
-    def closed(self) -> tuple[Any, ...]:
+    def blind_voting_outputs(self) -> tuple[Any, ...]:
         """All outputs for somebody who votes and must not be told names."""
-        return self._without_run(closed_page(self.t, "results"))
+        return self._without_run(blind_voting_page(self.t, "results"))
 
     def _without_run(self, head: Html) -> tuple[Any, ...]:
         views = (SKIP for view in self._views() for _ in view.outputs)
@@ -125,7 +125,7 @@ class Results:
         view = self._views()[VIEWS.index(name)]
         skipped = [SKIP for _ in view.outputs]
         try:
-            stamp = f"{name}@{self.desk.run(run_id).revision}" if run_id else ""
+            stamp = f"{name}@{self.service.run(run_id).revision}" if run_id else ""
             if not run_id or stamp in filled.split():
                 return (SKIP, SKIP, SKIP, SKIP, *skipped)
             parts = self._content(name, run_id, {})
@@ -134,17 +134,20 @@ class Results:
             return ("", "", none, gr.Tabs(visible=False), *skipped)
         return (SKIP, f"{filled} {stamp}", SKIP, SKIP, *parts)
 
-    def head(self, shown: Shown) -> Html:
+    def head(self, view: RunView) -> Html:
         """The run's name, what it was, and how it ended."""
-        t, run = self.t, shown.run
-        models = len({cell.cell.model for cell in shown.questioned})
-        modes = dict.fromkeys(mode_words(t, cell) for cell in shown.questioned)
+        t, run = self.t, view.run
+        models = len({cell.cell.model for cell in view.answering_cells})
+        modes = dict.fromkeys(mode_label(t, cell) for cell in view.answering_cells)
         facts = [
             t.count("results.models", models),
-            " · ".join(dict.fromkeys(cell.cell.dataset for cell in shown.cells)),
+            " · ".join(dict.fromkeys(cell.cell.dataset for cell in view.cells)),
             t("list.semicolon").join(modes),
-            *settings_words(t, run),
-            t(f"results.{run.state}", moment=moment(t, run.finished or run.started or run.created)),
+            *settings_label(t, run),
+            t(
+                f"results.{run.state}",
+                moment=format_time(t, run.finished or run.started or run.created),
+            ),
         ]
         copy = el(
             "button",
@@ -159,7 +162,7 @@ class Results:
         return div(
             page_head(run.name, " · ".join(facts), beside, copy, repeat),
             self._unfinished(run),
-            cls="stack" if shown.has_choices else "stack no-choices",  # hides their tabs
+            cls="stack" if view.has_choices else "stack no-choices",  # hides their tabs
         )
 
     def _views(self) -> tuple[_View, ...]:
@@ -206,15 +209,15 @@ class Results:
 
     def _none(self, problem: str) -> Html:
         t = self.t
-        rows = [row for row in self.desk.store.runs(self.desk.owner) if row.done][:_RECENT]
+        rows = [row for row in self.service.store.runs(self.service.owner) if row.done][:_RECENT]
         links = [
             [
                 join(
                     el("a", row.name, href=f"?run={row.id}&tab=results"),
-                    div(run_words(t, row), cls="meta"),
+                    div(run_label(t, row), cls="meta"),
                 ),
                 status("ok" if row.state == "done" else "na", t(f"runstate.{row.state}")),
-                moment(t, row.created),
+                format_time(t, row.created),
             ]
             for row in rows
         ]

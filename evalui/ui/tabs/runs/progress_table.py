@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 
 from evalui.messages import Messages
 from evalui.report.numbers import percent
-from evalui.runs.contest import Judging
+from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.records import CellRow
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
-from evalui.scoring.statistics.intervals import wilson
+from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import CellState
 from evalui.ui.components.format import duration, share
 from evalui.ui.components.html import Html, div, el, join, span
@@ -24,7 +24,7 @@ _KINDS: dict[CellState, str] = {
 }
 
 
-def matrix(
+def progress_table(
     t: Messages,
     cells: Sequence[CellRow],
     baselines: Collection[str],
@@ -37,7 +37,7 @@ def matrix(
     If the run is `at_work` and none of its cells is, the model of the first that waits is loading.
     `unreached` are the ids of cells whose model does not answer now.
     """
-    opening = _opening(cells) if at_work else None
+    opening = _loading_cell(cells) if at_work else None
     columns = list(dict.fromkeys((cell.cell.dataset, cell.cell.label) for cell in cells))
     models = list(dict.fromkeys(cell.cell.model for cell in cells))
     own = [model for model in models if model not in baselines]
@@ -81,11 +81,11 @@ def model_name(name: str, place: int, baseline: bool) -> Html:
     return span(marker(place, baseline=baseline), name, cls="mk")
 
 
-def mode_words(t: Messages, cell: CellRow) -> str:
+def mode_label(t: Messages, cell: CellRow) -> str:
     """The mode of a cell as people call it: "letters, every order, 5 examples"."""
     mode = ModeSpec.model_validate_json(cell.plan)
     if mode.judging:
-        return _judging_words(t, mode.judging)
+        return _judging_label(t, mode.judging)
     words = [t(f"mode.{cell.cell.mode}_{'recorded' if mode.recorded else 'short'}")]
     if cell.cell.pattern != "origin":
         words.append(t(f"orders.{cell.cell.pattern}_short"))
@@ -94,7 +94,7 @@ def mode_words(t: Messages, cell: CellRow) -> str:
     return t("list.comma").join(words)
 
 
-def _judging_words(t: Messages, judging: Judging) -> str:
+def _judging_label(t: Messages, judging: JudgingSpec) -> str:
     """ "judge, all pairs, both orders"."""
     words = [t("mode.judge_short")]
     if judging.rates_single:
@@ -105,7 +105,7 @@ def _judging_words(t: Messages, judging: Judging) -> str:
     return t("list.comma").join(words)
 
 
-def _opening(cells: Sequence[CellRow]) -> CellRow | None:
+def _loading_cell(cells: Sequence[CellRow]) -> CellRow | None:
     if any(cell.state == "running" for cell in cells):
         return None
     return next((cell for cell in cells if cell.state == "waiting"), None)
@@ -127,7 +127,7 @@ def _name(model: str, own: Sequence[str]) -> Html:
 
 
 def _heading(t: Messages, cell: CellRow) -> str:
-    return f"{cell.cell.dataset} · {mode_words(t, cell)}"
+    return f"{cell.cell.dataset} · {mode_label(t, cell)}"
 
 
 def _cell(t: Messages, cell: CellRow, word: Html, *, opening: bool) -> Html:
@@ -140,8 +140,8 @@ def _cell(t: Messages, cell: CellRow, word: Html, *, opening: bool) -> Html:
             label=f"{cell.cell.model}, {cell.cell.label}",
         ),
         div(
-            span(_so_far(t, cell)),
-            span(t("runs.loading") if opening else _pace(t, cell), cls="meta r"),
+            span(_partial_result(t, cell)),
+            span(t("runs.loading") if opening else _throughput(t, cell), cls="meta r"),
             cls="two",
         ),
         _failure(t, cell) if cell.state == "failed" else None,
@@ -152,7 +152,7 @@ def _cell(t: Messages, cell: CellRow, word: Html, *, opening: bool) -> Html:
     )
 
 
-def _so_far(t: Messages, cell: CellRow) -> Html:
+def _partial_result(t: Messages, cell: CellRow) -> Html:
     """Accuracy; of written answers and verdicts, which are not right or wrong, how many are any."""
     if cell.cell.mode in (OPEN, JUDGE):
         if not cell.done:
@@ -164,7 +164,7 @@ def _so_far(t: Messages, cell: CellRow) -> Html:
         return span(t(f"runs.good_{cell.cell.mode}", share=told))
     if not cell.origin_n:
         return span(t("runs.no_answers"), cls="meta")
-    return share(wilson(cell.origin_credit, cell.origin_n))
+    return share(wilson_interval(cell.origin_credit, cell.origin_n))
 
 
 def _unreadable(t: Messages, cell: CellRow) -> str:
@@ -172,9 +172,13 @@ def _unreadable(t: Messages, cell: CellRow) -> str:
     return t.count(key, cell.unreadable)
 
 
-def _pace(t: Messages, cell: CellRow) -> str:
+def _throughput(t: Messages, cell: CellRow) -> str:
     if cell.state == "running" and cell.rate:
-        left = t("runs.left", time=duration(t, cell.left)) if cell.left is not None else ""
+        left = (
+            t("runs.left", time=duration(t, cell.remaining_seconds))
+            if cell.remaining_seconds is not None
+            else ""
+        )
         return " · ".join(part for part in (t("runs.rate", n=f"{cell.rate:,.0f}"), left) if part)
     if cell.state == "running":
         return t("runs.first")

@@ -8,35 +8,39 @@ from typing import Any
 
 from evalui.errors import SpecError
 from evalui.messages import Messages
-from evalui.runs.contest import Judging
+from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.records import RunRow
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
-from evalui.ui.tabs.evaluate.run_form import JUDGE_TOKENS, usual_tokens
+from evalui.ui.tabs.evaluate.run_form import JUDGE_TOKENS, default_max_tokens
 
 _LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
 _NAMED = 3  # models; of more, the others are counted
 
 
-def run_words(t: Messages, row: RunRow) -> str:
+def run_label(t: Messages, row: RunRow) -> str:
     """ "demo-late, demo-early · letters, circular, 5 examples · seed 7"."""
     try:
         spec = read_spec(row.spec)
     except SpecError:
         return ""  # written by another version of evalui: what is in it can still be opened
     names = [*spec.models, *(answers.model for answers in spec.answers)]
-    parts = [_names(t, names), t("list.semicolon").join(_modes(t, spec.modes)), *settings(t, spec)]
+    parts = [
+        _names(t, names),
+        t("list.semicolon").join(_modes(t, spec.modes)),
+        *setting_labels(t, spec),
+    ]
     return " · ".join(part for part in parts if part)
 
 
-def settings_words(t: Messages, row: RunRow) -> list[str]:
+def settings_label(t: Messages, row: RunRow) -> list[str]:
     """Only the settings, for a page that tells models and modes by itself."""
     try:
-        return settings(t, read_spec(row.spec))
+        return setting_labels(t, read_spec(row.spec))
     except SpecError:
         return []
 
 
-def settings(t: Messages, spec: RunSpec) -> list[str]:
+def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
     """What is not at its default, a few words each."""
     told = [
         *(t("setting.template", name=name) for name in _distinct(map(_template, spec.modes))),
@@ -44,7 +48,7 @@ def settings(t: Messages, spec: RunSpec) -> list[str]:
         *(
             t("setting.max_tokens", n=f"{mode.max_tokens:,}")
             for mode in spec.modes
-            if mode.max_tokens != usual_tokens(mode.mode)
+            if mode.max_tokens != default_max_tokens(mode.mode)
         ),
         t.count(_LIMITS[spec.counts_per], spec.limit) if spec.limit else "",
         t("setting.seed", n=spec.seed) if spec.seed else "",
@@ -88,7 +92,7 @@ def _mode(t: Messages, name: str, pattern: str, shots: Sequence[int]) -> list[st
     return words
 
 
-def _judging(t: Messages, judging: Judging) -> list[str]:
+def _judging(t: Messages, judging: JudgingSpec) -> list[str]:
     return [
         t("setting.judges", names=t("list.comma").join(judging.judges)),
         t(f"judge.pairs_{judging.pairs}_short") if judging.pairs != "all" else "",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalui.datasets.base import Limits
-from evalui.datasets.files.archive import gather
+from evalui.datasets.files.archive import collect_files
 from evalui.errors import DataError
 
 LIMITS = Limits()
@@ -20,7 +20,7 @@ def zipped(path: Path, files: dict[str, bytes], *, packing: int = zipfile.ZIP_DE
 
 
 def names(path: Path, limits: Limits = LIMITS) -> list[str]:
-    return [str(member.path) for member in gather([path], limits).members]
+    return [str(member.path) for member in collect_files([path], limits).files]
 
 
 def test_a_folder_is_walked_in_name_order_without_hidden_files(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_an_archive_is_unpacked_in_memory(tmp_path: Path) -> None:
 
 def test_files_of_other_kinds_are_named_in_a_note(tmp_path: Path) -> None:
     path = zipped(tmp_path / "s.zip", {"a.csv": b"1"} | {f"{n}.png": b"" for n in range(7)})
-    (note,) = gather([path], LIMITS).notes
+    (note,) = collect_files([path], LIMITS).notes
     assert str(note).endswith("0.png, 1.png, 2.png, 3.png, 4.png (+2).")
 
 
@@ -62,25 +62,25 @@ def test_names_that_chinese_windows_packed_are_read(tmp_path: Path) -> None:
 def test_a_name_that_points_outside_is_refused(tmp_path: Path, name: str) -> None:
     path = zipped(tmp_path / "s.zip", {name: b"1"})
     with pytest.raises(DataError, match="points outside"):
-        gather([path], LIMITS)
+        collect_files([path], LIMITS)
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     path = zipped(tmp_path / "s.zip", {"a.csv": b"a" * (5 * 2**20)})
     with pytest.raises(DataError, match=r"s\.zip: a\.csv grows more than 100 times"):
-        gather([path], LIMITS)
+        collect_files([path], LIMITS)
 
 
 def test_what_is_too_much_unpacked_is_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "s.zip", {"a.csv": os.urandom(800), "b.csv": os.urandom(800)})
     with pytest.raises(DataError, match="unpacked; at most"):
-        gather([path], Limits(unpacked=1000))
+        collect_files([path], Limits(unpacked=1000))
 
 
 def test_too_many_files_are_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "s.zip", {"a.csv": b"", "b.csv": b""})
     with pytest.raises(DataError, match="has 2 files; at most 1"):
-        gather([path], Limits(files=1))
+        collect_files([path], Limits(files=1))
 
 
 def test_an_encrypted_archive_is_refused(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_an_encrypted_archive_is_refused(tmp_path: Path) -> None:
         data[data.index(signature) + flags] |= 1
     path.write_bytes(data)
     with pytest.raises(DataError, match="is encrypted"):
-        gather([path], LIMITS)
+        collect_files([path], LIMITS)
 
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
@@ -99,21 +99,21 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     data[40] ^= 0xFF
     path.write_bytes(data)
     with pytest.raises(DataError, match=r"s\.zip is no zip archive, or a damaged one"):
-        gather([path], LIMITS)
+        collect_files([path], LIMITS)
 
 
 def test_an_archive_with_a_nameless_file_is_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "s.zip", {"a.csv": b"1"})
     path.write_bytes(path.read_bytes().replace(b"a.csv", b"\0.csv"))
     with pytest.raises(DataError, match=r"s\.zip is no zip archive, or a damaged one"):
-        gather([path], LIMITS)
+        collect_files([path], LIMITS)
 
 
 def test_a_file_over_the_limit_is_refused_with_both_sizes(tmp_path: Path) -> None:
     path = tmp_path / "big.csv"
     path.write_bytes(b"x" * (3 * 2**20))
     with pytest.raises(DataError, match=r"big\.csv has 3\.0 MB; at most 2\.0 MB are read"):
-        gather([path], Limits(bytes=2 * 2**20))
+        collect_files([path], Limits(bytes=2 * 2**20))
 
 
 def test_several_files_may_not_exceed_the_whole(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_several_files_may_not_exceed_the_whole(tmp_path: Path) -> None:
     for path in paths:
         path.write_bytes(b"x" * 600)
     with pytest.raises(DataError, match=r"b\.csv and the files before it exceed"):
-        gather(paths, Limits(unpacked=1000))
+        collect_files(paths, Limits(unpacked=1000))
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, name: str, reason: str) -> 
         (tmp_path / other).write_bytes(b"PK")
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=f"{name} {reason}"):
-        gather([tmp_path / name], LIMITS)
+        collect_files([tmp_path / name], LIMITS)
 
 
 def test_no_file_at_all_is_told() -> None:
     with pytest.raises(DataError, match="No file was given"):
-        gather([], LIMITS)
+        collect_files([], LIMITS)

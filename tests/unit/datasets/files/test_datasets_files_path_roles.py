@@ -4,7 +4,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from evalui.datasets.files.path_roles import Role, role_of, roles_of
+from evalui.datasets.files.path_roles import FileRole, role_of, roles_of
 
 
 @pytest.mark.parametrize(
@@ -49,20 +49,20 @@ def test_names_and_folders_tell_subject_and_split(
 
 @pytest.mark.parametrize("path", ["law_val.csv", "questions.csv", "set/law_dev.csv"])
 def test_what_a_name_says_as_it_always_did_is_no_news(path: str):
-    assert not role_of(PurePosixPath(path)).news
+    assert not role_of(PurePosixPath(path)).is_new
 
 
 @pytest.mark.parametrize("path", ["dev/law.csv", "test.csv", "law_train.csv", "a/dev.csv"])
 def test_what_was_not_read_in_a_path_before_is_news(path: str):
-    assert role_of(PurePosixPath(path)).news
+    assert role_of(PurePosixPath(path)).is_new
 
 
 def test_subjects_may_have_any_name():
-    assert role_of(PurePosixPath("_val.csv")) == Role("_val", None, "_val.csv")
+    assert role_of(PurePosixPath("_val.csv")) == FileRole("_val", None, "_val.csv")
 
 
 @pytest.mark.parametrize("path", ["test/law.csv", "test.csv", "law_train.csv", "a/dev.csv"])
 def test_what_is_news_counts_only_beside_another_split(path: str):
     alone = PurePosixPath(path)
-    assert roles_of([alone, alone]) == (Role(alone.stem, None, alone.name),) * 2
+    assert roles_of([alone, alone]) == (FileRole(alone.stem, None, alone.name),) * 2
     assert roles_of([alone, PurePosixPath("law_val.csv")])[0] == role_of(alone)

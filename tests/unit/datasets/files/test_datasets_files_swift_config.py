@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalui.datasets import Layout, entries, load
+from evalui.datasets import Layout, config_entries, load
 from evalui.errors import DataError
 
 ROWS = "question,A,B,answer\nQ?,1,2,A\n"
@@ -154,7 +154,7 @@ def mixed(folder: Path) -> Path:
 
 
 def test_each_entry_of_a_configuration_is_a_dataset(mixed: Path) -> None:
-    found = entries([mixed])
+    found = config_entries([mixed])
     assert [(entry.name, entry.pattern) for entry in found] == [
         ("qa", "general_qa"),
         ("mine", "ceval"),
@@ -183,7 +183,7 @@ def test_files_that_lost_their_folders_go_to_the_entry_whose_kind_they_have(
     loose.mkdir()
     files = [mixed, *(folder / "mine").glob("one_*.csv"), folder / "qa" / "one.jsonl"]
     copies = [Path(shutil.copy(file, loose)) for file in files]
-    qa, mine = (load(copies, layout=Layout(entry=entry.name)) for entry in entries(copies))
+    qa, mine = (load(copies, layout=Layout(entry=entry.name)) for entry in config_entries(copies))
     assert (qa.dataset.kind, qa.files) == ("general_qa", ("one.jsonl",))
     assert (mine.dataset.kind, mine.files) == ("multiple_choice", ("one_dev.csv", "one_val.csv"))
     assert [note.rule for one in (qa, mine) for note in one.notes] == ["few-dev-rows"]
@@ -193,13 +193,13 @@ def test_entries_of_one_name_are_told_apart(folder: Path) -> None:
     other = ENTRY | {"dataset": "eval_example/other"}
     config = write(folder, ENTRY, other, other | {"name": "mine (2)"})
     names = ["mine", "mine (2)", "mine (2) (2)"]
-    assert [entry.name for entry in entries([config])] == names
+    assert [entry.name for entry in config_entries([config])] == names
     assert load([config], layout=Layout(entry="mine (2)")).files == ("one_val.csv",)
 
 
 def test_an_entry_whose_folder_is_missing_is_no_dataset_and_said_once(folder: Path) -> None:
     config = write(folder, QA, ENTRY, ENTRY | {"name": "other", "dataset": "eval_example/other"})
-    found = entries([config])
+    found = config_entries([config])
     assert [entry.name for entry in found] == ["mine", "other"]
     loaded = [load([config], layout=Layout(entry=entry.name)) for entry in found]
     said = [str(note) for one in loaded for note in one.notes if note.rule == "folder-missing"]
@@ -207,7 +207,7 @@ def test_an_entry_whose_folder_is_missing_is_no_dataset_and_said_once(folder: Pa
 
 
 def test_files_without_a_configuration_have_no_entries(folder: Path) -> None:
-    assert entries([folder / "mine"]) == ()
+    assert config_entries([folder / "mine"]) == ()
 
 
 def test_an_entry_that_is_not_there_is_told_with_those_that_are(mixed: Path) -> None:

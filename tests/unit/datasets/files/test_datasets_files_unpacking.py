@@ -14,7 +14,7 @@ from hostile_files import (
 )
 
 from evalui.datasets import bundle
-from evalui.datasets.files.unpacking import content, pieces, tags
+from evalui.datasets.files.unpacking import read_all, read_chunks, split_between_tags
 from evalui.datasets.tables import workbook as workbooks
 from evalui.errors import DataError
 
@@ -68,9 +68,9 @@ def test_an_honest_entry_is_read_whole(method: int, size: int):
         archive.writestr("a", whole)
     with zipfile.ZipFile(packed) as archive:
         info = archive.getinfo("a")
-        assert content(archive, info) == whole
+        assert read_all(archive, info) == whole
         assert info.file_size == size
-        assert max(map(len, pieces(archive, info)), default=0) <= 2**16
+        assert max(map(len, read_chunks(archive, info)), default=0) <= 2**16
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -81,7 +81,7 @@ def test_an_entry_of_another_size_is_refused(method: int, declared: int):
         archive.writestr("a", b"ten bytes!")
         archive.getinfo("a").file_size = declared
     with zipfile.ZipFile(packed) as archive, pytest.raises((zipfile.BadZipFile, EOFError)):
-        content(archive, archive.getinfo("a"))
+        read_all(archive, archive.getinfo("a"))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -91,7 +91,7 @@ def test_a_wrong_checksum_is_refused(method: int):
         archive.writestr("a", b"ten bytes!")
         archive.getinfo("a").CRC += 1
     with zipfile.ZipFile(packed) as archive, pytest.raises(zipfile.BadZipFile):
-        content(archive, archive.getinfo("a"))
+        read_all(archive, archive.getinfo("a"))
 
 
 @pytest.mark.parametrize(("method", "most"), [(zipfile.ZIP_BZIP2, 8), (zipfile.ZIP_LZMA, 80)])
@@ -107,7 +107,7 @@ def test_a_few_packed_bytes_that_make_many_cost_little(method: int, most: int):
 
         def read() -> None:
             with pytest.raises(zipfile.BadZipFile):
-                content(archive, info)
+                read_all(archive, info)
 
         assert peak_mb(read) < most
 
@@ -116,13 +116,13 @@ def test_no_tag_is_cut():
     text = b'<row r="1"><c r="A1"/><c r="B1"/></row>' * 50
     for size in (1, 2, 7, 64):
         cut = [text[at : at + size] for at in range(0, len(text), size)]
-        found = list(tags(cut))
+        found = list(split_between_tags(cut))
         assert b"".join(found) == text
         assert sum(piece.count(b"<c r") for piece in found) == 100
 
 
 def test_bytes_without_a_tag_are_not_held_back():
-    assert max(map(len, tags([b"<" + b"x" * 2000] * 100))) < 5000
+    assert max(map(len, split_between_tags([b"<" + b"x" * 2000] * 100))) < 5000
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -130,7 +130,7 @@ def test_a_sheet_that_is_too_wide_is_refused_before_it_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool
 ):
     opened: list[bytes] = []
-    monkeypatch.setattr(workbooks, "_opened", opened.append)
+    monkeypatch.setattr(workbooks, "_load_book", opened.append)
     path = tmp_path / "wide.xlsx"
     path.write_bytes(wide_workbook(50_000, first=first))
     assert refused(path) == "wide.xlsx has 50,000 columns; at most 1,000 are read."
@@ -140,7 +140,9 @@ def test_a_sheet_that_is_too_wide_is_refused_before_it_is_opened(
 def test_a_header_that_is_too_wide_is_refused_before_the_rows_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(workbooks._Reading, "raw", lambda *_: pytest.fail("the rows are read"))
+    monkeypatch.setattr(
+        workbooks._SheetReader, "read_raw", lambda *_: pytest.fail("the rows are read")
+    )
     path = tmp_path / "wide.xlsx"
     path.write_bytes(workbook([[f"c{number}" for number in range(1001)], ["x"]]))
     assert refused(path) == "wide.xlsx has 1,001 columns; at most 1,000 are read."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets import Layout, Loaded, load
+from evalui.datasets import Layout, LoadResult, load
 
 Write = Callable[[str, str], Path]
 
@@ -23,11 +23,11 @@ def write(tmp_path: Path) -> Write:
     return to
 
 
-def told(loaded: Loaded) -> list[str]:
+def told(loaded: LoadResult) -> list[str]:
     return [str(fault) for fault in loaded.faults]
 
 
-def rules(loaded: Loaded) -> list[tuple[str, int, str]]:
+def rules(loaded: LoadResult) -> list[tuple[str, int, str]]:
     return [(fault.rule, fault.line, fault.column) for fault in loaded.faults]
 
 
@@ -310,4 +310,4 @@ def test_a_second_row_of_the_same_id_is_a_fault(write: Write) -> None:
 def test_options_that_name_others_are_marked(write: Write) -> None:
     text = HEADER + "1,Q?,one,two,A and B,three,C,\n2,R?,one,two,three,four,A,\n"
     samples = load([write("x.csv", text)]).dataset.samples
-    assert [sample.names_options for sample in samples] == [True, False]
+    assert [sample.refers_to_other_options for sample in samples] == [True, False]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from evalui.datasets import Layout, Loaded, load
+from evalui.datasets import Layout, LoadResult, load
 
 
 def choices(labels: str) -> list[dict[str, str]]:
@@ -17,7 +17,7 @@ def record(labels: str = "ABCD", answer: Any = "B", **more: Any) -> dict[str, An
     return {"id": "q1", "question": question, "answerKey": answer, **more}
 
 
-def loaded(folder: Path, *records: dict[str, Any]) -> Loaded:
+def loaded(folder: Path, *records: dict[str, Any]) -> LoadResult:
     path = folder / "arc.jsonl"
     path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     return load([path])
@@ -90,7 +90,7 @@ def mmlu(answer: Any, options: Any = ("so", "thus", "hence", "as"), **more: Any)
     return {"question": "Why?", "choices": options, "answer": answer, **more}
 
 
-def targets(found: Loaded) -> list[int | tuple[str, ...]]:
+def targets(found: LoadResult) -> list[int | tuple[str, ...]]:
     assert found.dataset.kind == "multiple_choice"
     return [sample.target for sample in found.dataset.samples]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from evalui.datasets import READERS, Layout, Loaded, load
+from evalui.datasets import DATASET_FORMATS, Layout, LoadResult, load
 from evalui.datasets.base import Source
 from evalui.settings import ASSETS
-from evalui.types import Kind, Message, Sample
+from evalui.types import DatasetKind, Message, Sample
 
 
 def jsonl(folder: Path, *rows: Any, name: str = "qa.jsonl") -> Path:
@@ -23,7 +23,7 @@ def text(folder: Path, content: str, name: str) -> Path:
     return path
 
 
-def only(loaded: Loaded) -> Sample:
+def only(loaded: LoadResult) -> Sample:
     assert not loaded.faults, str(loaded.faults[0])
     (sample,) = loaded.dataset.samples
     return sample
@@ -96,7 +96,7 @@ def test_a_table_without_options_is_read(tmp_path: Path, content: str, name: str
         ("turns", "subjective"),
     ],
 )
-def test_the_header_tells_the_kind(tmp_path: Path, header: str, kind: Kind) -> None:
+def test_the_header_tells_the_kind(tmp_path: Path, header: str, kind: DatasetKind) -> None:
     row = ",".join("x" for _ in header.split(","))
     assert load([text(tmp_path, f"{header}\n{row}\n", "set.csv")]).dataset.kind == kind
 
@@ -106,7 +106,7 @@ def test_the_header_tells_the_kind(tmp_path: Path, header: str, kind: Kind) -> N
 )
 def test_files_for_judges_are_left_to_their_own_reader(header: str, recognised: bool) -> None:
     source = Source("s.csv", f"{header}\nx,y\n")
-    assert READERS["general_qa"].recognises(source, Layout()) is recognised
+    assert DATASET_FORMATS["general_qa"].recognises(source, Layout()) is recognised
 
 
 def test_columns_may_have_names_of_the_users_own(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets import Layout, Loaded, load
+from evalui.datasets import Layout, LoadResult, load
 from evalui.datasets.base import Source
 from evalui.datasets.formats.mmlu import recognises
 from evalui.types import Sample
@@ -13,7 +13,7 @@ GOLDEN = Path(__file__).parents[3] / "golden" / "mmlu"
 ROWS = 'How many?,1,2,3,4,B\n"Which, then?",a,b,c,d,D\n'
 
 
-def loaded(folder: Path, text: str) -> Loaded:
+def loaded(folder: Path, text: str) -> LoadResult:
     (folder / "x_test.csv").write_text(text, encoding="utf-8")
     return load([folder / "x_test.csv"])
 

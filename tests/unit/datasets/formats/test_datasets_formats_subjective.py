@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from evalui.datasets import Loaded, load
+from evalui.datasets import LoadResult, load
 from evalui.settings import ASSETS
 from evalui.types import Sample
 
@@ -33,7 +33,7 @@ def write(folder: Path, rows: list[dict[str, Any]], ending: str) -> Path:
     return path
 
 
-def only(loaded: Loaded) -> Sample:
+def only(loaded: LoadResult) -> Sample:
     assert not loaded.faults, str(loaded.faults[0])
     (sample,) = loaded.dataset.samples
     return sample

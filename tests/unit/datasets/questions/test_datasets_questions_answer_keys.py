@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.datasets.questions.answer_keys import Answered, find_key
+from evalui.datasets.questions.answer_keys import RawAnswer, detect_answer_key
 
 ABCD = ("w", "x", "y", "z")
 SUMS = ("3", "1", "2", "0")
@@ -11,7 +11,9 @@ SUMS = ("3", "1", "2", "0")
 def found(
     *cells: str, options: tuple[str, ...] = ABCD, number: bool = False
 ) -> tuple[str, list[str]]:
-    key = find_key([Answered(cell, options, number) for cell in cells], "x.jsonl", "answer")
+    key = detect_answer_key(
+        [RawAnswer(cell, options, number) for cell in cells], "x.jsonl", "answer"
+    )
     return key.key, [note.rule for note in key.notes]
 
 
@@ -63,5 +65,5 @@ def test_a_letter_that_is_also_a_text_is_decided_by_the_other_rows():
 
 def test_a_text_that_two_options_have_names_neither():
     assert found("x", "y", options=("x", "x", "y")) == ("text", [])
-    key = find_key([Answered("x", ("x", "x"))], "x.jsonl", "answer")
+    key = detect_answer_key([RawAnswer("x", ("x", "x"))], "x.jsonl", "answer")
     assert key.key == "letter"

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from evalui.datasets.questions.ceval_subjects import CATEGORIES, SUBJECTS, about
+from evalui.datasets.questions.ceval_subjects import CATEGORIES, SUBJECTS, subject_metadata
 
 
 def test_the_categories_have_their_published_sizes() -> None:
@@ -19,11 +19,11 @@ def test_chinese_names_are_unique() -> None:
 
 
 def test_an_unknown_subject_has_its_name_only() -> None:
-    assert about("geology") == {"subject": "geology"}
+    assert subject_metadata("geology") == {"subject": "geology"}
 
 
 def test_a_hard_subject_says_so() -> None:
-    assert about("college_physics") == {
+    assert subject_metadata("college_physics") == {
         "subject": "college_physics",
         "subject_zh": "大学物理",
         "ceval_subject": "1",

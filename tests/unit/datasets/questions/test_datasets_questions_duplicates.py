@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evalui.datasets import load
 from evalui.datasets.base import ANSWER_KEYS, Layout, Source
-from evalui.datasets.questions.choice import Question, judge
+from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.datasets.questions.duplicates import equal_letters
 
 HEADER = "id,question,A,B,C,D,answer\n"
@@ -49,7 +49,7 @@ def test_options_are_equal_to_the_letter_only(
 def test_such_a_row_stays_and_is_told_with_its_line_and_options(write: Write) -> None:
     loaded = load([write("net_val.csv", HEADER + PLAIN + TWICE)])
     assert not loaded.faults
-    assert [sample.fixed for sample in loaded.dataset.samples] == ["", "duplicates"]
+    assert [sample.fixed_reason for sample in loaded.dataset.samples] == ["", "duplicates"]
     assert [str(note) for note in loaded.notes] == [
         "net_val.csv: rows with options of the same text, by line: 3 (B = C). They count in "
         "accuracy (1 in all), and are left out of the robust figures and of the bias tests."
@@ -67,7 +67,7 @@ def test_such_a_row_stays_and_is_told_with_its_line_and_options(write: Write) ->
 )
 def test_the_gold_letter_is_that_of_the_file(write: Write, row: str, target: int) -> None:
     (sample,) = load([write("x.csv", HEADER + row)]).dataset.samples
-    assert (sample.target, sample.fixed) == (target, "duplicates")
+    assert (sample.target, sample.fixed_reason) == (target, "duplicates")
 
 
 def test_by_choice_such_rows_are_left_out_and_counted(write: Write) -> None:
@@ -113,10 +113,10 @@ def test_a_row_is_a_sample_or_has_faults_and_equal_options_alone_are_none(
     rows: list[tuple[list[str], str]], key: str
 ) -> None:
     questions = [
-        Question(n, str(n), "Q?", tuple(zip("ABCDE", cells, strict=False)), answer, "")
+        ParsedQuestion(n, str(n), "Q?", tuple(zip("ABCDE", cells, strict=False)), answer, "")
         for n, (cells, answer) in enumerate(rows, start=2)
     ]
-    part = judge(questions, Source("x.csv", "", "x"), Layout(answer_key=key))
+    part = validate(questions, Source("x.csv", "", "x"), Layout(answer_key=key))
     kept = {sample.metadata["line"]: sample for sample in part.samples}
     assert set(kept).isdisjoint(str(fault.line) for fault in part.faults)
     assert not [fault for fault in part.faults if fault.rule == "duplicate-option"]

@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.datasets.questions.naming import names_options
+from evalui.datasets.questions.naming import refers_to_other_options
 
 _NAMING = [
     "all of the above",
@@ -59,23 +59,23 @@ _OTHERS = [
 
 @pytest.mark.parametrize("option", _NAMING)
 def test_an_option_that_speaks_of_others_is_found(option: str) -> None:
-    assert names_options(["one", "two", "three", option])
+    assert refers_to_other_options(["one", "two", "three", option])
 
 
 @pytest.mark.parametrize("option", _OTHERS)
 def test_an_option_that_only_looks_like_it_is_left_alone(option: str) -> None:
-    assert not names_options(["one", "two", "three", option])
+    assert not refers_to_other_options(["one", "two", "three", option])
 
 
 def test_letters_that_are_the_questions_own_name_no_option() -> None:
-    assert not names_options(["A和B", "A和C", "B和D", "C和D"])
+    assert not refers_to_other_options(["A和B", "A和C", "B和D", "C和D"])
 
 
 def test_a_letter_beyond_the_options_names_none() -> None:
-    assert not names_options(["one", "two", "E and F"])
+    assert not refers_to_other_options(["one", "two", "E and F"])
 
 
 @pytest.mark.timeout(60)  # a pattern that backtracks would take hours
 def test_a_hostile_option_takes_no_time() -> None:
     hostile = "A" + " ,  ,  " * 5_000 + "!"
-    assert not names_options(["one", hostile, "all of the " + " " * 5_000 + "x above"])
+    assert not refers_to_other_options(["one", hostile, "all of the " + " " * 5_000 + "x above"])

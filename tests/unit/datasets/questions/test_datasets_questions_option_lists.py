@@ -2,40 +2,40 @@ from typing import Any
 
 import pytest
 
-from evalui.datasets.questions.option_lists import Options, read_options
+from evalui.datasets.questions.option_lists import OptionList, read_options
 
 
 @pytest.mark.parametrize(
     ("value", "options"),
     [
-        (["a", "b"], Options(("a", "b"))),
-        ([" a ", 2, None], Options(("a", "2", ""))),
-        (["A. a", "B. b"], Options(("a", "b"))),
-        (["(A) a", "(B) b"], Options(("a", "b"))),
-        (["A、甲", "B、乙"], Options(("甲", "乙"))),
+        (["a", "b"], OptionList(("a", "b"))),
+        ([" a ", 2, None], OptionList(("a", "2", ""))),
+        (["A. a", "B. b"], OptionList(("a", "b"))),
+        (["(A) a", "(B) b"], OptionList(("a", "b"))),
+        (["A、甲", "B、乙"], OptionList(("甲", "乙"))),
         # Only where each begins with its own letter.
-        (["A. a", "C. b"], Options(("A. a", "C. b"))),
+        (["A. a", "C. b"], OptionList(("A. a", "C. b"))),
         (
             [{"label": "A", "text": "a"}, {"label": "B", "text": "b"}],
-            Options(("a", "b"), ("A", "B")),
+            OptionList(("a", "b"), ("A", "B")),
         ),
-        ([{"key": "1", "content": "a"}], Options(("a",), ("1",))),
-        ([{"text": "a"}, {"text": "b"}], Options(("a", "b"))),
-        ({"text": ["a", "b"], "label": ["A", "B"]}, Options(("a", "b"), ("A", "B"))),
-        ({"text": ["a", "b"]}, Options(("a", "b"))),
-        ({"A": "a", "B": "b"}, Options(("a", "b"), ("A", "B"))),
-        ('["a", "b"]', Options(("a", "b"))),
-        ("['a', \"b's\"]", Options(("a", "b's"))),
-        ("['a' 'b']", Options(("a", "b"))),
-        ("['it\\'s'\n \"b's\" '[x], y']", Options(("it's", "b's", "[x], y"))),
+        ([{"key": "1", "content": "a"}], OptionList(("a",), ("1",))),
+        ([{"text": "a"}, {"text": "b"}], OptionList(("a", "b"))),
+        ({"text": ["a", "b"], "label": ["A", "B"]}, OptionList(("a", "b"), ("A", "B"))),
+        ({"text": ["a", "b"]}, OptionList(("a", "b"))),
+        ({"A": "a", "B": "b"}, OptionList(("a", "b"), ("A", "B"))),
+        ('["a", "b"]', OptionList(("a", "b"))),
+        ("['a', \"b's\"]", OptionList(("a", "b's"))),
+        ("['a' 'b']", OptionList(("a", "b"))),
+        ("['it\\'s'\n \"b's\" '[x], y']", OptionList(("it's", "b's", "[x], y"))),
         (
             "{'label': array(['A', 'B'], dtype=object), 'text': array(['a]', 'b'], dtype=object)}",
-            Options(("a]", "b"), ("A", "B")),
+            OptionList(("a]", "b"), ("A", "B")),
         ),
-        ('{"text": ["a", "b"], "label": ["A", "B"]}', Options(("a", "b"), ("A", "B"))),
+        ('{"text": ["a", "b"], "label": ["A", "B"]}', OptionList(("a", "b"), ("A", "B"))),
     ],
 )
-def test_each_shape_is_read(value: Any, options: Options):
+def test_each_shape_is_read(value: Any, options: OptionList):
     assert read_options(value) == options
 
 
@@ -79,10 +79,10 @@ def test_what_only_python_has_and_half_characters_are_no_options(cell: str):
 
 
 def test_numbers_are_labels_in_python_too():
-    assert read_options("{0: 'no', 1: 'yes'}") == Options(("no", "yes"), ("0", "1"))
+    assert read_options("{0: 'no', 1: 'yes'}") == OptionList(("no", "yes"), ("0", "1"))
 
 
 def test_options_without_labels_are_named_by_letters():
     assert read_options(["x"] * 11) is not None
-    named = Options(("x",) * 11).named
+    named = OptionList(("x",) * 11).labelled
     assert [name for name, _ in named][-2:] == ["J", "11"]

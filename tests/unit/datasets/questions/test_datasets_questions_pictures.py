@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from evalui.datasets import Loaded, load
+from evalui.datasets import LoadResult, load
 from evalui.datasets.questions.pictures import picture_column
 from evalui.errors import DataError
 
@@ -27,7 +27,7 @@ def jsonl(folder: Path, *rows: dict[str, Any], name: str = "qa.jsonl") -> Path:
     return path
 
 
-def rules(loaded: Loaded) -> list[tuple[int, str, str, str]]:
+def rules(loaded: LoadResult) -> list[tuple[int, str, str, str]]:
     return [(f.line, f.column, f.rule, f.expected) for f in loaded.faults]
 
 

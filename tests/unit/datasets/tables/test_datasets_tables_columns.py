@@ -1,5 +1,5 @@
 from evalui.datasets.base import Layout
-from evalui.datasets.tables.columns import Columns, find_columns
+from evalui.datasets.tables.columns import HeaderColumns, find_columns
 
 
 def find(*header: str, layout: Layout | None = None):
@@ -8,7 +8,7 @@ def find(*header: str, layout: Layout | None = None):
 
 def test_positions_are_those_of_the_header() -> None:
     columns = find("", "Answer", "B", "A", "question", "note", "ID")
-    assert isinstance(columns, Columns)
+    assert isinstance(columns, HeaderColumns)
     assert (columns.id, columns.question, columns.answer, columns.explanation) == (6, 4, 1, -1)
     assert columns.options == (("A", 3), ("B", 2))
     assert columns.others == (("note", 5),)
@@ -17,16 +17,16 @@ def test_positions_are_those_of_the_header() -> None:
 
 def test_unnamed_columns_mean_nothing() -> None:
     columns = find("", "question", "A", "B", "answer", "", " ")
-    assert isinstance(columns, Columns)
+    assert isinstance(columns, HeaderColumns)
     assert columns.others == ()
 
 
 def test_a_long_header_is_shortened_in_the_fault() -> None:
     (fault, *_) = find(*(f"column {n}" for n in range(99)))  # type: ignore[misc]
-    assert len(fault.found) < 150
+    assert len(fault.actual) < 150
 
 
 def test_no_header_is_told_as_such() -> None:
     faults = find()
-    assert not isinstance(faults, Columns)
-    assert faults[0].found == "no header"
+    assert not isinstance(faults, HeaderColumns)
+    assert faults[0].actual == "no header"

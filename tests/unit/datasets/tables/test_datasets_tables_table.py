@@ -1,7 +1,7 @@
 import pytest
 
 from evalui.datasets.base import Source
-from evalui.datasets.tables.table import header, read_table
+from evalui.datasets.tables.table import read_header, read_table
 from evalui.errors import DataError
 
 KNOWN = ("id", "question", "A", "B", "answer")
@@ -19,8 +19,8 @@ def test_the_header_tells_the_delimiter(delimiter: str) -> None:
 
 
 def test_the_header_alone_is_read_without_the_rows() -> None:
-    assert header(Source("x.csv", '\n"question" ,A\n"broken'), KNOWN) == ()
-    assert header(Source("x.csv", '\n"question",A\n"broken'), KNOWN) == ("question", "A")
+    assert read_header(Source("x.csv", '\n"question" ,A\n"broken'), KNOWN) == ()
+    assert read_header(Source("x.csv", '\n"question",A\n"broken'), KNOWN) == ("question", "A")
 
 
 def test_blanks_after_a_delimiter_do_not_hide_a_quote() -> None:
@@ -77,7 +77,7 @@ def test_a_cell_beyond_the_limit_is_told_with_its_length(
 ) -> None:
     fault = table(f"question,A\n{cell}\n2,b\n").faults[0]
     assert (fault.rule, fault.line, fault.column) == ("cell-too-long", 2, column)
-    assert (fault.found, fault.expected) == (found, expected)
+    assert (fault.actual, fault.expected) == (found, expected)
 
 
 def test_a_long_cell_whose_quote_is_never_closed_is_told_as_such() -> None:
@@ -88,7 +88,7 @@ def test_a_long_cell_whose_quote_is_never_closed_is_told_as_such() -> None:
 def test_a_file_full_of_broken_quotes_is_given_up_aloud() -> None:
     read = table("question,A\n" + '"a" b,c\n' * 1000)
     assert len(read.faults) == 20
-    assert "the rest of the file was not read" in read.faults[-1].found
+    assert "the rest of the file was not read" in read.faults[-1].actual
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_json_lines_have_a_cell_for_each_key_of_the_file() -> None:
 def test_a_line_that_is_no_object_is_a_fault(line: str, found: str) -> None:
     (fault,) = table('{"question": "q"}\n' + line).faults
     assert (fault.rule, fault.line) == ("invalid-json", 2)
-    assert fault.found.startswith(found)
+    assert fault.actual.startswith(found)
 
 
 @pytest.mark.parametrize("depth", [10, 200, 400, 450, 480, 600, 900, 950, 990, 5000])
@@ -137,4 +137,4 @@ def test_json_of_any_depth_is_a_cell_or_a_fault(depth: int) -> None:
     nested = '{"question": ' + "[" * depth + '"x"' + "]" * depth + "}"
     read = table(nested)
     assert len(read.rows) + len(read.faults) == 1
-    assert all(fault.found == "JSON nested too deeply" for fault in read.faults)
+    assert all(fault.actual == "JSON nested too deeply" for fault in read.faults)

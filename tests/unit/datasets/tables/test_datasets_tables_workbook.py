@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from openpyxl import Workbook
 
 from evalui.datasets import Layout, Limits, load
-from evalui.datasets.tables.workbook import cell
+from evalui.datasets.tables.workbook import format_cell
 from evalui.errors import DataError
 
 HEADER = ["question", "index", "reference_answer", "evaluating_guidance", "capability"]
@@ -67,7 +67,7 @@ def altered(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
     ],
 )
 def test_a_value_becomes_the_text_it_shows(value: Any, text: str) -> None:
-    assert cell(value) == text
+    assert format_cell(value) == text
 
 
 def test_dates_and_numbers_survive_the_file(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_formula_is_found_beyond_the_size_that_a_sheet_claims(tmp_path: Path) 
 def test_a_formula_that_ends_in_an_error_is_a_fault(tmp_path: Path) -> None:
     path = book(tmp_path / "s.xlsx", HEADER, ["#REF!", 1])
     (fault,) = load([path]).faults
-    assert (fault.rule, fault.found) == ("formula-without-value", "the error #REF!")
+    assert (fault.rule, fault.actual) == ("formula-without-value", "the error #REF!")
 
 
 # Sheets

@@ -11,17 +11,17 @@ from collections.abc import Iterator
 import pytest
 from endpoint_server_examples import MODEL, Json, Reply, ToyServer
 
-from evalui.errors import ModelError, Refused, Unreachable
+from evalui.errors import ModelError, RequestRejected, Unreachable
 from evalui.models import ModelEntry
 from evalui.models.endpoint.backend import EndpointModel
 from evalui.models.endpoint.config import read_endpoint
-from evalui.models.endpoint.http.circuit_breaker import Patience
-from evalui.models.endpoint.probing.capabilities import Findings
-from evalui.models.endpoint.responses import Listed, told_model
-from evalui.types import Generate, LabelProbs, Message, NextToken, Text
+from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
+from evalui.models.endpoint.probing.capabilities import Capabilities
+from evalui.models.endpoint.responses import TopLogprob, reported_model
+from evalui.types import Generate, GeneratedText, LabelProbs, Message, NextToken
 
-QUICK = Patience(first_pause=0.001, longest_pause=0.02, first_rest=0.02, longest_rest=0.05)
-CHATS = Findings(chat=True, chat_top=20, told=MODEL)
+QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.05)
+CHATS = Capabilities(chat=True, chat_top=20, reported_model=MODEL)
 ASK = (Message("user", "Which one?"),)
 
 
@@ -50,9 +50,9 @@ def reply(content: str, **usage: object) -> Json:
     return {"model": MODEL, "choices": [choice], "usage": usage}
 
 
-def text(model: EndpointModel) -> Text:
+def text(model: EndpointModel) -> GeneratedText:
     ((_, found),) = model.answer([Generate(ASK, 5)])
-    assert isinstance(found, Text)
+    assert isinstance(found, GeneratedText)
     return found
 
 
@@ -74,7 +74,9 @@ def test_a_redirect_is_not_followed_and_its_place_is_told(
     with ToyServer() as other:
         there = f"{other.url}/chat/completions?token=secret"
         server.always = Reply(status, {}, {"location": there})
-        with pytest.raises(Refused, match=f"HTTP {status} and points to http://127.0.0.1") as told:
+        with pytest.raises(
+            RequestRejected, match=f"HTTP {status} and points to http://127.0.0.1"
+        ) as told:
             text(model)
         assert not other.asked
         assert "secret" not in told.value.sentence
@@ -83,7 +85,7 @@ def test_a_redirect_is_not_followed_and_its_place_is_told(
 @pytest.mark.parametrize("location", ["", "http://[::1", "//", "/other", "http://me:pw@h/"])
 def test_a_redirect_to_nowhere_is_no_crash(server: ToyServer, model: EndpointModel, location: str):
     server.always = Reply(307, {}, {"location": location} if location else {})
-    with pytest.raises(Refused, match="is not followed") as told:
+    with pytest.raises(RequestRejected, match="is not followed") as told:
         text(model)
     assert "pw" not in told.value.sentence
 
@@ -96,7 +98,7 @@ def endless(head: bytes = b"") -> Iterator[bytes]:
 
 def test_a_reply_without_end_is_no_answer(server: ToyServer, model: EndpointModel):
     server.always = Reply(200, stream=endless)
-    with pytest.raises(Refused, match=r"sends more than 1\.0 MB"):
+    with pytest.raises(RequestRejected, match=r"sends more than 1\.0 MB"):
         text(model)
     assert server.streamed < 32 * 2**20  # what two attempts and the system's buffers take
 
@@ -104,7 +106,7 @@ def test_a_reply_without_end_is_no_answer(server: ToyServer, model: EndpointMode
 def test_a_reply_that_unpacks_without_end_is_no_answer(server: ToyServer, model: EndpointModel):
     packed = zlib.compress(b" " * 2**26, 9, 16 + zlib.MAX_WBITS)
     server.always = Reply(200, headers={"content-encoding": "gzip"}, stream=lambda: [packed])
-    with pytest.raises(Refused, match=r"sends more than 1\.0 MB"):
+    with pytest.raises(RequestRejected, match=r"sends more than 1\.0 MB"):
         text(model)
 
 
@@ -124,7 +126,7 @@ def test_a_packed_reply_is_read(server: ToyServer, model: EndpointModel):
 
 def test_an_error_without_end_is_told_by_its_beginning(server: ToyServer, model: EndpointModel):
     server.always = Reply(400, stream=lambda: endless(b"the prompt is too long"))
-    with pytest.raises(Refused, match="the prompt is too long"):
+    with pytest.raises(RequestRejected, match="the prompt is too long"):
         text(model)
     assert server.streamed < 32 * 2**20
 
@@ -181,7 +183,7 @@ def test_a_count_of_tokens_that_is_none_costs_nothing(
 ):
     server.always = Reply(200, reply("A", prompt_tokens=count, completion_tokens=2))
     assert text(model).usage is not None
-    assert (model.spent().prompt_tokens, model.spent().completion_tokens) == (0, 2)
+    assert (model.usage().prompt_tokens, model.usage().completion_tokens) == (0, 2)
 
 
 def test_half_characters_in_a_reply_are_replaced(server: ToyServer, model: EndpointModel):
@@ -197,23 +199,23 @@ def test_half_characters_in_a_list_are_replaced(server: ToyServer, model: Endpoi
 
 def test_half_characters_in_an_error_are_replaced(server: ToyServer, model: EndpointModel):
     server.always = Reply(400, {"error": {"message": "no \ud83d"}})
-    with pytest.raises(Refused) as told:
+    with pytest.raises(RequestRejected) as told:
         text(model)
     assert "no \ufffd" in told.value.sentence
     told.value.sentence.encode()
 
 
 def test_a_number_that_is_too_long_is_no_token():
-    assert Listed("token_id:" + "9" * 5000, -1.0).id is None
-    assert Listed("token_id:123", -1.0).id == 123
+    assert TopLogprob("token_id:" + "9" * 5000, -1.0).id is None
+    assert TopLogprob("token_id:123", -1.0).id == 123
 
 
 def test_a_name_is_told_only_as_far_as_it_is_worth(server: ToyServer, model: EndpointModel):
     server.always = Reply(200, reply("A") | {"model": "x" * 100_000})
-    with pytest.raises(Refused) as told:
+    with pytest.raises(RequestRejected) as told:
         text(model)
     assert len(told.value.sentence) < 1000
-    assert told_model({"model": "x" * 100_000}) != told_model({"model": "x" * 99_999})
+    assert reported_model({"model": "x" * 100_000}) != reported_model({"model": "x" * 99_999})
 
 
 def test_full_width_labels_are_read(server: ToyServer, model: EndpointModel):
@@ -256,5 +258,5 @@ def test_a_server_that_closes_each_connection_is_as_good():
         found = dict(model.answer([Generate(ASK, 5)] * 20))
         model.close()
         server.shutdown()
-    assert {each.text for each in found.values() if isinstance(each, Text)} == {"old"}
+    assert {each.text for each in found.values() if isinstance(each, GeneratedText)} == {"old"}
     assert len(found) == 20

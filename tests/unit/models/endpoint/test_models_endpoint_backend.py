@@ -19,27 +19,33 @@ from endpoint_server_examples import (
     refusal,
 )
 
-from evalui.errors import MissingAbility, ModelError, Refused, Unreachable
+from evalui.errors import MissingAbility, ModelError, RequestRejected, Unreachable
 from evalui.models import Model, ModelEntry
 from evalui.models.endpoint.backend import EndpointModel, OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
-from evalui.models.endpoint.http.circuit_breaker import Patience
-from evalui.models.endpoint.probing.capabilities import Findings
+from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
+from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.types import (
     Generate,
+    GeneratedText,
     LabelProbs,
     Loglik,
     Logprob,
     Message,
     NextToken,
     Request,
-    Text,
     Usage,
 )
 
-QUICK = Patience(first_pause=0.001, longest_pause=0.02, first_rest=0.02, longest_rest=0.05)
-HEALTHY = Findings(
-    chat=True, completions=True, chat_top=20, listed=20, echo=True, root="/models/toy", told=MODEL
+QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.05)
+HEALTHY = Capabilities(
+    chat=True,
+    completions=True,
+    chat_top=20,
+    completion_top=20,
+    echo=True,
+    root="/models/toy",
+    reported_model=MODEL,
 )
 ABCD = ("A", "B", "C", "D")
 ASK = (Message("user", "Which one?"),)
@@ -79,7 +85,7 @@ def opened(*servers: ToyServer, **options: object) -> EndpointModel:
 
 
 def probed(*servers: ToyServer, **options: object) -> EndpointModel:
-    model = OpenAIBackend(patience=QUICK).open(entry(*servers, **options))
+    model = OpenAIBackend(retry_policy=QUICK).open(entry(*servers, **options))
     assert isinstance(model, EndpointModel)
     OPEN.append(model)
     return model
@@ -105,9 +111,9 @@ def test_all_three_kinds_are_answered(server: ToyServer):
     assert isinstance(score, Logprob)
     assert score.total == pytest.approx(logprob(" blue") + logprob(" today"))
     assert (score.n_tokens, score.merged) == (2, False)
-    assert isinstance(text, Text)
+    assert isinstance(text, GeneratedText)
     assert (text.text, text.finish_reason) == (" nce upon", "length")
-    assert isinstance(reply, Text)
+    assert isinstance(reply, GeneratedText)
     assert (reply.text, reply.finish_reason) == ("You said: Which one?", "stop")
 
 
@@ -120,7 +126,7 @@ def test_the_abilities_are_those_the_server_really_has():
     backend = OpenAIBackend()
     with ToyServer(Behaviour(logprobs=False, echo=False)) as server:
         assert backend.abilities(entry(server)) == {"generate"}
-        assert backend.lacks(entry(server)) == {
+        assert backend.missing_reasons(entry(server)) == {
             "next_token": "it ignores logprobs and answers without them",
             "loglik": "it ignores echo and answers without the prompt",
         }
@@ -143,7 +149,7 @@ def test_an_unknown_model_is_told_with_those_that_are_known(server: ToyServer):
 
 def test_a_server_that_is_gone_is_told_and_can_be_waited_for(server: ToyServer):
     server.stop()
-    backend = OpenAIBackend(patience=QUICK)
+    backend = OpenAIBackend(retry_policy=QUICK)
     assert "cannot be reached" in backend.problem(entry(server))
     assert backend.abilities(entry(server)) == frozenset()
     with pytest.raises(Unreachable, match="cannot be reached"):
@@ -225,7 +231,7 @@ def test_an_answer_that_comes_too_late_is_asked_for_again(server: ToyServer):
     model = opened(server, timeout_s=0.1)
     server.script.append(Reply(200, {}, delay=0.15))
     (text,) = answers(model, Generate("Once upon", 5))
-    assert isinstance(text, Text)
+    assert isinstance(text, GeneratedText)
     assert len(server.posts()) == 2
 
 
@@ -233,14 +239,14 @@ def test_a_request_that_is_turned_down_spoils_no_other(server: ToyServer):
     model = opened(server, concurrency=1)
     server.script.append(Reply(400, {"error": {"message": "the prompt is too long"}}))
     found: dict[int, object] = {}
-    with pytest.raises(Refused, match="too long") as told:
+    with pytest.raises(RequestRejected, match="too long") as told:
         found.update((key, each) for key, each in model.answer([Generate("a", 3)] * 3))
     assert "to 1 requests" in str(told.value)
 
 
 def test_half_a_character_is_turned_down_and_not_held_against_the_server(server: ToyServer):
     model = opened(server, retries=0)
-    with pytest.raises(Refused, match="characters that cannot be sent"):
+    with pytest.raises(RequestRejected, match="characters that cannot be sent"):
         list(model.answer([Generate(f"a\ud800{n}", 5) for n in range(6)]))
     assert not server.posts()
     assert answers(model, Generate("a", 5))
@@ -256,7 +262,7 @@ def test_a_limit_told_with_http_200_can_be_waited_for(server: ToyServer):
 def test_an_error_with_http_200_is_what_its_code_says(server: ToyServer):
     model = opened(server)
     server.always = Reply(200, {"error": {"message": "too long", "code": 400}})
-    with pytest.raises(Refused, match="HTTP 400: too long"):
+    with pytest.raises(RequestRejected, match="HTTP 400: too long"):
         list(model.answer([Generate("Hello", 3)]))
     assert len(server.posts()) == 1
 
@@ -265,7 +271,7 @@ def test_what_was_answered_is_given_before_a_refusal_is_told(server: ToyServer):
     model = opened(server, concurrency=1)
     server.script.append(Reply(422, {"detail": "no"}))
     found: list[int] = []
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRejected):
         found.extend(key for key, _ in model.answer([Generate("a", 3)] * 3))
     assert found == [1, 2]
 
@@ -278,14 +284,14 @@ def test_a_filtered_reply_is_no_answer():
     with ToyServer() as server:
         model = opened(server)
         server.behaviour = Behaviour(alter=filtered)
-        with pytest.raises(Refused, match="content filter"):
+        with pytest.raises(RequestRejected, match="content filter"):
             answers(model, Generate(ASK, 5))
 
 
 def test_a_reply_that_is_never_usable_is_refused_in_the_end(server: ToyServer):
     model = opened(server, retries=1)
     server.always = Reply(200, {"choices": []})
-    with pytest.raises(Refused, match="without a choice"):
+    with pytest.raises(RequestRejected, match="without a choice"):
         answers(model, Generate(ASK, 5))
     assert len(server.posts("chat/completions")) > 1
 
@@ -294,7 +300,7 @@ def test_thoughts_are_no_part_of_the_reply(server: ToyServer):
     model = opened(server)
     server.behaviour = Behaviour(alter=replying("stop", None, reasoning_content="I see: A"))
     (text,) = answers(model, Generate(ASK, 5))
-    assert isinstance(text, Text)
+    assert isinstance(text, GeneratedText)
     assert (text.text, text.finish_reason) == ("", "stop")
 
 
@@ -321,7 +327,7 @@ def test_a_reply_whose_tokens_all_went_into_thoughts_is_no_answer(
 ):
     model = opened(server)
     server.behaviour = Behaviour(alter=replying("length", content, **more))
-    with pytest.raises(Refused, match=r"before the reply began; raise the longest reply"):
+    with pytest.raises(RequestRejected, match=r"before the reply began; raise the longest reply"):
         answers(model, Generate(ASK, 5))
     assert len(server.posts("chat/completions")) == 1, "the same again would be paid for again"
 
@@ -330,7 +336,7 @@ def test_blanks_that_were_cut_off_are_what_the_model_wrote(server: ToyServer):
     model = opened(server)
     server.behaviour = Behaviour(alter=replying("length", "\n\n"))
     (text,) = answers(model, Generate(ASK, 5))
-    assert isinstance(text, Text)
+    assert isinstance(text, GeneratedText)
     assert (text.text, text.finish_reason) == ("\n\n", "length")
 
 
@@ -339,7 +345,7 @@ def test_a_model_that_thinks_is_asked_in_the_manner_it_takes():
         model = probed(server)
         assert model.abilities == {"generate"}
         (text,) = answers(model, Generate(ASK, 50, stop=("said",)))
-        assert isinstance(text, Text)
+        assert isinstance(text, GeneratedText)
         assert (text.text, text.finish_reason) == ("You ", "stop")
         body = server.posts("chat/completions")[-1]
         assert set(body) == {"model", "messages", "max_completion_tokens"}
@@ -351,7 +357,7 @@ def test_a_model_that_thinks_is_asked_in_the_manner_it_takes():
 
 def test_why_a_model_that_thinks_gives_no_probabilities_is_told():
     with ToyServer(Behaviour(completions=False, refused=THINKING)) as server:
-        lacks = OpenAIBackend().lacks(entry(server))
+        lacks = OpenAIBackend().missing_reasons(entry(server))
     assert lacks["next_token"] == "it does not let this key ask for logprobs"
 
 
@@ -383,17 +389,17 @@ def test_what_finding_out_has_cost_is_told_with_the_first_answers(server: ToySer
     told: list[Json] = []
     server.behaviour = Behaviour(alter=lambda each: told.append(each.get("usage", {})) or each)
     model = probed(server)
-    assert model.spent() == Usage(0, 0)
+    assert model.usage() == Usage(0, 0)
     assert sum(usage.get("completion_tokens", 0) for usage in told) > 0
     answers(model, Generate("one two", 3))
-    assert model.spent() == Usage(
+    assert model.usage() == Usage(
         sum(usage.get("prompt_tokens", 0) for usage in told),
         sum(usage.get("completion_tokens", 0) for usage in told),
     )
 
 
 def test_what_a_page_has_found_out_is_not_charged_to_a_run(server: ToyServer):
-    backend = OpenAIBackend(patience=QUICK)
+    backend = OpenAIBackend(retry_policy=QUICK)
     spent: list[Usage] = []
     for looks in range(2):
         for _ in range(looks):
@@ -402,14 +408,14 @@ def test_what_a_page_has_found_out_is_not_charged_to_a_run(server: ToyServer):
         assert isinstance(model, EndpointModel)
         OPEN.append(model)
         answers(model, Generate("one two", 3))
-        spent.append(model.spent())
+        spent.append(model.usage())
     assert spent[0] == spent[1]
 
 
 def test_a_text_ends_before_the_stop_whether_the_server_obeys_or_not(server: ToyServer):
     stops = ("q", "w", "x", "y", "said")
     (text,) = answers(opened(server), Generate(ASK, 5, stop=stops))
-    assert isinstance(text, Text)
+    assert isinstance(text, GeneratedText)
     assert (text.text, text.finish_reason) == ("You ", "stop")
     assert server.posts("chat/completions")[-1]["stop"] == list(stops[:4])
 
@@ -423,7 +429,7 @@ def test_numbers_that_are_no_log_probabilities_spoil_the_answer(server: ToyServe
         return answer
 
     server.behaviour = Behaviour(alter=spoilt)
-    with pytest.raises(Refused, match="log-probabilities are no numbers"):
+    with pytest.raises(RequestRejected, match="log-probabilities are no numbers"):
         answers(model, NextToken("Which?", ABCD))
 
 
@@ -466,7 +472,7 @@ def test_a_plain_prompt_is_a_users_words_where_there_is_only_chat():
         model = probed(server)
         assert model.abilities == {"next_token", "generate"}
         (text, _) = answers(model, Generate("Hello", 5), NextToken("Which?", ABCD))
-        assert text == Text("You said: Hello", text.usage, "stop")  # type: ignore[attr-defined]
+        assert text == GeneratedText("You said: Hello", text.usage, "stop")  # type: ignore[attr-defined]
 
 
 def test_the_largest_list_that_the_server_allows_is_asked_for():
@@ -499,7 +505,7 @@ def test_a_server_that_is_killed_at_work_loses_nothing_and_doubles_nothing(serve
                 third.stop()
         assert third.gone
     assert sorted(key for key, _ in found) == list(range(150))
-    texts = {key: text.text for key, text in found if isinstance(text, Text)}
+    texts = {key: text.text for key, text in found if isinstance(text, GeneratedText)}
     assert texts == {n: f" {f'{n} apples'[-8:]}" for n in range(150)}
 
 
@@ -508,7 +514,7 @@ def test_a_server_that_is_down_is_told_but_stops_nothing(server: ToyServer):
         dead.stop()
     backend = OpenAIBackend()
     assert backend.problem(entry(server, dead)) == ""
-    assert list(backend.down(entry(server, dead))) == [dead.url]
+    assert list(backend.unavailable_addresses(entry(server, dead))) == [dead.url]
     assert backend.abilities(entry(server, dead)) == {"next_token", "loglik", "generate"}
 
 
@@ -516,7 +522,7 @@ def test_several_servers_can_do_what_each_of_them_can(server: ToyServer):
     with ToyServer(Behaviour(echo=False)) as other:
         backend = OpenAIBackend()
         assert backend.abilities(entry(server, other)) == {"next_token", "generate"}
-        assert set(backend.lacks(entry(server, other))) == {"loglik"}
+        assert set(backend.missing_reasons(entry(server, other))) == {"loglik"}
 
 
 def test_all_servers_gone_is_unreachable_with_a_time_to_wait(server: ToyServer):
@@ -524,7 +530,7 @@ def test_all_servers_gone_is_unreachable_with_a_time_to_wait(server: ToyServer):
     server.stop()
     with pytest.raises(Unreachable, match="cannot be reached") as told:
         list(model.answer([Generate("Hello", 3)] * 20))
-    assert 0 < told.value.retry_after_s <= QUICK.longest_rest
+    assert 0 < told.value.retry_after_s <= QUICK.max_open_time
     began = time.monotonic()
     with pytest.raises(Unreachable):
         list(model.answer([Generate("Hello", 3)] * 20))
@@ -537,7 +543,7 @@ def test_a_server_that_comes_back_is_asked_again(server: ToyServer):
     with pytest.raises(Unreachable):
         list(model.answer([Generate("Hello", 3)] * 9))
     server.always = None
-    time.sleep(QUICK.longest_rest)
+    time.sleep(QUICK.max_open_time)
     assert len(list(model.answer([Generate("Hello", 3)] * 9))) == 9
 
 
@@ -562,7 +568,7 @@ def test_a_list_with_impossible_tokens_is_no_answer(server: ToyServer):
         return answer
 
     server.behaviour = Behaviour(alter=spoilt)
-    with pytest.raises(Refused, match="rules out"):
+    with pytest.raises(RequestRejected, match="rules out"):
         answers(model, NextToken("Which?", ABCD))
 
 
@@ -588,10 +594,10 @@ def test_every_token_is_counted_those_of_unused_answers_too(server: ToyServer):
     usage = {"prompt_tokens": 7, "completion_tokens": 3}
     server.script.append(Reply(200, {"choices": [], "usage": usage}))
     (text,) = answers(model, Generate("one two", 3))
-    assert isinstance(text, Text)
+    assert isinstance(text, GeneratedText)
     assert text.usage is not None
-    assert model.spent().prompt_tokens == 7 + text.usage.prompt_tokens
-    assert model.spent().completion_tokens == 3 + text.usage.completion_tokens
+    assert model.usage().prompt_tokens == 7 + text.usage.prompt_tokens
+    assert model.usage().completion_tokens == 3 + text.usage.completion_tokens
 
 
 def test_the_fingerprint_names_the_model_not_the_servers(server: ToyServer):
@@ -603,7 +609,7 @@ def test_the_fingerprint_names_the_model_not_the_servers(server: ToyServer):
 
 
 def test_other_weights_under_the_same_name_are_noticed_when_the_model_is_opened(server: ToyServer):
-    backend, weights = OpenAIBackend(patience=QUICK), entry(server)
+    backend, weights = OpenAIBackend(retry_policy=QUICK), entry(server)
 
     def fingerprint() -> str:
         model = backend.open(weights)
@@ -659,7 +665,7 @@ def test_chat_alone_may_score_the_beginning_of_a_reply():
         model = probed(server)
         assert model.abilities == {"next_token", "loglik", "generate"}
         ice, fire = answers(model, Loglik(ASK, "it is ice"), Loglik("Which?", "fire"))
-        with pytest.raises(Refused, match="conversations only"):
+        with pytest.raises(RequestRejected, match="conversations only"):
             answers(model, Loglik("", "fire"))
     assert isinstance(ice, Logprob)
     assert ice.total == pytest.approx(sum(map(logprob, ("it", " is", " ice"))))
@@ -684,7 +690,9 @@ def test_options_of_a_question_ask_for_their_conversation_once():
 def test_conversations_are_scored_by_chat_and_texts_by_echo(server: ToyServer):
     server.behaviour = Behaviour(turns=True)
     endpoint = read_endpoint(entry(server))
-    OPEN.append(EndpointModel("toy model", endpoint, replace(HEALTHY, turns=True), QUICK))
+    OPEN.append(
+        EndpointModel("toy model", endpoint, replace(HEALTHY, chat_prompt_logprobs=True), QUICK)
+    )
     answers(OPEN[-1], Loglik(ASK, "ice"), Loglik("Which?", " ice"))
     assert [body["prompt"] for body in server.posts()] == ["Which? ice"]
     assert len(server.posts("chat/completions")) == 2
@@ -692,5 +700,5 @@ def test_conversations_are_scored_by_chat_and_texts_by_echo(server: ToyServer):
 
 
 def test_a_conversation_cannot_be_scored_by_texts_alone(server: ToyServer):
-    with pytest.raises(Refused, match="about a conversation"):
+    with pytest.raises(RequestRejected, match="about a conversation"):
         answers(opened(server), Loglik(ASK, "ice"))

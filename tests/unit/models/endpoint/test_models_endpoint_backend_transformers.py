@@ -17,7 +17,7 @@ from evalui.models import Model, ModelEntry
 from evalui.models.endpoint.backend import OpenAIBackend
 from evalui.models.local.backend import TransformersBackend
 from evalui.settings import ASSETS
-from evalui.types import Generate, Message, Text
+from evalui.types import Generate, GeneratedText, Message
 
 FOLDER = ASSETS / "models" / "demo-late"
 COMMAND = Path(sys.executable).with_name("transformers")
@@ -117,7 +117,7 @@ def test_it_can_write_and_what_it_ignores_is_not_taken_for_an_ability(entry: Mod
     backend = known(entry)
     assert backend.problem(entry) == ""
     assert backend.abilities(entry) == {"generate"}
-    assert backend.lacks(entry) == {
+    assert backend.missing_reasons(entry) == {
         "next_token": "it ignores logprobs and answers without them",
         "loglik": "it ignores echo and answers without the prompt",
     }
@@ -135,6 +135,6 @@ def test_it_writes_what_the_model_writes_here(entry: ModelEntry):
     here.close()
     for key in range(2):
         one, other = mine[key], theirs[key]
-        assert isinstance(one, Text)
-        assert isinstance(other, Text)
+        assert isinstance(one, GeneratedText)
+        assert isinstance(other, GeneratedText)
         assert (one.text, one.finish_reason) == (other.text, other.finish_reason)

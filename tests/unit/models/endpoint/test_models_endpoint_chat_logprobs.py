@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from evalui.models.endpoint.chat_logprobs import before, read_turns, score_turns
-from evalui.models.endpoint.http.client import Declined, Faltered, Json
+from evalui.models.endpoint.chat_logprobs import context_tokens, read_chat_tokens, score_reply
+from evalui.models.endpoint.http.client import Json, RejectedError, RetryableError
 
 
 def row(number: int, text: str, logprob: object = -1.0, rank: int = 2) -> Json:
@@ -18,54 +18,54 @@ def told(*rows: object, read: int | None = None) -> Json:
 
 
 START = (row(5, "user"), row(6, "\n"))
-CONTEXT = before(read_turns(told(*START)))
+CONTEXT = context_tokens(read_chat_tokens(told(*START)))
 
 
 def test_the_reply_is_what_comes_after_the_conversation():
     both = told(*START, row(7, "f", -0.5, 1), row(8, "ire", -0.25, 1))
-    score = score_turns(read_turns(both), CONTEXT, "fire")
+    score = score_reply(read_chat_tokens(both), CONTEXT, "fire")
     assert (score.total, score.n_tokens, score.greedy, score.merged) == (-0.75, 2, True, False)
 
 
 def test_a_token_that_is_no_first_choice_is_not_greedy():
     both = told(*START, row(7, "f", -0.5, 1), row(8, "ire", -0.25, 2))
-    assert not score_turns(read_turns(both), CONTEXT, "fire").greedy
+    assert not score_reply(read_chat_tokens(both), CONTEXT, "fire").greedy
 
 
 def test_parts_of_characters_may_be_any():
     both = told(*START, row(7, "\ufffd"), row(8, "\ufffd"), row(9, "山。"))
-    assert score_turns(read_turns(both), CONTEXT, "火山。").n_tokens == 3
-    with pytest.raises(Declined):
-        score_turns(read_turns(both), CONTEXT, "火山!")
+    assert score_reply(read_chat_tokens(both), CONTEXT, "火山。").n_tokens == 3
+    with pytest.raises(RejectedError):
+        score_reply(read_chat_tokens(both), CONTEXT, "火山!")
 
 
 @pytest.mark.parametrize(("parts", "trimmed"), [(2, " 火"), (2, "  火"), (1, "火山。"), (2, "x火")])
 def test_a_character_in_parts_hides_nothing_that_was_taken_off(parts: int, trimmed: str):
     both = told(*START, *(row(7 + at, "\ufffd") for at in range(parts)))
-    assert score_turns(read_turns(both), CONTEXT, "火").n_tokens == parts
-    with pytest.raises(Declined):
-        score_turns(read_turns(both), CONTEXT, trimmed)
+    assert score_reply(read_chat_tokens(both), CONTEXT, "火").n_tokens == parts
+    with pytest.raises(RejectedError):
+        score_reply(read_chat_tokens(both), CONTEXT, trimmed)
 
 
 def test_thoughts_that_are_opened_for_the_model_alone_are_no_context_of_a_reply():
-    context = before(read_turns(told(*START, row(20, "<think>"), row(21, "\n"))))
-    both = read_turns(told(*START, row(7, "fire")))
-    with pytest.raises(Declined, match="chat template changes"):
-        score_turns(both, context, "fire")
+    context = context_tokens(read_chat_tokens(told(*START, row(20, "<think>"), row(21, "\n"))))
+    both = read_chat_tokens(told(*START, row(7, "fire")))
+    with pytest.raises(RejectedError, match="chat template changes"):
+        score_reply(both, context, "fire")
 
 
 @pytest.mark.parametrize("own", [("\n\ufffd", "\ufffd"), ("\n火",), ("\n", "火")])
 def test_a_merged_token_spells_what_it_took_in(own: tuple[str, ...]):
-    both = read_turns(told(START[0], *(row(30 + at, text) for at, text in enumerate(own))))
-    score = score_turns(both, CONTEXT, "火")
+    both = read_chat_tokens(told(START[0], *(row(30 + at, text) for at, text in enumerate(own))))
+    score = score_reply(both, CONTEXT, "火")
     assert (score.n_tokens, score.merged) == (len(own), True)
-    with pytest.raises(Declined):
-        score_turns(both, CONTEXT, " 火")
+    with pytest.raises(RejectedError):
+        score_reply(both, CONTEXT, " 火")
 
 
 def test_a_reply_that_takes_in_the_end_of_the_template_is_marked():
     both = told(START[0], row(9, "\nfire"))
-    score = score_turns(read_turns(both), CONTEXT, "fire")
+    score = score_reply(read_chat_tokens(both), CONTEXT, "fire")
     assert (score.n_tokens, score.merged) == (1, True)
 
 
@@ -81,9 +81,11 @@ def test_a_reply_that_takes_in_the_end_of_the_template_is_marked():
     ids=["trimmed", "before", "behind", "lost", "another beginning"],
 )
 def test_a_template_that_changes_the_reply_scores_nothing(rows: tuple[Json, ...]):
-    context = CONTEXT if rows[0] == START[0] else before(read_turns(told(*START, *START)))
-    with pytest.raises(Declined, match="chat template changes"):
-        score_turns(read_turns(told(*rows)), context, " fire")
+    context = (
+        CONTEXT if rows[0] == START[0] else context_tokens(read_chat_tokens(told(*START, *START)))
+    )
+    with pytest.raises(RejectedError, match="chat template changes"):
+        score_reply(read_chat_tokens(told(*rows)), context, " fire")
 
 
 @pytest.mark.parametrize(
@@ -102,5 +104,5 @@ def test_a_template_that_changes_the_reply_scores_nothing(rows: tuple[Json, ...]
     ],
 )
 def test_what_does_not_score_every_token_is_no_answer(answer: Json):
-    with pytest.raises(Faltered):
-        read_turns(answer)
+    with pytest.raises(RetryableError):
+        read_chat_tokens(answer)

@@ -5,13 +5,13 @@ import pytest
 
 from evalui.models.endpoint import tokenizer as endpoint_tokens
 from evalui.models.endpoint.http.client import Json
-from evalui.models.endpoint.tokenizer import Memory, ServerTokenizer
+from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache
 
 
 def test_what_is_forgotten_meanwhile_is_answered_all_the_same(monkeypatch: pytest.MonkeyPatch):
     """Threads that recall one thing while others make room for another."""
-    monkeypatch.setattr(endpoint_tokens, "_MOST_KEPT", 1)
-    memory = Memory()
+    monkeypatch.setattr(endpoint_tokens, "_MAX_ENTRIES", 1)
+    memory = TokenizationCache()
 
     class Sly(dict[object, object]):
         """Forgets all between a look and the next, as when another thread is quicker."""
@@ -21,13 +21,18 @@ def test_what_is_forgotten_meanwhile_is_answered_all_the_same(monkeypatch: pytes
             self.clear()
             return known
 
-    memory._known = Sly()
-    found = [memory.recall("a", lambda: 7) == 7 for _ in range(3)]
+    memory._entries = Sly()
+    found = [memory.get("a", lambda: 7) == 7 for _ in range(3)]
     assert found == [True] * 3
 
 
 def test_who_wants_to_know_the_same_waits_and_who_wants_to_know_another_thing_does_not():
-    memory, asked, asking, go_on = Memory(), list[str](), threading.Event(), threading.Event()
+    memory, asked, asking, go_on = (
+        TokenizationCache(),
+        list[str](),
+        threading.Event(),
+        threading.Event(),
+    )
 
     def ask(key: str) -> str:
         asked.append(key)
@@ -37,13 +42,13 @@ def test_who_wants_to_know_the_same_waits_and_who_wants_to_know_another_thing_do
 
     found: list[str] = []
     same = [
-        threading.Thread(target=lambda: found.append(memory.recall_alone("a", lambda: ask("a"))))
+        threading.Thread(target=lambda: found.append(memory.get_once("a", lambda: ask("a"))))
         for _ in range(4)
     ]
     for each in same:
         each.start()
     asking.wait()
-    assert memory.recall_alone("b", lambda: "B") == "B"
+    assert memory.get_once("b", lambda: "B") == "B"
     go_on.set()
     for each in same:
         each.join()
@@ -51,20 +56,20 @@ def test_who_wants_to_know_the_same_waits_and_who_wants_to_know_another_thing_do
 
 
 def test_what_one_could_not_find_out_is_asked_for_by_the_next():
-    memory = Memory()
+    memory = TokenizationCache()
     with pytest.raises(ZeroDivisionError):
-        memory.recall_alone("a", lambda: 1 // 0)
-    assert memory.recall_alone("a", lambda: 7) == 7
+        memory.get_once("a", lambda: 1 // 0)
+    assert memory.get_once("a", lambda: 7) == 7
 
 
 def test_what_a_server_says_at_length_is_forgotten_before_it_fills_the_memory(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(endpoint_tokens, "_LONGEST_KEPT", 100)
-    memory = Memory()
+    monkeypatch.setattr(endpoint_tokens, "_MAX_TOTAL_LENGTH", 100)
+    memory = TokenizationCache()
     for key in range(10):
-        memory.recall(key, lambda: tuple(range(60)))
-        assert sum(map(len, memory._known.values())) <= 100
+        memory.get(key, lambda: tuple(range(60)))
+        assert sum(map(len, memory._entries.values())) <= 100
 
 
 def tokenizer(alone: Sequence[int], begun: Sequence[int]) -> ServerTokenizer:
@@ -72,7 +77,7 @@ def tokenizer(alone: Sequence[int], begun: Sequence[int]) -> ServerTokenizer:
         tokens = list(begun if body["add_special_tokens"] else alone)
         return {"tokens": tokens, "count": len(tokens)}
 
-    return ServerTokenizer("m", "m", post, Memory())
+    return ServerTokenizer("m", "m", post, TokenizationCache())
 
 
 @pytest.mark.parametrize(
@@ -90,4 +95,4 @@ def test_only_what_stands_before_a_text_is_its_lead(
     alone: Sequence[int], begun: Sequence[int], lead: tuple[int, ...]
 ):
     found = tokenizer(alone, begun)
-    assert (found.lead, found.start) == (lead, lead[0] if lead else None)
+    assert (found.bos_ids, found.empty_context_id) == (lead, lead[0] if lead else None)

@@ -13,7 +13,7 @@ import pytest
 
 from evalui.errors import ModelError
 from evalui.models import Model, ModelEntry, describe, open_model
-from evalui.types import Generate, LabelProbs, Loglik, Logprob, Message, NextToken, Text
+from evalui.types import Generate, GeneratedText, LabelProbs, Loglik, Logprob, Message, NextToken
 
 QUESTION = "Question: Which one?\nA. ice\nB. fire\nC. sand\nD. wood\nAnswer:"
 ASK = (Message("user", "Which one?\nA. ice\nB. fire"),)
@@ -30,7 +30,7 @@ def test_a_mixed_list_gets_one_fitting_response_each(small: Model):
     responses = answer(
         small, Generate(QUESTION, 3), NextToken(QUESTION, AB), Loglik(QUESTION, " ice")
     )
-    assert [type(response) for response in responses] == [Text, LabelProbs, Logprob]
+    assert [type(response) for response in responses] == [GeneratedText, LabelProbs, Logprob]
 
 
 def test_no_requests_get_no_responses(small: Model):
@@ -53,7 +53,7 @@ def test_the_spellings_of_a_label_are_summed(small: Model):
 def test_the_top_token_is_the_models_own_first_choice(small: Model):
     label, written = answer(small, NextToken(QUESTION, AB), Generate(QUESTION, 1))
     assert isinstance(label, LabelProbs)
-    assert isinstance(written, Text)
+    assert isinstance(written, GeneratedText)
     assert label.top_token == written.text
 
 
@@ -69,7 +69,7 @@ def test_a_label_without_a_token_stops_the_run_with_its_name(small: Model):
 
 def test_what_the_model_writes_is_what_it_finds_most_probable(small: Model):
     (written,) = answer(small, Generate(QUESTION, 4))
-    assert isinstance(written, Text)
+    assert isinstance(written, GeneratedText)
     (score,) = answer(small, Loglik(QUESTION, written.text))
     assert isinstance(score, Logprob)
     assert score.greedy
@@ -77,17 +77,17 @@ def test_what_the_model_writes_is_what_it_finds_most_probable(small: Model):
 
 def test_a_text_ends_before_the_stop_and_says_that_it_stopped(small: Model):
     (free,) = answer(small, Generate(QUESTION, 12))
-    assert isinstance(free, Text)
+    assert isinstance(free, GeneratedText)
     stop = free.text[4:7]
     (text,) = answer(small, Generate(QUESTION, 12, stop=("§§", stop)))
-    assert isinstance(text, Text)
+    assert isinstance(text, GeneratedText)
     assert text.text == free.text[: free.text.index(stop)]
     assert text.finish_reason == "stop"
 
 
 def test_a_text_cut_off_says_so_and_counts_its_tokens(small: Model):
     (text,) = answer(small, Generate(QUESTION, 3))
-    assert isinstance(text, Text)
+    assert isinstance(text, GeneratedText)
     assert text.finish_reason == "length"
     assert text.usage is not None
     assert text.usage.completion_tokens == 3
@@ -95,7 +95,7 @@ def test_a_text_cut_off_says_so_and_counts_its_tokens(small: Model):
 
 def test_special_tokens_are_never_in_the_text(small: Model):
     (text,) = answer(small, Generate(ASK, 40))
-    assert isinstance(text, Text)
+    assert isinstance(text, GeneratedText)
     assert "<|" not in text.text
 
 

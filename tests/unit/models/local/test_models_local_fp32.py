@@ -10,7 +10,15 @@ import pytest
 from evalui.errors import ModelError, StoreError
 from evalui.models import ModelEntry, describe, open_model
 from evalui.models.local import fp32
-from evalui.models.local.fp32 import FILE, Choice, Rate, choose, chosen, library_of, renew
+from evalui.models.local.fp32 import (
+    FILE,
+    LibraryChoice,
+    MatmulRate,
+    choose,
+    library_choice,
+    library_of,
+    remeasure,
+)
 from evalui.settings import Settings
 
 HERE = "a processor, torch 9"
@@ -21,12 +29,15 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fp32, "machine", lambda: HERE)
 
 
-def figures(onednn: float, blas: float) -> Callable[[], tuple[Rate, ...]]:
+def figures(onednn: float, blas: float) -> Callable[[], tuple[MatmulRate, ...]]:
     """A measurement that finds the same GFLOP/s for two shapes."""
-    return lambda: (Rate(64, 768, 2048, onednn, blas), Rate(512, 768, 2048, onednn, blas))
+    return lambda: (
+        MatmulRate(64, 768, 2048, onednn, blas),
+        MatmulRate(512, 768, 2048, onednn, blas),
+    )
 
 
-def never() -> tuple[Rate, ...]:
+def never() -> tuple[MatmulRate, ...]:
     raise AssertionError("what is kept is not measured again")
 
 
@@ -45,12 +56,12 @@ def test_the_library_is_the_one_that_is_clearly_faster(onednn: float, blas: floa
 
 
 def test_large_products_weigh_more_than_small_ones():
-    small, large = Rate(64, 768, 2048, 100, 200), Rate(512, 768, 2048, 200, 100)
+    small, large = MatmulRate(64, 768, 2048, 100, 200), MatmulRate(512, 768, 2048, 200, 100)
     assert choose((small, large)) == "onednn"
 
 
 def test_with_nothing_to_choose_from_it_is_torchs_own(tmp_path: Path):
-    assert chosen(tmp_path, measured=lambda: ()) == Choice("blas", HERE, ())
+    assert library_choice(tmp_path, measured=lambda: ()) == LibraryChoice("blas", HERE, ())
 
 
 def test_both_libraries_are_measured():
@@ -75,20 +86,20 @@ def test_elsewhere_than_on_x86_nothing_is_measured(monkeypatch: pytest.MonkeyPat
 
 def test_a_choice_is_kept_with_its_figures(tmp_path: Path):
     folder = tmp_path / "data"  # it may be the first thing that a new folder gets
-    made = chosen(folder, measured=figures(200, 90))
+    made = library_choice(folder, measured=figures(200, 90))
     assert made.library == "onednn"
-    assert chosen(folder, measured=never) == made
+    assert library_choice(folder, measured=never) == made
     assert [path.name for path in folder.iterdir()] == [FILE]
 
 
 def test_another_processor_or_torch_is_measured_and_the_first_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    first = chosen(tmp_path, measured=figures(200, 90))
+    first = library_choice(tmp_path, measured=figures(200, 90))
     monkeypatch.setattr(fp32, "machine", lambda: "a processor, torch 10")
-    assert chosen(tmp_path, measured=figures(90, 200)).library == "blas"
+    assert library_choice(tmp_path, measured=figures(90, 200)).library == "blas"
     monkeypatch.setattr(fp32, "machine", lambda: HERE)
-    assert chosen(tmp_path, measured=never) == first
+    assert library_choice(tmp_path, measured=never) == first
 
 
 @pytest.mark.parametrize(
@@ -108,18 +119,18 @@ def test_a_damaged_file_is_measured_anew(
     tmp_path: Path, written: str, caplog: pytest.LogCaptureFixture
 ):
     (tmp_path / FILE).write_text(written, encoding="utf-8")
-    assert chosen(tmp_path, measured=figures(200, 90)).library == "onednn"
+    assert library_choice(tmp_path, measured=figures(200, 90)).library == "onednn"
     assert "measured again" in caplog.text
-    assert chosen(tmp_path, measured=never).library == "onednn"
+    assert library_choice(tmp_path, measured=never).library == "onednn"
 
 
 def test_of_two_processes_that_measure_at_once_the_first_decides(tmp_path: Path):
-    def slowly() -> tuple[Rate, ...]:
-        chosen(tmp_path, measured=figures(200, 90))  # another process, meanwhile
+    def slowly() -> tuple[MatmulRate, ...]:
+        library_choice(tmp_path, measured=figures(200, 90))  # another process, meanwhile
         return figures(90, 200)()
 
-    assert chosen(tmp_path, measured=slowly).library == "onednn"
-    assert chosen(tmp_path, measured=never).library == "onednn"
+    assert library_choice(tmp_path, measured=slowly).library == "onednn"
+    assert library_choice(tmp_path, measured=never).library == "onednn"
 
 
 @pytest.fixture
@@ -134,40 +145,40 @@ def test_what_cannot_be_kept_holds_for_the_process_and_is_said_once(
 ):
     counted: list[int] = []
 
-    def measured() -> tuple[Rate, ...]:
+    def measured() -> tuple[MatmulRate, ...]:
         counted.append(1)
         return figures(200, 90)()
 
     for _ in range(3):
-        assert chosen(unwritable, measured=measured).library == "onednn"
+        assert library_choice(unwritable, measured=measured).library == "onednn"
     assert len(counted) == 1
     assert caplog.text.count("cannot be written") == 1
 
 
 def test_renewing_measures_again_and_says_what_it_replaces(tmp_path: Path):
-    assert renew(tmp_path, measured=figures(90, 200))[0] is None
-    before, now = renew(tmp_path, measured=figures(200, 90))
+    assert remeasure(tmp_path, measured=figures(90, 200))[0] is None
+    before, now = remeasure(tmp_path, measured=figures(200, 90))
     assert before
     assert before.library == "blas"
     assert now.library == "onednn"
-    assert chosen(tmp_path, measured=never) == now
+    assert library_choice(tmp_path, measured=never) == now
 
 
 def test_a_renewed_choice_that_cannot_be_kept_is_an_error(unwritable: Path):
     with pytest.raises(StoreError, match=r"fp32\.json cannot be written: "):
-        renew(unwritable, measured=figures(90, 200))
+        remeasure(unwritable, measured=figures(90, 200))
 
 
 def test_the_file_is_replaced_whole(tmp_path: Path):
-    chosen(tmp_path, measured=figures(200, 90))
+    library_choice(tmp_path, measured=figures(200, 90))
     inode = (tmp_path / FILE).stat().st_ino
-    renew(tmp_path, measured=figures(90, 200))
+    remeasure(tmp_path, measured=figures(90, 200))
     assert (tmp_path / FILE).stat().st_ino != inode
     assert json.loads((tmp_path / FILE).read_text())[HERE]["library"] == "blas"
 
 
 def test_the_entry_goes_before_the_server_and_the_server_before_what_was_measured(tmp_path: Path):
-    renew(tmp_path, measured=figures(200, 90))
+    remeasure(tmp_path, measured=figures(200, 90))
     entry = ModelEntry("m", "transformers")
     measured = Settings(data_dir=tmp_path, fp32="measured")
     assert library_of(entry, measured) == "onednn"
@@ -182,12 +193,12 @@ def test_the_library_of_the_data_folder_computes_and_names_the_model(
     from evalui.models.local import scorer
 
     quickened: list[object] = []
-    monkeypatch.setattr(scorer, "quicken", quickened.append)
+    monkeypatch.setattr(scorer, "use_onednn", quickened.append)
     monkeypatch.setenv("EVALUI_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("EVALUI_FP32", "measured")
     prints: list[str] = []
     for rates in (figures(200, 90), figures(90, 200)):
-        renew(tmp_path, measured=rates)
+        remeasure(tmp_path, measured=rates)
         prints.append(open_model(small_entry).fingerprint)
     assert [name.partition("|")[0] for name in prints] == ["fp32:onednn", "fp32:blas"]
     assert len({name.rpartition("|")[2] for name in prints}) == 2

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.models.folder_tokenizer import FolderTokenizer
-from evalui.models.local.line_tokenizer import LineTokenizer, by_lines
+from evalui.models.folder_tokenizer import HFTokenizer
+from evalui.models.local.line_tokenizer import LineTokenizer, with_line_splitting
 
 SMALL = Path(__file__).parents[3] / "golden" / "lmeval" / "qwen2-small-4l256"
-FOLDER = FolderTokenizer("small", SMALL)
+FOLDER = HFTokenizer("small", SMALL)
 SPELLED = FOLDER.spell(range(FOLDER.size))
 LINES = st.lists(
     st.sampled_from(
@@ -50,24 +50,24 @@ class Letters:
 
 
 def test_the_small_tokenizer_never_joins_lines():
-    assert isinstance(by_lines(FOLDER, SPELLED), LineTokenizer)
+    assert isinstance(with_line_splitting(FOLDER, SPELLED), LineTokenizer)
 
 
 @given(st.lists(LINES.map("\n".join), max_size=8))
 def test_ids_are_those_of_whole_texts(tails: list[str]):
-    fast = by_lines(FOLDER, SPELLED)
+    fast = with_line_splitting(FOLDER, SPELLED)
     texts = [SHOTS + tail for tail in tails] + tails
     assert fast.encode(texts) == FOLDER.encode(texts)
 
 
 def test_words_that_begin_alike_are_not_cut():
     texts = [SHOTS + word for word in (" slowly", " slows", " sample", " samples", " sampling")]
-    assert by_lines(FOLDER, SPELLED).encode(texts) == FOLDER.encode(texts)
+    assert with_line_splitting(FOLDER, SPELLED).encode(texts) == FOLDER.encode(texts)
 
 
 def test_a_common_beginning_is_encoded_once():
     letters = Letters()
-    fast = by_lines(letters, ["a", "\n", "\n\n"])
+    fast = with_line_splitting(letters, ["a", "\n", "\n\n"])
     letters.asked.clear()
     stems = [SHOTS + f" ice\n\nQuestion: What is {n}?\nAnswer:" for n in "abc"]
     texts = [stem + option for stem in stems for option in ("", " 1", " 2")]
@@ -78,7 +78,7 @@ def test_a_common_beginning_is_encoded_once():
 @pytest.mark.parametrize(("shared", "parts"), [(31, 2), (32, 3)])
 def test_a_beginning_is_cut_off_where_it_spares_thirty_two_characters(shared: int, parts: int):
     letters = Letters()
-    fast = by_lines(letters, ["a", "\n"])
+    fast = with_line_splitting(letters, ["a", "\n"])
     letters.asked.clear()
     fast.encode(["x" * (shared - 1) + "\n" + word for word in ("one", "oak")])
     assert len(letters.asked) == parts
@@ -99,15 +99,15 @@ def test_a_beginning_is_cut_off_where_it_spares_thirty_two_characters(shared: in
     ],
 )
 def test_a_tokenizer_that_may_join_lines_is_left_as_it_is(letters: Letters, spelled: list[str]):
-    assert by_lines(letters, spelled) is letters
+    assert with_line_splitting(letters, spelled) is letters
 
 
 def test_everything_else_is_the_tokenizers_own():
-    fast = by_lines(FOLDER, SPELLED)
-    assert (fast.name, fast.lead, fast.start, fast.size) == (
+    fast = with_line_splitting(FOLDER, SPELLED)
+    assert (fast.name, fast.bos_ids, fast.empty_context_id, fast.size) == (
         FOLDER.name,
-        FOLDER.lead,
-        FOLDER.start,
+        FOLDER.bos_ids,
+        FOLDER.empty_context_id,
         FOLDER.size,
     )
     ids = fast.encode(["Which one?"])[0]

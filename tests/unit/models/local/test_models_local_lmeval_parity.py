@@ -11,9 +11,9 @@ import pytest
 
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.local.fp32 import LIBRARIES
-from evalui.modes import MODES, Setting
+from evalui.modes import MODES, ModeSettings
 from evalui.modes.prompts.templates import TEMPLATES
-from evalui.scoring.choice.cloze import normalise
+from evalui.scoring.choice.cloze import normalise_scores
 from evalui.types import Loglik, Logprob, NextToken, Sample, Variant
 
 pytestmark = pytest.mark.slow  # 400 prompts, half of them with five worked examples
@@ -80,7 +80,7 @@ def test_accuracy_is_lm_evals_under_each_normalisation(
     right: list[float] = []
     for doc, responses in answers[task]:
         asked, bare = responses[:4], responses[4:]
-        scores = normalise(
+        scores = normalise_scores(
             [request["continuation"].removeprefix(" ") for request in doc["requests"][:4]],
             totals=[response.total for response in asked],
             tokens=[response.n_tokens for response in asked],
@@ -116,7 +116,7 @@ def test_lm_evals_spelling_asks_what_lm_eval_asks_and_chooses_what_it_chooses(
     mode, docs = MODES["multiple_choice"], GOLDEN["tasks"][task]["docs"]
     samples = [_sample(row) for row in GOLDEN["meta"]["questions"]]
     dev = tuple(_sample(row) for row in GOLDEN["meta"]["dev"])
-    setting = Setting({"": dev[:shots]}, template=TEMPLATES["plain-en.1"], spellings="lm_eval")
+    setting = ModeSettings({"": dev[:shots]}, template=TEMPLATES["plain-en.1"], spellings="lm_eval")
     origin = Variant((0, 1, 2, 3))
     planned = [mode.plan(samples[doc["doc_id"]], origin, setting) for doc in docs]
     assert [[(each.context, each.continuation) for each in four] for four in planned] == [

@@ -8,13 +8,13 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from evalui.errors import ModelError
-from evalui.models.local.loading import Causal, load
+from evalui.models.local.loading import LoadedModel, load
 
 pytestmark = pytest.mark.slow  # it loads models
 
 
-def loaded(folder: Path, dtype: str = "float32", device: str = "cpu") -> Causal:
-    return load(folder, dtype=dtype, device=device, threads=1, ends=frozenset())
+def loaded(folder: Path, dtype: str = "float32", device: str = "cpu") -> LoadedModel:
+    return load(folder, dtype=dtype, device=device, threads=1, eos_ids=frozenset())
 
 
 def test_a_missing_weight_is_an_error_and_not_a_random_number(small_folder: Path, tmp_path: Path):
@@ -68,7 +68,7 @@ def test_memory_that_torch_keeps_for_itself_counts_as_free(
         * about.num_key_value_heads
         * (about.hidden_size // about.num_attention_heads)
     )
-    assert causal.cells == 2**30 // token
+    assert causal.kv_cache_tokens == 2**30 // token
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
@@ -79,8 +79,8 @@ def test_a_gpu_that_is_not_there_is_an_error(small_folder: Path):
 
 def test_threads_are_set_only_if_told(small_folder: Path):
     before = torch.get_num_threads()
-    load(small_folder, dtype="float32", device="cpu", threads=0, ends=frozenset())
+    load(small_folder, dtype="float32", device="cpu", threads=0, eos_ids=frozenset())
     assert torch.get_num_threads() == before
-    load(small_folder, dtype="float32", device="cpu", threads=2, ends=frozenset())
+    load(small_folder, dtype="float32", device="cpu", threads=2, eos_ids=frozenset())
     assert torch.get_num_threads() == 2
     torch.set_num_threads(before)

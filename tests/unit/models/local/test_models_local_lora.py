@@ -21,7 +21,7 @@ from transformers import (
 from evalui.errors import ModelError
 from evalui.models import Model, ModelEntry, describe, open_model
 from evalui.models.local import lora as adapters
-from evalui.models.local.loading import Causal, load
+from evalui.models.local.loading import LoadedModel, load
 from evalui.types import Loglik, Logprob
 
 TEXTS = (" ice", " fire and sand", " wood")
@@ -39,13 +39,13 @@ def copy(lora: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(lora, tmp_path / "adapter"))
 
 
-def tuned(folder: Path, adapter: Path | None, dtype: str = "float32", **more: Any) -> Causal:
+def tuned(folder: Path, adapter: Path | None, dtype: str = "float32", **more: Any) -> LoadedModel:
     return load(
-        folder, dtype=dtype, device="cpu", threads=1, ends=frozenset(), adapter=adapter, **more
+        folder, dtype=dtype, device="cpu", threads=1, eos_ids=frozenset(), adapter=adapter, **more
     )
 
 
-def logits(causal: Causal) -> torch.Tensor:
+def logits(causal: LoadedModel) -> torch.Tensor:
     with torch.inference_mode():
         return causal.model(input_ids=IDS).logits.float()
 

@@ -34,8 +34,8 @@ def test_keys_and_values_of_a_known_model(tmp_path: Path):
     assert (on_gpu.dtype, on_gpu.weights) == ("bfloat16", 988_065_536)
     assert on_gpu.cache == 2 * 24 * 2 * 64 * 4096 * 2  # 12 KiB for a token
     assert on_gpu.total == 988_065_536 + 50_331_648
-    assert on_gpu.longest == 32768
-    assert on_gpu.most == 988_065_536 + 402_653_184
+    assert on_gpu.max_input_tokens == 32768
+    assert on_gpu.peak == 988_065_536 + 402_653_184
 
 
 def test_a_processor_takes_float32_unless_told(tmp_path: Path):
@@ -55,15 +55,15 @@ def test_a_pass_holds_the_budget_or_the_input_that_the_entry_allows(
 ):
     it = found(entry(tmp_path, max_length=max_length), budget=budget)
     assert it
-    assert (it.tokens, it.longest) == (tokens, longest)
-    assert it.most >= it.total
+    assert (it.tokens, it.max_input_tokens) == (tokens, longest)
+    assert it.peak >= it.total
 
 
 def test_vllm_keeps_room_for_the_longest_input(tmp_path: Path):
     it = found(replace(entry(tmp_path), backend="vllm"))
     assert it
-    assert (it.tokens, it.longest) == (32768, 32768)
-    assert it.most == it.total
+    assert (it.tokens, it.max_input_tokens) == (32768, 32768)
+    assert it.peak == it.total
 
 
 def test_the_text_part_of_a_larger_model_counts(tmp_path: Path):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from evalui.errors import ModelError
-from evalui.models.local.onednn_linear import quicken
+from evalui.models.local.onednn_linear import use_onednn
 
 
 class Twice(torch.nn.Linear):
@@ -23,20 +23,20 @@ def test_plain_layers_compute_the_same_by_another_way():
     layers, states = net(), torch.randn(2, 3, 8)
     with torch.inference_mode():
         before = layers(states)
-        assert quicken(layers) == 2
+        assert use_onednn(layers) == 2
         assert torch.allclose(layers(states), before, atol=1e-6)
 
 
 def test_gradients_still_flow():
     layers = net()
-    quicken(layers)
+    use_onednn(layers)
     layers(torch.randn(1, 8)).sum().backward()
     assert layers[0].weight.grad is not None
 
 
 def test_a_layer_is_freed_with_its_last_holder():
     layers = net()
-    assert quicken(layers) == 2
+    assert use_onednn(layers) == 2
     first = weakref.ref(layers[0].weight)
     gc.disable()  # else the collection could come in between
     try:
@@ -49,8 +49,8 @@ def test_a_layer_is_freed_with_its_last_holder():
 def test_a_torch_without_onednn_is_an_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
     with pytest.raises(ModelError, match="this torch was built without it"):
-        quicken(net())
+        use_onednn(net())
 
 
 def test_coarser_numbers_are_left_alone():
-    assert quicken(net().bfloat16()) == 0
+    assert use_onednn(net().bfloat16()) == 0

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.models.local.prefix_groups import Family, families
+from evalui.models.local.prefix_groups import PrefixGroup, group_by_prefix
 
 SYSTEM = tuple(range(200))
 SHOTS = tuple(range(1000, 1300))
@@ -28,16 +28,16 @@ EDGES = ("just too little", "just enough", "two savings that are more than one")
     ("prompts", "expected"),
     [
         ([], []),
-        ([(1, 2)], [Family(0, (0,))]),
-        ([(1, 2), (1, 3)], [Family(0, (0, 1))]),
-        ([(*SYSTEM, 50), (*SYSTEM, 51, 52)], [Family(200, (1, 0))]),
-        ([(*SYSTEM, 50), (*SYSTEM, 50, 51)], [Family(200, (1, 0))]),
-        ([SYSTEM, SYSTEM], [Family(199, (0, 1))]),
-        ([(*SYSTEM[:127], 50), (*SYSTEM[:127], 51)], [Family(0, (0, 1))]),
-        ([(*SYSTEM[:128], 50), (*SYSTEM[:128], 51)], [Family(128, (0, 1))]),
+        ([(1, 2)], [PrefixGroup(0, (0,))]),
+        ([(1, 2), (1, 3)], [PrefixGroup(0, (0, 1))]),
+        ([(*SYSTEM, 50), (*SYSTEM, 51, 52)], [PrefixGroup(200, (1, 0))]),
+        ([(*SYSTEM, 50), (*SYSTEM, 50, 51)], [PrefixGroup(200, (1, 0))]),
+        ([SYSTEM, SYSTEM], [PrefixGroup(199, (0, 1))]),
+        ([(*SYSTEM[:127], 50), (*SYSTEM[:127], 51)], [PrefixGroup(0, (0, 1))]),
+        ([(*SYSTEM[:128], 50), (*SYSTEM[:128], 51)], [PrefixGroup(128, (0, 1))]),
         (
             [(*SYSTEM[:80], *SHOTS[at : at + 120], n) for at in (0, 150) for n in (1, 2)],
-            [Family(200, (0, 1)), Family(200, (2, 3))],
+            [PrefixGroup(200, (0, 1)), PrefixGroup(200, (2, 3))],
         ),
         (
             [
@@ -48,7 +48,7 @@ EDGES = ("just too little", "just enough", "two savings that are more than one")
                 (*SYSTEM, *SHOTS, 2, 3),
                 (*SYSTEM, *SHOTS, 4),
             ],
-            [Family(500, (4, 2, 5)), Family(200, (1, 3)), Family(0, (0,))],
+            [PrefixGroup(500, (4, 2, 5)), PrefixGroup(200, (1, 3)), PrefixGroup(0, (0,))],
         ),
     ],
     ids=[
@@ -63,19 +63,19 @@ EDGES = ("just too little", "just enough", "two savings that are more than one")
     ],
 )
 def test_prompts_that_begin_alike_are_a_family(
-    prompts: Sequence[tuple[int, ...]], expected: list[Family]
+    prompts: Sequence[tuple[int, ...]], expected: list[PrefixGroup]
 ):
-    assert families(prompts) == expected
+    assert group_by_prefix(prompts) == expected
 
 
 @given(PROMPTS)
 def test_each_prompt_has_one_family_that_shares_its_beginning(prompts: list[tuple[int, ...]]):
-    found = families(prompts)
+    found = group_by_prefix(prompts)
     assert sorted(index for kin in found for index in kin.members) == list(range(len(prompts)))
     for kin in found:
-        beginnings = {prompts[index][: kin.shared] for index in kin.members}
+        beginnings = {prompts[index][: kin.shared_length] for index in kin.members}
         assert len(beginnings) == 1
-        assert all(kin.shared < len(prompts[index]) for index in kin.members)
+        assert all(kin.shared_length < len(prompts[index]) for index in kin.members)
         lengths = [len(prompts[index]) for index in kin.members]
         assert lengths == sorted(lengths, reverse=True)
 
@@ -84,8 +84,8 @@ def test_each_prompt_has_one_family_that_shares_its_beginning(prompts: list[tupl
 def test_families_never_compute_more_than_prompts_apart_or_all_together(
     prompts: list[tuple[int, ...]],
 ):
-    kin_of = [kin for kin in families(prompts) if kin.shared]
-    saved = sum((len(kin.members) - 1) * kin.shared - 128 for kin in kin_of)
+    kin_of = [kin for kin in group_by_prefix(prompts) if kin.shared_length]
+    saved = sum((len(kin.members) - 1) * kin.shared_length - 128 for kin in kin_of)
     columns = zip(*prompts, strict=False)
     common = 0
     for column in columns:

@@ -7,18 +7,19 @@ from typing import Any
 import pytest
 
 from evalui.errors import MissingAbility, ModelError
-from evalui.models import Learner, ModelEntry, describe, open_model
+from evalui.models import ModelEntry, NeedsAnswerKey, describe, open_model
 from evalui.models.scripted.backend import ScriptedModel
 from evalui.models.scripted.rules import RULES
 from evalui.modes.prompts.templates import (
     TEMPLATES,
-    ask_choices,
-    ask_cloze,
     continuation,
-    letter_lead,
+    render_choices,
+    render_cloze,
+    text_before_letter,
 )
 from evalui.types import (
     Generate,
+    GeneratedText,
     LabelProbs,
     Loglik,
     Logprob,
@@ -26,7 +27,6 @@ from evalui.types import (
     Request,
     Response,
     Sample,
-    Text,
     Variant,
 )
 
@@ -55,9 +55,9 @@ def origin(sample: Sample) -> Variant:
 
 
 def reply(model: ScriptedModel, sample: Sample, variant: Variant, name: str = "plain-en.1") -> str:
-    prompt = ask_choices(TEMPLATES[name], sample, variant, (), chat=False)
+    prompt = render_choices(TEMPLATES[name], sample, variant, (), chat=False)
     text = ask(model, Generate(prompt))
-    assert isinstance(text, Text)
+    assert isinstance(text, GeneratedText)
     return text.text
 
 
@@ -70,9 +70,9 @@ def test_perfect_finds_the_right_slot_in_every_template_and_order(
     variant = Variant(tuple(reversed(range(len(sample.choices)))))
     shots = [other for other in SAMPLES if other != sample]
     template = TEMPLATES[name]
-    prompt = ask_choices(template, sample, variant, shots, chat=chat)
+    prompt = render_choices(template, sample, variant, shots, chat=chat)
     if isinstance(prompt, str):
-        prompt += letter_lead(template)
+        prompt += text_before_letter(template)
     labels = tuple("ABCD"[: len(sample.choices)])
     response = ask(scripted("perfect"), NextToken(prompt, labels))
     assert isinstance(response, LabelProbs)
@@ -85,7 +85,7 @@ def test_perfect_finds_the_right_slot_in_every_template_and_order(
 @pytest.mark.parametrize("name", list(TEMPLATES))
 def test_perfect_finds_the_right_text_without_seeing_options(name: str, chat: bool):
     template, model = TEMPLATES[name], scripted("perfect")
-    prompt = ask_cloze(template, CAPITAL, [SUM, CHINESE], chat=chat)
+    prompt = render_cloze(template, CAPITAL, [SUM, CHINESE], chat=chat)
     totals: list[float] = []
     for text in CAPITAL.choices:
         response = ask(model, Loglik(prompt, continuation(template, text, chat=chat)))
@@ -115,7 +115,7 @@ def test_a_question_within_a_longer_one_is_not_mistaken_for_it():
 
 def test_without_options_the_longer_of_two_questions_is_meant():
     inner = Sample("inner", "2+2=", ("5", "-5", "15", "1"), 1)
-    prompt = ask_cloze(TEMPLATES["plain-en.1"], SUM, (), chat=False)
+    prompt = render_cloze(TEMPLATES["plain-en.1"], SUM, (), chat=False)
     response = ask(scripted("perfect", [inner, SUM]), Loglik(prompt, " 5"))
     assert isinstance(response, Logprob)
     assert response.greedy
@@ -140,7 +140,7 @@ def test_the_labels_share_the_mass_of_the_rule():
     response = ask(
         scripted("refusing"),
         NextToken(
-            ask_choices(TEMPLATES["plain-en.1"], CAPITAL, REVERSED, (), chat=False), ("A",) * 4
+            render_choices(TEMPLATES["plain-en.1"], CAPITAL, REVERSED, (), chat=False), ("A",) * 4
         ),
     )
     assert isinstance(response, LabelProbs)
@@ -149,7 +149,7 @@ def test_the_labels_share_the_mass_of_the_rule():
 
 
 def test_more_labels_than_options_are_an_error():
-    prompt = ask_choices(TEMPLATES["plain-en.1"], CHINESE, origin(CHINESE), (), chat=False)
+    prompt = render_choices(TEMPLATES["plain-en.1"], CHINESE, origin(CHINESE), (), chat=False)
     with pytest.raises(ModelError, match=r"sees 2 options .* asked for 4 labels"):
         ask(scripted("perfect"), NextToken(prompt, tuple("ABCD")))
 
@@ -165,21 +165,21 @@ def test_options_that_cannot_be_made_out_are_an_error():
 
 
 def test_a_stop_cuts_the_reply():
-    prompt = ask_choices(TEMPLATES["plain-en.1"], CAPITAL, REVERSED, (), chat=False)
+    prompt = render_choices(TEMPLATES["plain-en.1"], CAPITAL, REVERSED, (), chat=False)
     response = ask(scripted("refusing"), Generate(prompt, stop=(",",)))
-    assert isinstance(response, Text)
+    assert isinstance(response, GeneratedText)
     assert response.text == "I am sorry"
 
 
 def test_learning_replaces_what_was_known_and_changes_the_fingerprint():
     model = scripted("perfect", [CAPITAL])
     before = model.fingerprint
-    assert isinstance(model, Learner)
-    model.learn([SUM])
+    assert isinstance(model, NeedsAnswerKey)
+    model.set_answer_key([SUM])
     assert model.fingerprint != before
     with pytest.raises(ModelError, match="knows only"):
         reply(model, CAPITAL, REVERSED)
-    model.learn([CAPITAL])
+    model.set_answer_key([CAPITAL])
     assert model.fingerprint == before
 
 
@@ -189,13 +189,13 @@ def test_the_fingerprint_tells_rule_and_seed(rule: str, seed: int):
 
 
 def test_real_models_cannot_be_shown_answers(small: object):
-    assert not isinstance(small, Learner)
+    assert not isinstance(small, NeedsAnswerKey)
 
 
 def test_each_answered_request_leaves_a_line_in_the_log(tmp_path: Path):
     log = tmp_path / "log.jsonl"
     model = scripted("perfect", log=str(log))
-    prompt = ask_choices(TEMPLATES["plain-en.1"], CAPITAL, REVERSED, (), chat=False)
+    prompt = render_choices(TEMPLATES["plain-en.1"], CAPITAL, REVERSED, (), chat=False)
     answers = model.answer([Generate(prompt), Generate(prompt), Generate(prompt, max_tokens=9)])
     next(answers)
     assert len(log.read_text().splitlines()) == 1
@@ -226,7 +226,7 @@ def test_of_options_with_the_same_text_each_has_its_own_slot() -> None:
 
 
 def test_options_of_the_same_text_have_the_same_probability() -> None:
-    context = ask_cloze(TEMPLATES["plain-en.1"], TWICE, (), chat=False)
+    context = render_cloze(TEMPLATES["plain-en.1"], TWICE, (), chat=False)
     model = scripted("perfect", [TWICE])
     right, wrong = (ask(model, Loglik(context, f" {text}")) for text in ("packet", "circuit"))
     assert isinstance(right, Logprob)

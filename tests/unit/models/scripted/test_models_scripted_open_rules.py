@@ -9,11 +9,11 @@ from evalui.errors import ModelError
 from evalui.models import ModelEntry
 from evalui.models.scripted.backend import ScriptedModel
 from evalui.models.scripted.rules import RULES
-from evalui.modes import MODES, Setting
-from evalui.modes.prompts.templates import TEMPLATES, ask_choices
-from evalui.types import Generate, Message, NextToken, Sample, Text, Variant
+from evalui.modes import MODES, ModeSettings
+from evalui.modes.prompts.templates import TEMPLATES, render_choices
+from evalui.types import Generate, GeneratedText, Message, NextToken, Sample, Variant
 
-CONTESTANTS = [name for name in RULES if RULES[name].prefers is None]
+CONTESTANTS = [name for name in RULES if RULES[name].preference_rule is None]
 KEY = tuple(Sample(str(n), f"What is fact {n}?", target=(f"Fact {n} is so.",)) for n in range(60))
 CHINESE = Sample("zh", "秘鲁的首都是哪里？", target=("利马",))
 MUTE = Sample("mute", "Why is it so?")
@@ -28,12 +28,14 @@ def scripted(rule: str, key: Sequence[Sample] = ALL, **options: Any) -> Scripted
 
 def written(model: ScriptedModel, prompt: Any) -> str:
     ((_, response),) = model.answer([Generate(prompt)])
-    assert isinstance(response, Text)
+    assert isinstance(response, GeneratedText)
     return response.text
 
 
 def reply(rule: str, sample: Sample, *, chat: bool = True, **options: Any) -> str:
-    (request,) = MODES["question_answer"].plan(sample, Variant(()), Setting(shots={}, chat=chat))
+    (request,) = MODES["question_answer"].plan(
+        sample, Variant(()), ModeSettings(shots={}, chat=chat)
+    )
     assert isinstance(request, Generate)
     return written(scripted(rule, **options), request.prompt)
 
@@ -104,7 +106,7 @@ def test_no_rule_fails_at_an_open_question(rule: str):
 
 
 def test_a_question_with_options_is_still_answered_by_letter():
-    prompt = ask_choices(TEMPLATES["plain-en.1"], PICK, Variant((1, 0)), (), chat=False)
+    prompt = render_choices(TEMPLATES["plain-en.1"], PICK, Variant((1, 0)), (), chat=False)
     assert written(scripted("perfect"), prompt) == "A"
     assert written(scripted("verbose", seed=3), prompt).startswith("Let me think")
 

@@ -5,7 +5,7 @@ from statistics import mean
 
 import pytest
 
-from evalui.models.scripted.rules import RULES, Asked
+from evalui.models.scripted.rules import RULES, SeenQuestion
 from evalui.types import Sample
 
 N = 300
@@ -19,7 +19,9 @@ def picks(rule: str, seed: int = 0) -> list[list[int]]:
 
 
 def _pick(rule: str, sample: Sample, order: tuple[int, ...], seed: int) -> int:
-    liking = RULES[rule].liking(Asked(sample, order, f"{sample.question} {order}"), seed)
+    liking = RULES[rule].score_options(
+        SeenQuestion(sample, order, f"{sample.question} {order}"), seed
+    )
     scores = [liking[content] for content in order]
     return scores.index(max(scores))
 
@@ -65,8 +67,8 @@ def test_noisy_favours_no_slot_and_is_right_more_often_than_not():
 
 def test_without_options_in_view_position_biased_has_nothing_to_lean_to():
     sample = SAMPLES[0]
-    seen = RULES["position-biased"].liking(Asked(sample, ORDERS[1], "p"), 0)
-    unseen = RULES["position-biased"].liking(Asked(sample, (), "p"), 0)
+    seen = RULES["position-biased"].score_options(SeenQuestion(sample, ORDERS[1], "p"), 0)
+    unseen = RULES["position-biased"].score_options(SeenQuestion(sample, (), "p"), 0)
     leaning = [one - other for one, other in zip(seen, unseen, strict=True)]
     assert leaning == pytest.approx([0.0, 2.5, 1.0, 0.0])
 
@@ -77,15 +79,15 @@ def test_another_seed_doubts_other_questions():
 
 
 def test_refusing_refuses_in_the_language_of_the_question():
-    english = Asked(SAMPLES[0], (0, 1, 2, 3), "p")
-    chinese = Asked(Sample("zh", "谁？", ("甲", "乙"), 0), (0, 1), "p")
-    assert RULES["refusing"].wording(english, 0).startswith("I am sorry")
-    assert RULES["refusing"].wording(chinese, 0).startswith("抱歉")
+    english = SeenQuestion(SAMPLES[0], (0, 1, 2, 3), "p")
+    chinese = SeenQuestion(Sample("zh", "谁？", ("甲", "乙"), 0), (0, 1), "p")
+    assert RULES["refusing"].write_choice(english, 0).startswith("I am sorry")
+    assert RULES["refusing"].write_choice(chinese, 0).startswith("抱歉")
 
 
 def test_malformed_uses_all_its_forms():
     wordings = {
-        RULES["malformed"].wording(Asked(SAMPLES[0], (0, 1, 2, 3), f"prompt {n}"), 1)
+        RULES["malformed"].write_choice(SeenQuestion(SAMPLES[0], (0, 1, 2, 3), f"prompt {n}"), 1)
         for n in range(200)
     }
     assert len(wordings) == 9

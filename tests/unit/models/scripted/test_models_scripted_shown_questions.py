@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from evalui.errors import ModelError
 from evalui.models import ModelEntry
 from evalui.models.scripted.backend import ScriptedModel
-from evalui.models.scripted.shown_questions import Known, slots
-from evalui.modes import MODES, Setting
+from evalui.models.scripted.shown_questions import KnownSamples, read_slots
+from evalui.modes import MODES, ModeSettings
 from evalui.types import LETTERS, Request, Sample, Variant
 
 # Few letters, so that questions equal, begin, end and contain one another.
@@ -103,13 +103,13 @@ def slow_slots_from(sample: Sample, prompt: str, place: int) -> tuple[int, ...] 
 @given(shown())
 def test_the_question_asked_is_the_one_that_a_search_for_all_finds(case: tuple[list[Sample], str]):
     samples, prompt = case
-    assert Known(samples).asked(prompt) is slowly_asked(samples, prompt)
+    assert KnownSamples(samples).find_choice_sample(prompt) is slowly_asked(samples, prompt)
 
 
 @given(shown())
 def test_the_turn_is_the_one_that_a_search_for_all_finds(case: tuple[list[Sample], str]):
     samples, prompt = case
-    found, slow = Known(samples).opened(prompt), slowly_opened(samples, prompt)
+    found, slow = KnownSamples(samples).find_open_turn(prompt), slowly_opened(samples, prompt)
     assert (found is None) == (slow is None)
     if found and slow:
         assert found[0] is slow[0]
@@ -119,7 +119,7 @@ def test_the_turn_is_the_one_that_a_search_for_all_finds(case: tuple[list[Sample
 @given(st.lists(OPENED, min_size=1, max_size=8), st.integers(0, 7))
 def test_the_others_are_all_references_but_the_own(samples: list[Sample], at: int):
     own = samples[at % len(samples)]
-    others = Known(samples).others(own)
+    others = KnownSamples(samples).other_references(own)
     slow = [text for sample in samples if sample != own for text in sample.references]
     assert [others[place] for place in range(len(others))] == slow
 
@@ -130,20 +130,20 @@ def test_slots_are_those_a_pattern_reads(sample: Sample, data: st.DataObject):
     slow = slow_slots(sample, prompt)
     if slow is None:
         with pytest.raises(ModelError, match="can be made out"):
-            slots(sample, prompt)
+            read_slots(sample, prompt)
     else:
-        assert slots(sample, prompt) == slow
+        assert read_slots(sample, prompt) == slow
 
 
 def test_a_question_whose_text_is_in_one_of_its_options_is_found():
     organ = Sample("organ", "appendix", ("the colon", "the appendix", "an appendix", "none"), 0)
     other = Sample("other", "Which organ?", ("heart", "appendix", "lung", "skin"), 0)
-    known = Known([organ, other])
+    known = KnownSamples([organ, other])
     prompt = "Question: appendix\nA. the appendix\nB. an appendix\nC. none\nD. the colon\nAnswer:"
-    assert known.asked(prompt) is organ
-    assert slots(organ, prompt) == (1, 2, 3, 0)
+    assert known.find_choice_sample(prompt) is organ
+    assert read_slots(organ, prompt) == (1, 2, 3, 0)
     prompt = "Question: Which organ?\nA. skin\nB. lung\nC. heart\nD. appendix\nAnswer:"
-    assert known.asked(prompt) is other
+    assert known.find_choice_sample(prompt) is other
 
 
 def test_equal_questions_are_told_apart_by_their_options():
@@ -151,16 +151,16 @@ def test_equal_questions_are_told_apart_by_their_options():
         Sample(str(n), "Which is right?", (f"{n} m", "all", "none", f"{n} s"))
         for n in range(10, 50)
     ]
-    known = Known(alike)
+    known = KnownSamples(alike)
     for sample in alike:
         prompt = "\n".join((sample.question, *sample.choices))
-        assert known.asked(prompt) is slowly_asked(alike, prompt) is sample
-    assert known.asked("Which is right?") is alike[0]
+        assert known.find_choice_sample(prompt) is slowly_asked(alike, prompt) is sample
+    assert known.find_choice_sample("Which is right?") is alike[0]
 
 
-CHOOSING = MODES["multiple_choice"], Setting(shots={})
-CLOZE = MODES["cloze"], Setting(shots={})
-WRITTEN = MODES["question_answer"], Setting(shots={})
+CHOOSING = MODES["multiple_choice"], ModeSettings(shots={})
+CLOZE = MODES["cloze"], ModeSettings(shots={})
+WRITTEN = MODES["question_answer"], ModeSettings(shots={})
 
 
 def different(count: int) -> list[Sample]:
@@ -187,7 +187,7 @@ def told(count: int) -> list[Sample]:
     ids=["questions", "cloze", "equal questions", "open questions"],
 )
 def test_ten_times_the_questions_are_no_more_work_for_one_answer(
-    make: Callable[[int], list[Sample]], way: tuple[Any, Setting]
+    make: Callable[[int], list[Sample]], way: tuple[Any, ModeSettings]
 ):
     mode, setting = way
 

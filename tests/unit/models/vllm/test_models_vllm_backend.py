@@ -9,12 +9,21 @@ import pytest
 from vllm_examples import FAKE, PYTHON
 from vllm_fake.vllm_formula import best, logprobs
 
-from evalui.errors import ModelError, Refused
+from evalui.errors import ModelError, RequestRejected
 from evalui.models import Model, ModelEntry, describe, open_model
-from evalui.models.folder_tokenizer import FolderTokenizer
+from evalui.models.folder_tokenizer import HFTokenizer
 from evalui.models.tokenization import spellings
 from evalui.models.vllm.backend import VllmModel
-from evalui.types import Generate, LabelProbs, Loglik, Logprob, NextToken, Request, Response, Text
+from evalui.types import (
+    Generate,
+    GeneratedText,
+    LabelProbs,
+    Loglik,
+    Logprob,
+    NextToken,
+    Request,
+    Response,
+)
 
 QUESTION = "Question: Which one?\nA. ice\nB. fire\nC. sand\nD. wood\nAnswer:"
 pytestmark = pytest.mark.slow  # transformers takes seconds to import
@@ -42,8 +51,8 @@ def fake(entry: ModelEntry) -> Iterator[Model]:
 
 
 @pytest.fixture(scope="module")
-def tokenizer(small_folder: Path) -> FolderTokenizer:
-    return FolderTokenizer("small", small_folder)
+def tokenizer(small_folder: Path) -> HFTokenizer:
+    return HFTokenizer("small", small_folder)
 
 
 def answer(model: Model, *requests: Request) -> list[Response]:
@@ -57,7 +66,7 @@ def gather(model: Model, requests: list[Request], got: dict[int, Response]) -> N
         got[index] = response
 
 
-def test_a_label_has_the_probability_of_all_its_spellings(fake: Model, tokenizer: FolderTokenizer):
+def test_a_label_has_the_probability_of_all_its_spellings(fake: Model, tokenizer: HFTokenizer):
     (label,) = answer(fake, NextToken(QUESTION, ("A", "B")))
     (context,) = tokenizer.encode([QUESTION])
     probable = logprobs(context)
@@ -71,7 +80,7 @@ def test_a_label_has_the_probability_of_all_its_spellings(fake: Model, tokenizer
 
 
 def test_more_spellings_than_vllm_looks_up_at_once_are_looked_up_in_pieces(
-    fake: Model, tokenizer: FolderTokenizer
+    fake: Model, tokenizer: HFTokenizer
 ):
     known = spellings(tokenizer)
     many = tuple(label for label in known if len(label) == 1)[:140]
@@ -86,13 +95,13 @@ def test_more_spellings_than_vllm_looks_up_at_once_are_looked_up_in_pieces(
 @pytest.mark.parametrize("context", [QUESTION, LONG, ""])
 @pytest.mark.parametrize("text", [" ice", " fire, sand and wood", "冰"])
 def test_a_continuation_is_scored_token_by_token(
-    fake: Model, tokenizer: FolderTokenizer, context: str, text: str
+    fake: Model, tokenizer: HFTokenizer, context: str, text: str
 ):
     (score,) = answer(fake, Loglik(context, text))
     (whole,) = tokenizer.encode([context + text])
     left = tokenizer.encode([context])[0] if context else []
     if not context:
-        left = [tokenizer.start or 0]
+        left = [tokenizer.empty_context_id or 0]
         whole = left + whole
     places = range(len(left), len(whole))
     assert isinstance(score, Logprob)
@@ -120,7 +129,7 @@ def test_equal_requests_are_asked_once_and_all_answered(fake: Model):
 
 
 def test_what_is_written_is_the_formula_s_choice_without_the_token_that_ends_it(
-    fake: Model, tokenizer: FolderTokenizer
+    fake: Model, tokenizer: HFTokenizer
 ):
     prompts = [QUESTION, QUESTION + "."]
     texts = answer(fake, *(Generate(prompt, 8) for prompt in prompts))
@@ -130,7 +139,7 @@ def test_what_is_written_is_the_formula_s_choice_without_the_token_that_ends_it(
         written: list[int] = []
         while len(written) < (4 if len(tokens) % 2 else 8):
             written.append(best([*tokens, *written]))
-        assert isinstance(text, Text)
+        assert isinstance(text, GeneratedText)
         assert text.text == tokenizer.decode(written)
         assert text.usage is not None
         lengths.add((text.usage.completion_tokens, text.finish_reason))
@@ -138,7 +147,7 @@ def test_what_is_written_is_the_formula_s_choice_without_the_token_that_ends_it(
 
 
 def test_a_request_that_vllm_turns_down_is_refused_after_all_others_are_answered(
-    fake: Model, tokenizer: FolderTokenizer
+    fake: Model, tokenizer: HFTokenizer
 ):
     forbidden = tokenizer.decode([13])
     requests: list[Request] = [
@@ -147,16 +156,18 @@ def test_a_request_that_vllm_turns_down_is_refused_after_all_others_are_answered
         NextToken(forbidden + "a", ("A",)),
     ]
     got: dict[int, Response] = {}
-    with pytest.raises(Refused, match=r"turned down 2 requests to fake.*token 13 is forbidden"):
+    with pytest.raises(
+        RequestRejected, match=r"turned down 2 requests to fake.*token 13 is forbidden"
+    ):
         gather(fake, requests, got)
     assert list(got) == [1]
 
 
 def test_a_request_turned_down_in_several_pieces_is_counted_once(
-    fake: Model, tokenizer: FolderTokenizer
+    fake: Model, tokenizer: HFTokenizer
 ):
     many = tuple(label for label in spellings(tokenizer) if len(label) == 1)[:140]
-    with pytest.raises(Refused, match="turned down 1 requests"):
+    with pytest.raises(RequestRejected, match="turned down 1 requests"):
         list(fake.answer([NextToken(tokenizer.decode([13]) + "a", many)]))
 
 

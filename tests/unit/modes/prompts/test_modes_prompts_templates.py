@@ -8,14 +8,14 @@ import pytest
 from evalui.errors import SpecError
 from evalui.modes.prompts.templates import (
     TEMPLATES,
-    ask_choices,
-    ask_cloze,
-    choose,
+    choose_template,
     continuation,
-    letter_lead,
-    template_from,
+    parse_template,
+    render_choices,
+    render_cloze,
+    text_before_letter,
 )
-from evalui.scoring.choice.circular import from_label
+from evalui.scoring.choice.circular import variant_from_label
 from evalui.types import Message, Sample, Variant
 
 GOLDEN = json.loads(
@@ -60,7 +60,7 @@ class TestCEval:
         template = TEMPLATES["ceval-zh-ppl.1"]
         asked = self._ask("ceval-zh-ppl.1", case, DEV, chat=False)
         for letter, expected in case["ppl_5shot_base"].items():
-            assert f"{asked}{letter_lead(template)}{letter}" == expected
+            assert f"{asked}{text_before_letter(template)}{letter}" == expected
 
     def test_zero_shot_text(self, case: dict):
         assert self._ask("ceval-zh-cot.1", case, [], chat=False) == case["zero_shot_base"]
@@ -71,24 +71,24 @@ class TestCEval:
 
     def _ask(self, name: str, case: dict, shots: list[Sample], *, chat: bool):
         sample = _sample(GOLDEN["val"][case["qid"]])
-        variant = from_label("".join(case["circular_pattern"]))
-        return ask_choices(TEMPLATES[name], sample, variant, shots, chat=chat)
+        variant = variant_from_label("".join(case["circular_pattern"]))
+        return render_choices(TEMPLATES[name], sample, variant, shots, chat=chat)
 
 
 def test_options_stand_in_the_order_of_the_variant():
-    asked = ask_choices(TEMPLATES["plain-en.1"], CITY, Variant((3, 0, 1, 2)), [], chat=False)
+    asked = render_choices(TEMPLATES["plain-en.1"], CITY, Variant((3, 0, 1, 2)), [], chat=False)
     assert asked == (
         "Question: What is the capital of Peru?\nA. Oslo\nB. Rome\nC. Lima\nD. Cairo\nAnswer:"
     )
 
 
 def test_worked_examples_keep_their_own_order_and_end_in_their_letter():
-    asked = ask_choices(TEMPLATES["plain-en.1"], CITY, Variant((3, 0, 1, 2)), [CITY], chat=False)
+    asked = render_choices(TEMPLATES["plain-en.1"], CITY, Variant((3, 0, 1, 2)), [CITY], chat=False)
     assert "A. Rome\nB. Lima\nC. Cairo\nD. Oslo\nAnswer: B\n\nQuestion:" in asked
 
 
 def test_cloze_does_not_show_the_options():
-    asked = ask_cloze(TEMPLATES["plain-en.1"], CITY, [CITY], chat=False)
+    asked = render_cloze(TEMPLATES["plain-en.1"], CITY, [CITY], chat=False)
     question = "Question: What is the capital of Peru?\nAnswer:"
     assert asked == f"{question} Lima\n\n{question}"
     assert continuation(TEMPLATES["plain-en.1"], "Lima", chat=False) == " Lima"
@@ -100,19 +100,19 @@ def test_chinese_cloze_joins_without_a_space():
 
 def test_braces_in_a_question_are_left_alone():
     sample = Sample("1", "Which is {question} or {0}?", ("{options}", "b"), 0)
-    asked = ask_choices(TEMPLATES["plain-en.1"], sample, Variant((0, 1)), [], chat=False)
+    asked = render_choices(TEMPLATES["plain-en.1"], sample, Variant((0, 1)), [], chat=False)
     assert asked == "Question: Which is {question} or {0}?\nA. {options}\nB. b\nAnswer:"
 
 
 def test_the_template_is_chosen_by_subject_then_by_script():
     ceval = Sample("1", "1+1=?", metadata={"ceval_subject": "1"})
-    assert choose(ceval).name == "ceval-zh.1"
-    assert choose(Sample("2", "谁？")).name == "plain-zh.1"
-    assert choose(CITY).name == "plain-en.1"
+    assert choose_template(ceval).name == "ceval-zh.1"
+    assert choose_template(Sample("2", "谁？")).name == "plain-zh.1"
+    assert choose_template(CITY).name == "plain-en.1"
 
 
 def test_a_question_without_a_subject_gets_the_sentence_without_one():
-    asked = ask_choices(TEMPLATES["ceval-zh.1"], CITY, ORIGIN, [], chat=False)
+    asked = render_choices(TEMPLATES["ceval-zh.1"], CITY, ORIGIN, [], chat=False)
     assert asked.startswith("以下是单项选择题，请选出其中的正确答案。\nWhat is")
 
 
@@ -127,8 +127,8 @@ OWN = {
 
 
 def test_a_user_template_is_taken_as_it_is():
-    template = template_from(OWN)
-    assert ask_choices(template, CITY, ORIGIN, [], chat=False).endswith("D. Oslo\n->")
+    template = parse_template(OWN)
+    assert render_choices(template, CITY, ORIGIN, [], chat=False).endswith("D. Oslo\n->")
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_a_user_template_is_taken_as_it_is():
 )
 def test_a_bad_user_template_is_refused_with_the_reason(change: dict, complaint: str):
     with pytest.raises(SpecError, match=complaint.replace("{", r"\{").replace("}", r"\}")):
-        template_from({**OWN, **change})
+        parse_template({**OWN, **change})
 
 
 def test_a_user_template_lacking_fields_is_told_which():
     with pytest.raises(SpecError, match="lacks language, question"):
-        template_from({"name": "own.1", "cloze": "{question}", "answer": "", "unconditional": ""})
+        parse_template({"name": "own.1", "cloze": "{question}", "answer": "", "unconditional": ""})

@@ -6,17 +6,17 @@ import pytest
 from arena_examples import judged, leading
 from open_examples import judge_result, votes
 
-from evalui.report.analyses.arena.figures import arena, panel_arena, people
+from evalui.report.analyses.arena.figures import arena, human_arena, panel_arena
 from evalui.report.analyses.arena.narrative import judge_name, judged_by
-from evalui.report.analyses.judge import bare_verdicts, judge_notes, steadiness
-from evalui.scoring.arena.verdicts import PANEL, Reliability
+from evalui.report.analyses.judge import judge_notes, order_consistency, unreferenced_verdicts
+from evalui.scoring.arena.verdicts import PANEL_NAME, JudgeReliability
 from evalui.types import Interval
 
 
 @pytest.fixture(scope="module")
 def calm():
     """An arena with a judge of whom nothing bad is known."""
-    none = Reliability("judge-local", 240, _share(0.0), _share(0.05), None, None, None, 0)
+    none = JudgeReliability("judge-local", 240, _share(0.0), _share(0.05), None, None, None, 0)
     return replace(leading(judged()), reliability=none)
 
 
@@ -42,23 +42,23 @@ def _behaving(found, **changes):
     ],
 )
 def test_a_judge_is_steady_fair_or_unsteady_by_its_flips(calm, flips, level, word):
-    found = steadiness(_behaving(calm, flips=_share(flips)), "en")
+    found = order_consistency(_behaving(calm, flips=_share(flips)), "en")
     assert found is not None
     assert (found.level, found.word) == (level, word)
 
 
 def test_the_sentence_on_a_fair_judge(calm):
-    found = steadiness(_behaving(calm, flips=_share(0.14, 0.10, 0.18)), "en")
+    found = order_consistency(_behaving(calm, flips=_share(0.14, 0.10, 0.18)), "en")
     assert found is not None
-    assert found.lead == "The judge is only fairly steady."
-    assert found.rest == (
+    assert found.headline == "The judge is only fairly steady."
+    assert found.explanation == (
         "14.0 % of its verdicts changed when the two answers swapped places (10.0–18.0). "
         "Trust gaps, not single ranks."
     )
 
 
 def test_without_both_orders_nothing_is_said_of_steadiness(calm):
-    assert steadiness(_behaving(calm, flips=None), "en") is None
+    assert order_consistency(_behaving(calm, flips=None), "en") is None
     assert _rules(replace(calm, orders="single")) == ["one-order"]
 
 
@@ -87,7 +87,7 @@ def test_each_warning_on_verdicts_has_its_cause(calm, rule, changes, harmless):
 
 def test_a_judge_that_is_a_candidate_is_told(calm):
     assert _rules(replace(calm, judges=("strong",), by="strong")) == ["self-judge"]
-    assert _rules(replace(calm, judges=("judge-local", "weak"), by=PANEL)) == ["self-judge"]
+    assert _rules(replace(calm, judges=("judge-local", "weak"), by=PANEL_NAME)) == ["self-judge"]
 
 
 def test_a_rule_that_judges_is_called_one(calm):
@@ -109,16 +109,16 @@ def test_a_panel_and_people_are_named():
     assert judged_by(panel, "en", rule_based=frozenset({"two"})) == (
         "panel of 2 judges: one, two (rule-based)"
     )
-    persons = people(votes("ann"), arena(cells[0]))
+    persons = human_arena(votes("ann"), arena(cells[0]))
     assert judged_by(persons, "zh") == "由人评判"
     assert "rule-judge" not in _rules(persons, rule_based=frozenset({"ann"}))
 
 
 def test_a_panel_is_not_called_steady_for_what_its_judges_change(calm):
     swayed = {"calm": _share(0.05), "unsteady": _share(0.446, 0.4, 0.5)}
-    panel = replace(calm, by=PANEL, judges=tuple(swayed), swayed=swayed)
+    panel = replace(calm, by=PANEL_NAME, judges=tuple(swayed), swayed=swayed)
     panel = _behaving(panel, flips=_share(0.0), unreadable=_share(0.4, 0.3, 0.5))
-    assert steadiness(panel, "en") is None
+    assert order_consistency(panel, "en") is None
     assert [note.text for note in judge_notes(panel, "en")] == [
         "Showings without a majority of the judges: 40 % (30–50) of 240. They count for nobody.",
         "Judges whose verdicts change when the two answers swap places: "
@@ -130,10 +130,10 @@ def test_a_panel_knows_how_often_each_of_its_judges_changed_with_the_order():
     decided = judge_result(judge="fair")
     first = judge_result(judge="first", decide=lambda *_: "a")
     panel = panel_arena([decided, first])
-    alone = arena(first).reliability.flips
+    alone = arena(first).reliability.flip_rate
     assert alone is not None
     assert alone.value == 1
-    assert panel.swayed == {"fair": arena(decided).reliability.flips, "first": alone}
+    assert panel.judge_flip_rates == {"fair": arena(decided).reliability.flip_rate, "first": alone}
 
 
 def test_verdicts_a_rule_could_not_give_for_want_of_a_reference_are_counted():
@@ -144,7 +144,7 @@ def test_verdicts_a_rule_could_not_give_for_want_of_a_reference_are_counted():
     }
     found = replace(unread, samples=bare)
     k = sum(v.outcome is None and not bare[v.duel.sample_id].references for v in found.verdicts)
-    assert 0 < k == bare_verdicts(found) < sum(v.outcome is None for v in found.verdicts)
+    assert 0 < k == unreferenced_verdicts(found) < sum(v.outcome is None for v in found.verdicts)
     rules = frozenset({found.by})
     told = next(
         n for n in judge_notes(found, "en", rule_based=rules) if n.rule == "judge-unreadable"

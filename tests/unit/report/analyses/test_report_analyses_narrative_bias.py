@@ -6,33 +6,33 @@ from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.position_bias import (
-    ckld_words,
+    bias_level_details,
+    bias_level_sentence,
+    bias_level_text,
+    cell_summary,
+    ckld_text,
     findings,
-    front_page,
     kappa,
-    light_sentence,
-    light_small,
-    light_words,
     recall_subtitle_tested,
 )
-from evalui.scoring.position_bias.recall_spread import Spread
-from evalui.scoring.position_bias.significance import Permuted
-from evalui.scoring.position_bias.summary import Bias
+from evalui.scoring.position_bias.recall_spread import RecallSpread
+from evalui.scoring.position_bias.significance import PermutationTest
+from evalui.scoring.position_bias.summary import StratumBias
 
 
-def _bias(pick=fond, **given) -> Bias:
+def _bias(pick=fond, **given) -> StratumBias:
     found = summarise(cell_result(pick, **given)).main_bias
     assert found is not None
     return found
 
 
-def _lit(light: str, p: float, n: int = 240) -> Bias:
+def _lit(light: str, p: float, n: int = 240) -> StratumBias:
     """The bias of a fond model with another light: only the words are looked at."""
-    tests = replace(_bias().tests, permuted=Permuted(p, 1.2, 2.1, 999, 0))
-    return replace(_bias(), light=light, tests=tests, n=n)
+    tests = replace(_bias().tests, permutation=PermutationTest(p, 1.2, 2.1, 999, 0))
+    return replace(_bias(), level=light, tests=tests, n=n)
 
 
-def _findings(bias: Bias, language: str = "en", **given):
+def _findings(bias: StratumBias, language: str = "en", **given):
     summary = summarise(cell_result(fond, **given))
     return {each.rule: each for each in findings(summary, bias, language)}
 
@@ -49,61 +49,63 @@ def _findings(bias: Bias, language: str = "en", **given):
 )
 def test_the_light_has_its_words_and_its_sentence(light, words, english, chinese):
     bias = _lit(light, 0.2)
-    assert light_words(bias, "en") == (light, words)
-    assert light_sentence(bias, "en") == ("Picks A 62 % of the time where 25 % is fair" + english)
-    assert light_sentence(bias, "zh") == "选 A 的比例为 62 %，公平值 25 %" + chinese
+    assert bias_level_text(bias, "en") == (light, words)
+    assert bias_level_sentence(bias, "en") == (
+        "Picks A 62 % of the time where 25 % is fair" + english
+    )
+    assert bias_level_sentence(bias, "zh") == "选 A 的比例为 62 %，公平值 25 %" + chinese
 
 
 @pytest.mark.parametrize("n", [30, 60, 99])
 def test_few_questions_never_mean_that_there_is_no_bias(n: int):
     bias = _bias(right, n=n)
-    assert bias.light == "few"
+    assert bias.level == "few"
     for language, words in (("en", "no bias"), ("zh", "未见")):
-        told = light_sentence(bias, language) + light_words(bias, language)[1]
+        told = bias_level_sentence(bias, language) + bias_level_text(bias, language)[1]
         assert words not in told.lower()
 
 
 def test_of_fewer_than_thirty_questions_only_counts_are_told():
     bias = _bias(n=28)
-    assert light_sentence(bias, "en") == (
+    assert bias_level_sentence(bias, "en") == (
         "Picks A in 70 of 112 readable replies; too few questions to tell"
     )
     told = _findings(bias)
     assert {told[rule].p for rule in ("picks", "recalls")} == {""}
     assert told["picks"].finding == "Too few questions to tell."
     assert recall_subtitle_tested(bias, "en").endswith("Too few questions (28) to tell more.")
-    assert light_small(bias, "en") == ""
+    assert bias_level_details(bias, "en") == ""
 
 
 def test_a_model_that_always_picks_one_letter_is_called_so():
     bias = _bias(lambda *_: 0)
-    assert light_words(bias, "en") == ("red", "One position only")
-    assert light_sentence(bias, "en") == "Picks A in all 480 readable replies; clear bias"
+    assert bias_level_text(bias, "en") == ("red", "One position only")
+    assert bias_level_sentence(bias, "en") == "Picks A in all 480 readable replies; clear bias"
 
 
 def test_p_stands_in_the_small_line_only():
     bias = _bias()
-    assert light_small(bias, "en") == "p = .001, n = 120"
-    assert "p " not in light_sentence(bias, "en")
-    assert light_small(_lit("na", 0.2), "en") == ""
+    assert bias_level_details(bias, "en") == "p = .001, n = 120"
+    assert "p " not in bias_level_sentence(bias, "en")
+    assert bias_level_details(_lit("na", 0.2), "en") == ""
 
 
 def test_the_front_page_has_five_sentences():
-    assert front_page(summarise(cell_result(fond)), "en") == (
+    assert cell_summary(summarise(cell_result(fond)), "en") == (
         "50 % right (n = 120), plausible range 41–59. "
         "50 % right whatever order the options come in (41–59). "
         "Right as written but not in every order: 0 of 120 questions. "
         "Picks A 62 % of the time where 25 % is fair; clear bias. "
         "100.0 % of 480 replies contained a usable answer."
     )
-    assert front_page(summarise(cell_result(fond)), "zh").endswith(
+    assert cell_summary(summarise(cell_result(fond)), "zh").endswith(
         "选 A 的比例为 62 %，公平值 25 %，偏差明显。480 条回答中 100.0 % 含有可用的答案。"
     )
 
 
 def test_the_front_page_has_no_p_value_and_no_star():
     for pick in (fond, right, halting(5)):
-        text = front_page(summarise(cell_result(pick)), "en")
+        text = cell_summary(summarise(cell_result(pick)), "en")
         assert "p <" not in text
         assert "*" not in text
 
@@ -113,13 +115,13 @@ def test_each_number_of_options_has_its_own_light():
     renamed = tuple(replace(t, sample_id="p" + t.sample_id) for t in two.trials)
     samples = four.samples | {"p" + name: each for name, each in two.samples.items()}
     both = replace(four, samples=samples, trials=four.trials + renamed)
-    text = front_page(summarise(both), "en")
+    text = cell_summary(summarise(both), "en")
     assert "2 options: " in text
     assert "4 options: Picks A" in text
 
 
 def test_a_cell_without_answers_has_one_sentence(make_result):
-    assert front_page(summarise(make_result({})), "en") == "No answers yet"
+    assert cell_summary(summarise(make_result({})), "en") == "No answers yet"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +154,7 @@ def test_recalls_are_told_by_their_extremes_and_cochran():
     assert told.finding.startswith("No. 100.0 % at A, 50 % at B, C and D.")
     assert (told.how[:11], told.p) == ("Cochran Q =", "< .001")
     assert _findings(_bias(right))["recalls"].finding == "Yes, equally: 100.0 %."
-    other = replace(_bias().tests, recalls=replace(_bias().tests.recalls, p=0.3))
+    other = replace(_bias().tests, cochran_q=replace(_bias().tests.cochran_q, p=0.3))
     unseen = _findings(replace(_bias(), tests=other))["recalls"]
     assert unseen.finding.startswith("No difference seen. 100.0 % at A")
 
@@ -166,7 +168,7 @@ def test_the_spread_stands_beside_its_noise_floor():
         "Share found at each position, with 95 % range. Spread (RStd) 21.7 points, "
         "noise floor 2.1. Cochran p < .001."
     )
-    untested = replace(bias, tests=replace(bias.tests, permuted=None, recalls=None))
+    untested = replace(bias, tests=replace(bias.tests, permutation=None, cochran_q=None))
     assert _findings(untested)["spread"].finding == "Recalls spread by 21.7 points."
     assert recall_subtitle_tested(untested, "en").endswith("21.7 points, noise floor –.")
 
@@ -181,7 +183,7 @@ def test_the_spread_stands_beside_its_noise_floor():
     ],
 )
 def test_an_infinite_divergence_is_said_to_be_so(ckld, never, words):
-    assert ckld_words(Spread(1.0, 0.1, ckld, 5.8, never, 0.1), "en") == words
+    assert ckld_text(RecallSpread(1.0, 0.1, ckld, 5.8, never, 0.1), "en") == words
 
 
 def test_steadiness_counts_who_follows_the_letter():
@@ -229,7 +231,7 @@ def test_what_was_left_out_is_counted():
 def test_one_order_is_not_tested_and_says_so():
     bias = _bias(pattern="origin")
     told = _findings(bias)
-    assert light_words(bias, "en") == ("na", "Not tested")
+    assert bias_level_text(bias, "en") == ("na", "Not tested")
     assert not {"picks", "follow", "voted", "pride"} & set(told)
 
 
@@ -239,7 +241,7 @@ def test_any_cell_can_be_told_in_both_languages(pick, language: str):
     summary = summarise(with_probabilities(cell_result(pick)))
     told = findings(summary, summary.main_bias, language)
     assert all(each.finding and "{" not in each.finding + each.how for each in told)
-    assert front_page(summary, language)
+    assert cell_summary(summary, language)
 
 
 @pytest.mark.parametrize(("value", "printed"), [(0.424, ".42"), (-0.05, "−.05"), (1.0, "1.00")])

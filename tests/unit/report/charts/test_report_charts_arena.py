@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from arena_examples import judged, leading, swept
 
-from evalui.report.charts.arena import deviation, elo_chart, rating_ticks, win_matrix
+from evalui.report.charts.arena import elo_chart, interval_offsets, rating_ticks, win_matrix
 from evalui.report.charts.common import COLOURS, NEUTRAL
 from evalui.types import Interval
 
@@ -35,12 +35,12 @@ def test_the_best_model_is_on_top_with_its_elo_and_range(three):
     assert first.x[0] == best.elo
     assert first.x[0] + first.error_x.array[0] == pytest.approx(best.elo_high)
     assert first.x[0] - first.error_x.arrayminus[0] == pytest.approx(best.elo_low)
-    assert first.text[0] == f"<b>{best.elo:,.0f}</b> {deviation(best)}"
+    assert first.text[0] == f"<b>{best.elo:,.0f}</b> {interval_offsets(best)}"
 
 
 def test_the_deviation_is_printed_upwards_first(three):
     standing = replace(three.standings[0], elo=1148.0, elo_low=1116.2, elo_high=1178.0)
-    assert deviation(standing) == "+30 −32"
+    assert interval_offsets(standing) == "+30 −32"
 
 
 def test_without_a_range_there_is_no_whisker_and_no_deviation(three):

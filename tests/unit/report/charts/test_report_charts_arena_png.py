@@ -9,14 +9,14 @@ from open_examples import judge_result
 
 from evalui.report.analyses.arena.figures import arena
 from evalui.report.charts import arena_png, paper
-from evalui.report.charts.arena import deviation
-from evalui.report.charts.common import COLOURS, marks
-from evalui.report.charts.paper import DARK, LIGHT, drawable, width, wrapped
+from evalui.report.charts.arena import interval_offsets
+from evalui.report.charts.common import COLOURS, series_styles
+from evalui.report.charts.paper import DARK, LIGHT, printable_text, text_width, wrap_text
 
 matplotlib = pytest.importorskip("matplotlib")
 
 chinese = pytest.mark.skipif(
-    len(paper.faces()) == 1, reason="no font with Chinese characters is installed"
+    len(paper.font_families()) == 1, reason="no font with Chinese characters is installed"
 )
 _DRAWN = (arena_png.by_capa_png, arena_png.by_lang_png, arena_png.elo_png, arena_png.win_matrix_png)
 
@@ -49,12 +49,12 @@ def texts(monkeypatch):
     """Every text drawn, in the order of reading."""
     written: list[tuple[float, float, str]] = []
 
-    class Watched(paper.Paper):
+    class Watched(paper.Canvas):
         def text(self, x: float, y: float, text: str, **style: Any) -> None:
             written.append((y, x, text))
             super().text(x, y, text, **style)
 
-    monkeypatch.setattr(arena_png, "Paper", Watched)
+    monkeypatch.setattr(arena_png, "Canvas", Watched)
     return lambda: [text for *_, text in sorted(written)]
 
 
@@ -94,12 +94,12 @@ def test_pairs_that_never_met_have_a_dash(three, texts):
 def test_shares_above_one_half_are_blue_and_below_orange(monkeypatch):
     colours: list[str] = []
 
-    class Watched(paper.Paper):
-        def box(self, x: float, y: float, size: Any, colour: str, **style: Any) -> None:
+    class Watched(paper.Canvas):
+        def rectangle(self, x: float, y: float, size: Any, colour: str, **style: Any) -> None:
             colours.append(colour)
-            super().box(x, y, size, colour, **style)
+            super().rectangle(x, y, size, colour, **style)
 
-    monkeypatch.setattr(arena_png, "Paper", Watched)
+    monkeypatch.setattr(arena_png, "Canvas", Watched)
     arena_png.win_matrix_png(swept(), "en")
     blue, orange = COLOURS[:2]
     band = LIGHT.band
@@ -111,7 +111,7 @@ def test_standings_are_printed_with_their_deviation_best_first(three, texts):
     shown = texts()
     best = three.standings[0]
     assert shown.index(f"{best.elo:,.0f}") < shown.index(best.model)
-    assert deviation(best) in shown
+    assert interval_offsets(best) in shown
     places = [shown.index(standing.model) for standing in three.standings]
     assert places == sorted(places)
     assert "start 1,000" in shown
@@ -136,7 +136,7 @@ def test_a_picture_grows_with_its_models():
 
 
 def test_a_sheet_has_150_dots_per_inch():
-    assert _size(paper.Paper(96, 48, LIGHT).png()) == (150, 75)
+    assert _size(paper.Canvas(96, 48, LIGHT).png()) == (150, 75)
 
 
 def test_a_dark_picture_is_dark(three):
@@ -147,7 +147,9 @@ def test_a_dark_picture_is_dark(three):
 
 def test_the_leader_and_its_equals_are_drawn_in_their_colours(three):
     names = [contestant.name for contestant in three.contestants]
-    first, second = (marks(names)[standing.model].colour for standing in three.standings[:2])
+    first, second = (
+        series_styles(names)[standing.model].colour for standing in three.standings[:2]
+    )
 
     def has(png: bytes, colour: str) -> bool:
         seen = (_pixels(png)[:, :, :3] * 255).round().astype(int)
@@ -173,17 +175,17 @@ def test_names_with_dollars_and_unknown_signs_are_drawn_as_they_are(three):
 
 @chinese
 def test_what_no_font_has_becomes_a_question_mark():
-    assert drawable("模型 \U000e0041\nb") == "模型 ? b"
+    assert printable_text("模型 \U000e0041\nb") == "模型 ? b"
 
 
 def test_without_matplotlib_the_problem_is_named(three, monkeypatch):
-    monkeypatch.setattr(arena_png, "installed", lambda: False)
+    monkeypatch.setattr(arena_png, "matplotlib_installed", lambda: False)
     assert arena_png.picture_problem([three], "en") == "pictures-need-matplotlib"
 
 
 def test_without_a_chinese_font_chinese_pictures_are_left_out(three, monkeypatch):
-    monkeypatch.setattr(paper, "_letters", lambda: (frozenset(range(0x250)),))
-    paper._has.cache_clear()
+    monkeypatch.setattr(paper, "_font_charmaps", lambda: (frozenset(range(0x250)),))
+    paper._has_glyph.cache_clear()
     try:
         assert arena_png.picture_problem([three], "zh") == "pictures-need-font"
         assert arena_png.picture_problem([three], "en") == ""
@@ -191,11 +193,11 @@ def test_without_a_chinese_font_chinese_pictures_are_left_out(three, monkeypatch
         arena = replace(three, standings=(named,))
         assert arena_png.picture_problem([arena], "en") == "pictures-need-font"
     finally:
-        paper._has.cache_clear()
+        paper._has_glyph.cache_clear()
 
 
 def test_long_titles_are_wrapped_between_words_and_chinese_letters():
-    lines = wrapped("one two three four", width("one two three"), size=13)
+    lines = wrap_text("one two three four", text_width("one two three"), size=13)
     assert lines == ["one two three", "four"]
-    assert len(wrapped("这个排名说明不了多少。" * 4, 200)) > 2
-    assert all(not line.startswith("。") for line in wrapped("这个排名说明不了多少。" * 4, 200))
+    assert len(wrap_text("这个排名说明不了多少。" * 4, 200)) > 2
+    assert all(not line.startswith("。") for line in wrap_text("这个排名说明不了多少。" * 4, 200))

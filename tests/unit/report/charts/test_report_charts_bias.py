@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
-from evalui.report.analyses.overview.groups import group
+from evalui.report.analyses.overview.groups import subject_groups
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.charts.bias import (
     GapRow,
@@ -133,10 +133,10 @@ def test_categories_come_by_their_names(by_subject):
 
 def test_a_star_marks_what_is_unlike_the_rest(by_subject):
     _, rows = gap_rows(by_subject, "subject", "en")
-    assert rows[0].marked == (True, True)
+    assert rows[0].significant == (True, True)
     even = summarise(cell_result(halting(7), subjects=2))
     _, rows = gap_rows([even], "subject", "en")
-    assert not any(row.marked[0] for row in rows)
+    assert not any(row.significant[0] for row in rows)
 
 
 def test_few_questions_get_no_star():
@@ -144,7 +144,7 @@ def test_few_questions_get_no_star():
         lambda q, order, t: t if q % 2 == 0 or order == 0 else 3 - t, subjects=2, n=58
     )
     _, rows = gap_rows([summarise(moved)], "subject", "en")
-    assert [row.marked for row in rows] == [(False,), (False,)]
+    assert [row.significant for row in rows] == [(False,), (False,)]
 
 
 def test_a_gap_tells_its_points_questions_and_star():
@@ -169,7 +169,7 @@ def test_a_group_is_tested_against_all_others():
     result = cell_result(
         lambda q, order, t: t if q % 2 == 0 or order == 0 else 3 - t, subjects=2, n=40
     )
-    groups = {g.name: g for g in group(result.samples, result.trials, "circular")}
+    groups = {g.name: g for g in subject_groups(result.samples, result.trials, "circular")}
     # 20 of 20 against 0 of 20: 1 table in C(40, 20), twice.
     assert groups["s1"].gap_p == pytest.approx(2 / 137846528820)
     assert groups["all"].gap_p is None
@@ -178,7 +178,7 @@ def test_a_group_is_tested_against_all_others():
 
 def test_in_one_order_groups_have_no_gap():
     result = cell_result(fond, subjects=2, pattern="origin")
-    found = group(result.samples, result.trials, "origin")
+    found = subject_groups(result.samples, result.trials, "origin")
     assert {(g.gap, g.gap_p) for g in found} == {(None, None)}
 
 

@@ -6,21 +6,23 @@ from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.charts.calibration import (
     difference_chart,
     difference_subtitle,
-    needed_chart,
     reliability,
     reliability_subtitle,
     reliability_title,
+    sample_size_chart,
 )
-from evalui.scoring.calibration import Bin, Calibration
+from evalui.scoring.calibration import Calibration, CalibrationBin
 from evalui.types import Interval
 
 
-def _bin(low: float, sure: float, value: float, n: int) -> Bin:
-    return Bin(low, low + 0.1, sure, Interval(value, value - 0.1, min(1.0, value + 0.1), n))
+def _bin(low: float, sure: float, value: float, n: int) -> CalibrationBin:
+    return CalibrationBin(
+        low, low + 0.1, sure, Interval(value, value - 0.1, min(1.0, value + 0.1), n)
+    )
 
 
-def _calibration(*bins: Bin) -> Calibration:
-    empty = Bin(0.0, 0.1, None, None)
+def _calibration(*bins: CalibrationBin) -> Calibration:
+    empty = CalibrationBin(0.0, 0.1, None, None)
     return Calibration(sum(b.accuracy.n for b in bins), 0.123, 0.456, (empty, *bins))
 
 
@@ -70,7 +72,7 @@ def test_both_axes_of_reliability_are_whole():
         ),
     ],
 )
-def test_the_title_says_whether_the_model_is_too_sure(bins: list[Bin], title: str):
+def test_the_title_says_whether_the_model_is_too_sure(bins: list[CalibrationBin], title: str):
     assert reliability_title(_calibration(*bins), "m", "en") == title
 
 
@@ -91,7 +93,7 @@ def test_a_real_cell_has_its_reliability():
 
 
 def test_the_smallest_visible_difference_falls_with_the_root_of_the_questions():
-    chart = needed_chart(240, "en")
+    chart = sample_size_chart(240, "en")
     ten = dict(zip(chart.data[0].x, chart.data[0].y, strict=True))
     assert ten[100] == pytest.approx(2.80 * 0.1**0.5 / 10 * 100, rel=0.01)
     assert ten[100] == pytest.approx(10 * ten[10000])
@@ -101,7 +103,7 @@ def test_the_smallest_visible_difference_falls_with_the_root_of_the_questions():
 
 
 def test_a_pair_has_its_own_line():
-    chart = needed_chart(240, "en", omega=0.4)
+    chart = sample_size_chart(240, "en", omega=0.4)
     assert len(chart.data) == 4
     assert "240 questions: 7.2 points" in chart.data[3].hovertext
 

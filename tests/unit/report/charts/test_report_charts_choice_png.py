@@ -7,13 +7,13 @@ from bias_examples import cell_result, fond, right
 
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.charts import choice_png, paper
-from evalui.report.charts.choice_png import before_after_png, heat_png, picture_problem
+from evalui.report.charts.choice_png import before_after_png, heat_map_png, picture_problem
 from evalui.report.charts.paper import DARK, LIGHT
 
 matplotlib = pytest.importorskip("matplotlib")
 
 chinese = pytest.mark.skipif(
-    len(paper.faces()) == 1, reason="no font with Chinese characters is installed"
+    len(paper.font_families()) == 1, reason="no font with Chinese characters is installed"
 )
 
 
@@ -28,12 +28,12 @@ def texts(monkeypatch):
     """Every text drawn, in the order of reading."""
     written: list[tuple[float, float, str]] = []
 
-    class Watched(paper.Paper):
+    class Watched(paper.Canvas):
         def text(self, x: float, y: float, text: str, **style: Any) -> None:
             written.append((y, x, text))
             super().text(x, y, text, **style)
 
-    monkeypatch.setattr(choice_png, "Paper", Watched)
+    monkeypatch.setattr(choice_png, "Canvas", Watched)
     return lambda: [text for *_, text in sorted(written)]
 
 
@@ -48,7 +48,7 @@ def test_chinese_pictures_have_every_glyph(two):
     # A missing glyph is a warning of matplotlib's, and warnings are errors here.
     named = [replace(two[0], cell=replace(two[0].cell, model="通义千问")), two[1]]
     assert before_after_png(named, "zh").startswith(b"\x89PNG")
-    assert heat_png(two[1].main_positions, "zh", title="通义千问").startswith(b"\x89PNG")
+    assert heat_map_png(two[1].main_positions, "zh", title="通义千问").startswith(b"\x89PNG")
 
 
 def test_accuracy_and_robust_accuracy_are_printed(two, texts):
@@ -72,7 +72,9 @@ def test_cells_with_other_chances_are_told_of_the_lines(two, texts):
 
 
 def test_the_heat_map_prints_every_share(two, texts):
-    heat_png(two[1].main_positions, "en", title="fond: Picks A 62 % of the time where 25 % is fair")
+    heat_map_png(
+        two[1].main_positions, "en", title="fond: Picks A 62 % of the time where 25 % is fair"
+    )
     shown = texts()
     assert shown[0] == "fond: Picks A 62 % of the time where 25 % is fair"
     assert shown.count("50 %") == 6
@@ -82,7 +84,7 @@ def test_the_heat_map_prints_every_share(two, texts):
 
 def test_ties_have_a_column_of_their_own(make_result, texts):
     tied = summarise(make_result({f"q{i}": ["tie", 0, 0, 0] for i in range(4)}))
-    heat_png(tied.main_positions, "en")
+    heat_map_png(tied.main_positions, "en")
     assert "tied" in texts()
 
 
@@ -94,7 +96,7 @@ def test_few_questions_are_grey(make_result):
         red, _, blue = (_pixels(png)[..., channel] for channel in range(3))
         return int((blue > red + 0.15).sum())
 
-    grey, blue = (heat_png(table, "en", colour="#D55E00") for table in (few, many))
+    grey, blue = (heat_map_png(table, "en", colour="#D55E00") for table in (few, many))
     assert blueness(grey) < blueness(blue) / 10
 
 
@@ -114,7 +116,7 @@ def test_nothing_answered_is_still_a_picture(make_result):
 
 def test_why_no_picture_can_be_drawn(two, monkeypatch):
     assert picture_problem(two, "en") == ""
-    monkeypatch.setattr(choice_png, "lacks_chinese", lambda texts: "fond" in list(texts))
+    monkeypatch.setattr(choice_png, "lacks_cjk_glyphs", lambda texts: "fond" in list(texts))
     assert picture_problem(two, "en") == "pictures-need-font"
-    monkeypatch.setattr(choice_png, "installed", lambda: False)
+    monkeypatch.setattr(choice_png, "matplotlib_installed", lambda: False)
     assert picture_problem(two, "en") == "pictures-need-matplotlib"

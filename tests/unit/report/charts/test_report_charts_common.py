@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.charts.common import before_after, marks, shortened
+from evalui.report.charts.common import before_after, series_styles, shorten_name
 
 
 def _traces(chart: Any, mode: str) -> list[Any]:
@@ -92,8 +92,8 @@ def test_names_of_models_are_text_and_no_markup(make_result):
 
 
 def test_a_long_name_is_cut_with_a_sign():
-    assert shortened("x" * 24) == "x" * 24
-    assert shortened("x" * 25) == "x" * 23 + "…"
+    assert shorten_name("x" * 24) == "x" * 24
+    assert shorten_name("x" * 25) == "x" * 23 + "…"
 
 
 def test_charts_are_transparent_still_and_set_no_ink(two):
@@ -109,12 +109,12 @@ def test_a_chart_can_be_sent_to_a_browser(two):
 
 
 def test_models_keep_colour_and_shape_and_baselines_are_grey_diamonds():
-    drawn = marks(["a", "always-A", "b"], baselines=["always-A"])
+    drawn = series_styles(["a", "always-A", "b"], baselines=["always-A"])
     assert (drawn["a"].colour, drawn["a"].symbol) == ("#0072B2", "circle")
     assert (drawn["b"].colour, drawn["b"].symbol) == ("#D55E00", "square")
     assert drawn["always-A"].symbol == "diamond"
 
 
 def test_twelve_models_are_all_told_apart():
-    drawn = marks([f"m{number}" for number in range(12)])
+    drawn = series_styles([f"m{number}" for number in range(12)])
     assert len(set(drawn.values())) == 12

@@ -6,7 +6,7 @@ import pytest
 from arena_examples import judged, scattered
 from open_examples import answers_result
 
-from evalui.report.analyses.arena.categories import MOST, panels
+from evalui.report.analyses.arena.categories import MAX_GROUPS, question_groups
 from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.charts.common import COLOURS, NEUTRAL
 from evalui.report.charts.small_multiples import TEXT_FIGURES, capability_chart, text_figures_chart
@@ -38,7 +38,7 @@ def test_each_capability_has_a_panel_with_a_row_per_model(three):
 def test_a_share_of_points_counts_ties_as_halves_and_both_sides():
     # In one order only: with two, the sides even out whatever is counted.
     three = judged(orders="single")
-    (panel, *_) = panels(three)
+    (panel, *_) = question_groups(three)
     points = [
         side.points
         for battle in three.battles
@@ -85,7 +85,7 @@ def test_twenty_capabilities_make_rows_of_three_that_do_not_overlap(three):
 def test_of_many_capabilities_the_most_frequent_are_drawn(three):
     notes = _notes(capability_chart(scattered(three, 30), "en"))
     heads = [note.split("<br>")[0] for note in notes if "<br>" in note]
-    assert len(heads) == MOST
+    assert len(heads) == MAX_GROUPS
     assert heads[-1] == "<b>c029</b>"  # eleven questions, the others have one
     assert "Shown: the 24 with the most questions. 6 more are in the exported tables." in notes
     assert not any("exported" in note for note in _notes(capability_chart(three, "en")))

@@ -8,7 +8,7 @@ from bias_examples import cell_result, fond, right, with_probabilities
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.export.bias_json import comparison_object
-from evalui.report.export.json import all_figures, cell_object, figures, trial_objects
+from evalui.report.export.json import all_metrics_object, cell_object, metrics_object, trial_objects
 from evalui.report.imports.predictions import read_choices
 from evalui.types import CellResult, Trial
 
@@ -39,14 +39,14 @@ def _reread(result: CellResult, folder: Path) -> tuple[Trial, ...]:
 
 def test_opencompass_figures_come_first(make_result):
     summary = summarise(make_result(_PICKS))
-    told = figures(summary)
+    told = metrics_object(summary)
     assert list(told)[: len(summary.metrics)] == list(summary.metrics)
     assert told["acc_origin"] == summary.metrics["acc_origin"]
 
 
 def test_ours_are_in_per_cent_too(make_result):
     summary = summarise(make_result(_PICKS))
-    told = figures(summary)
+    told = metrics_object(summary)
     assert (told["n"], told["n_all_orders"], told["trials"]) == (2, 2, 8)
     assert told["robust"] == pytest.approx(50)
     assert told["chance"] == 25
@@ -55,7 +55,7 @@ def test_ours_are_in_per_cent_too(make_result):
 
 
 def test_positions_keep_their_counts(make_result):
-    (table,) = figures(summarise(make_result(_PICKS)))["positions"]
+    (table,) = metrics_object(summarise(make_result(_PICKS)))["positions"]
     assert sum(map(sum, table["counts"])) + sum(table["unreadable"]) + sum(table["tied"]) == 8
 
 
@@ -72,7 +72,7 @@ def test_a_cell_without_answers_is_json_all_the_same(make_result):
 
 def test_groups_have_both_means(make_result):
     subjects = {"q0": {"subject": "law"}, "q1": {"subject": "art"}}
-    told = figures(summarise(make_result(_PICKS, subjects=subjects)))["groups"]
+    told = metrics_object(summarise(make_result(_PICKS, subjects=subjects)))["groups"]
     assert [group["kind"] for group in told] == ["subject", "subject", "all"]
     assert set(told[-1]) >= {"micro", "macro"}
 
@@ -105,8 +105,8 @@ def test_a_cells_object_has_its_bias_with_the_ranges_of_the_prior():
     summary = summarise(with_probabilities(cell_result(fond)))
     (bias,) = cell_object(summary)["figures"]["bias"]
     found = summary.main_bias
-    assert (bias["light"], bias["permutation_p"]) == ("red", found.tests.permuted.p)
-    assert bias["rstd_floor95"] == found.tests.permuted.floor95
+    assert (bias["light"], bias["permutation_p"]) == ("red", found.tests.permutation.p)
+    assert bias["rstd_floor95"] == found.tests.permutation.rstd_95
     assert bias["prior"]["pride_prior_ranges"][0][0] < bias["prior"]["pride_prior"][0]
     assert sum(bin_["n"] for bin_ in bias["calibration"]["bins"]) == 120
     assert bias["consistency"]["grid_rows_position_columns_content"][3][0] == 60
@@ -119,7 +119,7 @@ def test_all_figures_are_json_whatever_the_cell(make_result):
         cell_result(right, pattern="origin"),
         make_result({}),
     ):
-        told = all_figures(summarise(result))
+        told = all_metrics_object(summarise(result))
         assert json.loads(json.dumps(told, allow_nan=False)) == told
 
 

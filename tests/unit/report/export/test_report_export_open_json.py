@@ -7,7 +7,7 @@ import pytest
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
 from evalui.report.analyses.arena.figures import arena, arenas
-from evalui.report.analyses.open_answers.figures import answers, paired, summarise_answers
+from evalui.report.analyses.open_answers.figures import answers, compare_answers, summarise_answers
 from evalui.report.export.open_json import (
     answer_objects,
     answers_object,
@@ -17,7 +17,7 @@ from evalui.report.export.open_json import (
     pair_object,
     rating_objects,
 )
-from evalui.report.imports.battles import figures, read_battles
+from evalui.report.imports.battles import battle_statistics, read_battles
 from evalui.types import Outcome
 
 
@@ -58,7 +58,7 @@ def test_a_cell_without_answers_has_nulls():
 
 def test_two_models_differ_in_per_cent_points():
     results = [answers_result("late"), answers_result("weak")]
-    told = pair_object(paired(results, "bleu-2")[0])
+    told = pair_object(compare_answers(results, "bleu-2")[0])
     assert (told["first"], told["second"], told["figure"]) == ("late", "weak", "bleu-2")
     assert told["difference"] == pytest.approx(40)
 
@@ -121,7 +121,7 @@ def test_battles_score_as_the_arena_does(tmp_path: Path):
     found = arena(judge_result())
     path = tmp_path / "battles.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in battle_objects(found)))
-    scored = figures(read_battles(path))
+    scored = battle_statistics(read_battles(path))
     for one in found.standings:
         assert one.rating
         assert scored["scores"][one.model] == one.tally.score

@@ -5,7 +5,7 @@ import pytest
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
 from evalui.report.analyses.arena.figures import arenas
-from evalui.report.analyses.open_answers.figures import answers, paired
+from evalui.report.analyses.open_answers.figures import answers, compare_answers
 from evalui.report.export.open_tables import (
     answer_pairs,
     answers_table,
@@ -37,7 +37,7 @@ NAMES = [
 @pytest.fixture(scope="module")
 def run():
     results = [*judged_run(), rating_result({"late": [9, None], "weak": [2, 3]})]
-    pairs = paired(results, "rouge-l-f")
+    pairs = compare_answers(results, "rouge-l-f")
     return results, answers(results), pairs, arenas(results)
 
 

@@ -6,11 +6,11 @@ from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.compile import compile_report
 from evalui.report.export.people_tables import (
-    agreement,
-    disagreements,
-    people,
+    agreement_table,
+    disagreements_table,
     people_tables,
-    powered,
+    prediction_powered,
+    voters_table,
 )
 from evalui.types import Outcome
 
@@ -33,7 +33,7 @@ def test_there_are_four_tables_and_all_are_empty_without_votes():
 
 
 def test_each_person_is_a_row_whatever_the_number_of_judges(found: tuple[PeopleFigures, ...]):
-    table = people(found).set_index("person")
+    table = voters_table(found).set_index("person")
     assert table["votes"].to_dict() == {"ann": 12, "eve": 6}
     assert table["shared"].to_dict() == {"ann": 6, "eve": 6}
     # The two part on every pair they share but one that Ann finds equally good.
@@ -41,13 +41,13 @@ def test_each_person_is_a_row_whatever_the_number_of_judges(found: tuple[PeopleF
 
 
 def test_each_two_raters_are_a_row(found: tuple[PeopleFigures, ...]):
-    table = agreement(found)
+    table = agreement_table(found)
     pairs = list(zip(table["first"], table["second"], strict=True))
     assert pairs == [
         *((judge, rater) for judge in ("panel", "one", "two") for rater in _RATERS),
         ("ann", "eve"),
     ]
-    alone = found[0].between["ann", "eve"]
+    alone = found[0].between_people["ann", "eve"]
     assert table.iloc[-1]["n"] == 6
     assert table.iloc[-1]["agreement"] == pytest.approx(100 * alone.raw.value)
 
@@ -56,18 +56,18 @@ _RATERS = ("majority", "ann", "eve")
 
 
 def test_win_rates_are_in_per_cent_for_each_judge_and_pair(found: tuple[PeopleFigures, ...]):
-    table = powered(found).set_index(["judge", "model", "against"])
+    table = prediction_powered(found).set_index(["judge", "model", "against"])
     assert len(table) == 3 * 3
-    rate = found[1].powered["late", "early"]
+    rate = found[1].prediction_powered["late", "early"]
     row = table.loc[("one", "late", "early")]
     assert row["judge_only"] == pytest.approx(100 * rate.judge.value)
-    assert rate.powered
-    assert row["powered_low"] == pytest.approx(100 * rate.powered.low)
+    assert rate.combined
+    assert row["powered_low"] == pytest.approx(100 * rate.combined.low)
     assert (row["pairs"], row["voted"]) == (12, 4)
 
 
 def test_each_vote_of_a_quarrel_is_a_row(found: tuple[PeopleFigures, ...]):
-    table = disagreements(found)
+    table = disagreements_table(found)
     first = table[(table["judge"] == "one") & (table["id"] == "cn-0")].iloc[0]
     assert (first["model_a"], first["model_b"]) == ("late", "early")
     assert (first["judge_says"], first["person"], first["person_says"]) == (

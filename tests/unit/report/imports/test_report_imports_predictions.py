@@ -74,14 +74,14 @@ def test_no_probability_at_all_is_unreadable_and_no_tie(tmp_path: Path):
 
 def test_options_that_name_options_are_marked(tmp_path: Path):
     (trial,) = _read(tmp_path, _ROW | {"options": ["Paris", "Rome", "all of the above"]})
-    assert trial.fixed == "naming"
+    assert trial.fixed_reason == "naming"
 
 
 def test_options_of_the_same_text_are_marked_and_a_reply_with_it_is_a_tie(tmp_path: Path):
     row = _ROW | {"options": ["Rome", "Paris", "Paris"], "answer": "B", "reply": "Paris"}
     row.pop("permutation", None)
     (trial,) = _read(tmp_path, row)
-    assert trial.fixed == "duplicates"
+    assert trial.fixed_reason == "duplicates"
     assert (trial.choice, trial.reading.credit) == (None, 0.5)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from evalui.errors import DataError
-from evalui.report.imports.texts import Pair, read_pairs, score_texts
-from evalui.scoring.text.metrics import FIGURES
+from evalui.report.imports.texts import PredictionPair, read_pairs, score_texts
+from evalui.scoring.text.metrics import TEXT_METRICS
 
 _GOLDEN = Path(__file__).parents[3] / "golden" / "evalscope"
 
@@ -30,14 +30,14 @@ def _published(folder: Path) -> tuple[Path, dict[str, float]]:
 
 def test_a_reference_is_a_text_or_a_list_of_texts(tmp_path: Path):
     path = _write(tmp_path, _row("a", "b"), _row("c", ["d", "e"]))
-    assert read_pairs(path) == (Pair("a", ("b",)), Pair("c", ("d", "e")))
+    assert read_pairs(path) == (PredictionPair("a", ("b",)), PredictionPair("c", ("d", "e")))
 
 
 def test_the_means_of_the_published_row_are_printed_to_the_last_digit(tmp_path: Path):
     path, expected = _published(tmp_path)
     (text,) = score_texts(path, samples=False)
     told = json.loads(text)
-    assert {name: told[name] for name in FIGURES} == expected
+    assert {name: told[name] for name in TEXT_METRICS} == expected
     assert list(told)[:3] == ["n", "empty", "rouge-1-r"]
     assert (told["n"], told["empty"]) == (3, 0)
 
@@ -48,7 +48,7 @@ def test_samples_add_a_line_for_each_pair_after_the_means(tmp_path: Path):
     assert not any("\n" in line for line in lines)
     told, *pairs = map(json.loads, lines)
     assert [pair["pair"] for pair in pairs] == [1, 2, 3]
-    for name in FIGURES:
+    for name in TEXT_METRICS:
         assert told[name] == expected[name] == sum(pair[name] for pair in pairs) / 3
 
 

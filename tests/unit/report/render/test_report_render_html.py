@@ -117,7 +117,7 @@ def test_figures_stand_at_the_right_and_texts_at_the_left(choices):
 
 
 def test_without_matplotlib_the_page_says_what_to_install(open_report, monkeypatch):
-    monkeypatch.setattr(arena_png, "installed", lambda: False)
+    monkeypatch.setattr(arena_png, "matplotlib_installed", lambda: False)
     page = _Page(html(open_report, "en"))
     assert "img" not in page.tags
     assert "pip install evalui[figures]" in page.text

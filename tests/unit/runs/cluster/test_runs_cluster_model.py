@@ -15,14 +15,14 @@ from fake_ray_examples import (
     opened,
 )
 
-from evalui.errors import ModelError, Refused, Unreachable
+from evalui.errors import ModelError, RequestRejected, Unreachable
 from evalui.messages import Sentence, sentence
 from evalui.models import ModelEntry
 from evalui.models.base import Stoppable
 from evalui.runs.cluster import actor as holder
 from evalui.runs.cluster import model as cluster
-from evalui.runs.cluster.actor import Answered, Failure, Holder
-from evalui.runs.cluster.model import MOST_LOSSES, portions, seats
+from evalui.runs.cluster.actor import ModelActor, RemoteFailure, ShardResult
+from evalui.runs.cluster.model import MAX_LOSSES, actor_slots, shards
 
 
 def test_every_request_is_answered_once_under_its_own_place(ray: FakeRay):
@@ -50,7 +50,7 @@ def test_a_machine_that_joins_gets_an_actor(ray: FakeRay):
 
 
 def test_without_room_the_cluster_is_unreachable(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cluster, "ALONE_S", 0.0)
+    monkeypatch.setattr(cluster, "NO_ACTOR_TIMEOUT_S", 0.0)
     with pytest.raises(Unreachable, match="No machine of the cluster has room for m"):
         opened(ray, cores=4)
 
@@ -59,12 +59,12 @@ def test_a_cluster_that_dies_away_is_unreachable_and_can_be_asked_again(
     ray: FakeRay, monkeypatch: pytest.MonkeyPatch
 ):
     model = opened(ray)
-    monkeypatch.setattr(cluster, "ALONE_S", 0.0)
+    monkeypatch.setattr(cluster, "NO_ACTOR_TIMEOUT_S", 0.0)
     ray.dying, ray.cpus = 10**6, 0
     with pytest.raises(Unreachable, match=r"The actor died\.$"):
         answers(model, asked("a"))
     ray.dying, ray.cpus = 0, 1
-    monkeypatch.setattr(cluster, "ALONE_S", 5.0)
+    monkeypatch.setattr(cluster, "NO_ACTOR_TIMEOUT_S", 5.0)
     assert answers(model, asked("a", "b")) == {0: "a", 1: "b"}
 
 
@@ -90,7 +90,7 @@ def test_requests_that_end_every_machine_are_not_handed_on_for_ever(ray: FakeRay
     ray.dying = 10**6
     with pytest.raises(ModelError, match=r"3 machines were lost.* same 1 requests.*died\.$"):
         answers(model, asked("a"))
-    assert ray.made <= 2 + MOST_LOSSES
+    assert ray.made <= 2 + MAX_LOSSES
 
 
 def test_all_actors_of_one_machine_are_lost_with_it_and_nobody_blames_the_requests(ray: FakeRay):
@@ -121,7 +121,7 @@ def test_a_machine_that_cannot_hold_the_model_is_not_tried_for_ever(ray: FakeRay
     ray.stillborn = 10**6
     with pytest.raises(ModelError, match="cannot be loaded on the cluster: No module named"):
         opened(ray)
-    ray.stillborn = MOST_LOSSES - 1
+    ray.stillborn = MAX_LOSSES - 1
     assert opened(ray).fingerprint == "echo"
 
 
@@ -176,7 +176,7 @@ def test_what_one_actor_is_refused_is_told_after_everything_else(ray: FakeRay):
     model = opened(ray)
     found: list[int] = []
     prompts = ["refuse", *map(str, range(40))]
-    with pytest.raises(Refused, match="One is refused"):
+    with pytest.raises(RequestRejected, match="One is refused"):
         found.extend(index for index, _ in model.answer(asked(*prompts)))
     assert sorted(found) == list(range(1, 41))
 
@@ -235,30 +235,30 @@ def test_what_was_given_out_is_taken_back_when_nobody_listens_any_more(ray: Fake
 def test_seats(
     machines: list[dict[str, float]], accelerators: int, expected: tuple[int, dict[str, float]]
 ):
-    assert seats(machines, cores=2, accelerators=accelerators) == expected
+    assert actor_slots(machines, cores=2, accelerators=accelerators) == expected
 
 
 @pytest.mark.parametrize(("count", "actors"), [(0, 2), (1, 2), (7, 1), (100, 3), (4096, 16)])
 def test_portions_hold_every_place_once_and_in_order(count: int, actors: int):
-    cut = portions(count, actors)
+    cut = shards(count, actors)
     assert [place for portion in cut for place in portion] == list(range(count))
     assert all(cut)
 
 
 def test_an_unreachable_model_tells_from_afar_when_to_ask_again():
-    error = Failure("Unreachable", '["Gone."]', retry_after_s=7.0).error()
+    error = RemoteFailure("Unreachable", '["Gone."]', retry_after_s=7.0).error()
     assert isinstance(error, Unreachable)
     assert error.retry_after_s == 7.0
 
 
 def test_an_error_of_a_kind_that_is_not_known_here_is_a_model_error():
-    assert type(Failure("StoreError", '["Odd."]').error()) is ModelError
+    assert type(RemoteFailure("StoreError", '["Odd."]').error()) is ModelError
 
 
 def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(holder, "open_model", lambda _: Echo())
-    answered = Holder(ENTRY).answer(asked("a", "refuse"))
-    assert isinstance(answered, Answered)
+    answered = ModelActor(ENTRY).answer(asked("a", "refuse"))
+    assert isinstance(answered, ShardResult)
     assert [place for place, _ in answered.responses] == [0]
     assert answered.failure is not None
     assert answered.failure.kind == "Refused"

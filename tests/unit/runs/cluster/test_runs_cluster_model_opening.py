@@ -17,11 +17,11 @@ from runs_examples import add_run
 from evalui.errors import ModelError, Unreachable
 from evalui.models import ModelEntry, open_model
 from evalui.runs.cluster import actor, model
-from evalui.runs.cluster.model import connect, opener
+from evalui.runs.cluster.model import connect, model_opener
 from evalui.runs.database.store import Store
 from evalui.runs.worker import main
 from evalui.runs.worker.main import Worker
-from evalui.runs.worker.model_tests import queue_trial, trials_of
+from evalui.runs.worker.model_tests import model_tests, queue_model_test
 from evalui.settings import Settings
 
 
@@ -30,7 +30,7 @@ def test_models_that_are_taught_or_far_away_stay_in_the_worker(
 ):
     monkeypatch.setattr(model, "open_model", lambda entry: entry.backend)
     monkeypatch.setattr(model, "connect", lambda _: ray)
-    opens = opener(Settings(engine="ray", ray_address="head:6379", ray_cores=1))
+    opens = model_opener(Settings(engine="ray", ray_address="head:6379", ray_cores=1))
     assert opens(ModelEntry("m", "scripted")) == "scripted"
     assert opens(ModelEntry("m", "openai")) == "openai"
     assert opens(ENTRY).fingerprint == "echo"
@@ -48,7 +48,7 @@ def test_all_actors_multiply_by_the_library_of_the_worker(
 
     monkeypatch.setattr(model, "connect", lambda _: ray)
     monkeypatch.setattr(actor, "open_model", open_there)
-    opens = opener(Settings(engine="ray", ray_cores=1, fp32=fp32))
+    opens = model_opener(Settings(engine="ray", ray_cores=1, fp32=fp32))
     opens(replace(ENTRY, options={"seed": 1}))
     assert [entry.options for entry in held] == [{"seed": 1, "fp32": fp32}] * 2
 
@@ -57,9 +57,9 @@ def test_a_model_that_loads_for_long_is_asked_for_again_and_not_loaded_twice(
     ray: FakeRay, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(model, "connect", lambda _: ray)
-    monkeypatch.setattr(model, "ALONE_S", 0.0)
+    monkeypatch.setattr(model, "NO_ACTOR_TIMEOUT_S", 0.0)
     ray.slow = True
-    opens = opener(Settings(engine="ray", ray_cores=1))
+    opens = model_opener(Settings(engine="ray", ray_cores=1))
     for _ in range(3):
         with pytest.raises(Unreachable, match="m is being loaded on the cluster"):
             opens(ENTRY)
@@ -75,16 +75,16 @@ def test_a_model_that_nobody_waits_for_any_more_gives_its_seats_back(
     ray: FakeRay, store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(model, "connect", lambda _: ray)
-    monkeypatch.setattr(model, "ALONE_S", 0.0)
+    monkeypatch.setattr(model, "NO_ACTOR_TIMEOUT_S", 0.0)
     run_id = add_run(store)
     ray.slow = True
     runs = Worker(
         store,
         lambda: {"perfect": replace(ENTRY, name="perfect")},
-        opener=opener(Settings(engine="ray", ray_cores=1)),
+        opener=model_opener(Settings(engine="ray", ray_cores=1)),
         on_batch=lambda: store.cancel(run_id),
     )
-    assert runs.work_once(run_id)
+    assert runs.run_once(run_id)
     assert store.run(run_id).state == "cancelled"
     assert len(ray.killed) == ray.made == 2
 
@@ -94,8 +94,8 @@ def test_a_model_to_try_out_is_waited_for_while_the_cluster_loads_it(
     ray: FakeRay, store: Store, monkeypatch: pytest.MonkeyPatch, ends: str
 ):
     monkeypatch.setattr(model, "connect", lambda _: ray)
-    monkeypatch.setattr(model, "ALONE_S", 0.0)
-    monkeypatch.setattr(main, "LOADING_S", 0.0 if ends == "late" else 60.0)
+    monkeypatch.setattr(model, "NO_ACTOR_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(main, "LOADING_TIMEOUT_S", 0.0 if ends == "late" else 60.0)
     wait, waits = ray.wait, count(1)
 
     def wait_in_vain(references: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
@@ -103,23 +103,23 @@ def test_a_model_to_try_out_is_waited_for_while_the_cluster_loads_it(
         return wait(references)
 
     monkeypatch.setattr(ray, "wait", wait_in_vain)
-    queue_trial(store.database, ENTRY, "me")
+    queue_model_test(store.database, ENTRY, "me")
     looks = count()
     tries = Worker(
         store,
         dict,
-        opener=opener(Settings(engine="ray", ray_cores=1)),
+        opener=model_opener(Settings(engine="ray", ray_cores=1)),
         stopping=lambda: ends == "stopped" and next(looks) > 2,
     )
-    assert tries.try_once()
-    trial = trials_of(store.database, "me")["m"]
+    assert tries.run_test_once()
+    trial = model_tests(store.database, "me")["m"]
     expected = {"loaded": ("done", ""), "late": ("failed", LOADS), "stopped": ("queued", "")}
     assert (trial.state, trial.error) == expected[ends]
     assert len(ray.killed) == ray.made == 2, "the seats are given back, however it ends"
 
 
 def test_without_the_setting_everything_stays_in_the_worker():
-    assert opener(Settings()) is open_model
+    assert model_opener(Settings()) is open_model
 
 
 def test_an_address_that_is_none_is_told():

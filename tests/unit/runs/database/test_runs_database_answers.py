@@ -6,7 +6,7 @@ from open_run_examples import CATALOG, RIGHT, WRONG, add_open_run, collected, do
 
 from evalui.runs.database.store import Store
 from evalui.runs.worker.main import Worker
-from evalui.types import Contestant, Request, Response, Text
+from evalui.types import Contestant, GeneratedText, Request, Response
 
 
 def test_answers_that_are_brought_along_are_graded_without_a_model(store: Store):
@@ -62,7 +62,7 @@ def test_a_contestant_that_fails_leaves_a_judgement_that_says_so(store: Store):
 
 def test_a_stopped_worker_goes_on_with_what_is_left_of_the_answers(store: Store):
     run_id = add_open_run(store)
-    Worker(store, lambda: CATALOG, stopping=lambda: True).work_once(run_id)
+    Worker(store, lambda: CATALOG, stopping=lambda: True).run_once(run_id)
     assert store.run(run_id).state == "queued"
     do_run(store, run_id)
     assert [cell.done for cell in store.cells(run_id)] == [4, 4, 8]
@@ -89,7 +89,7 @@ class Mumbling:
         for index, _ in enumerate(requests):
             self.asked += 1
             again = self.asked > len(requests) or self.asked > 2
-            yield index, Text(self.second if again else "Hmm.")
+            yield index, GeneratedText(self.second if again else "Hmm.")
 
     def close(self) -> None:
         pass

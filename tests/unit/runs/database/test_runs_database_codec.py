@@ -10,6 +10,7 @@ from evalui.messages import Sentence, sentence
 from evalui.runs.database import codec
 from evalui.types import (
     Generate,
+    GeneratedText,
     LabelProbs,
     Loglik,
     Logprob,
@@ -19,7 +20,6 @@ from evalui.types import (
     Request,
     Response,
     Sample,
-    Text,
     Trial,
     Usage,
     Variant,
@@ -30,7 +30,9 @@ words = st.text(st.characters(exclude_categories=["Cs"]))
 responses = st.one_of(
     st.builds(LabelProbs, st.lists(numbers).map(tuple), numbers, words, st.booleans()),
     st.builds(Logprob, numbers, st.integers(0), st.booleans(), st.booleans(), st.booleans()),
-    st.builds(Text, words, st.none() | st.builds(Usage, st.integers(0), st.integers(0)), words),
+    st.builds(
+        GeneratedText, words, st.none() | st.builds(Usage, st.integers(0), st.integers(0)), words
+    ),
 )
 
 
@@ -71,9 +73,9 @@ def test_a_trial_reads_back_as_it_was(
         mass=mass,
         reply=reply,
         scores=scores,
-        merged_seams=2,
+        merged_boundaries=2,
         truncated=True,
-        fixed="duplicates",
+        fixed_reason="duplicates",
     )
     read = codec.decode_trial("law/3", "3,0,1,2", reply, codec.encode_trial(written))
     assert read == written
@@ -169,4 +171,4 @@ def test_the_columns_of_a_trial_are_not_written_twice() -> None:
 @pytest.mark.parametrize(("written", "fixed"), [("true", "naming"), ("false", "")])
 def test_a_trial_of_an_older_store_keeps_why_its_options_did_not_move(written: str, fixed: str):
     text = f'[0,"forced",{{"forced":[0,1.0,"forced",false]}},[],null,{{}},0,false,{written}]'
-    assert codec.decode_trial("law/3", "0,1", None, text).fixed == fixed
+    assert codec.decode_trial("law/3", "0,1", None, text).fixed_reason == fixed

@@ -4,12 +4,12 @@ from pathlib import Path
 import pytest
 from runs_examples import RESPONSE, add_run, plans_of, spec, trial
 
-from evalui.errors import Cancelled, LostRun, ModelError, SpecError, UnknownRun
-from evalui.runs.database.queue import MOST_LOSSES, give_back
+from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
+from evalui.runs.database.queue import MAX_LOSSES, release_worker_runs
 from evalui.runs.database.records import Lease
 from evalui.runs.database.store import Store
 from evalui.runs.worker.main import worker_name
-from evalui.runs.worker.supervisor import Workers
+from evalui.runs.worker.supervisor import WorkerSupervisor
 
 
 def claim(store: Store, worker: str = "worker-1") -> Lease:
@@ -43,14 +43,14 @@ def test_a_cell_that_cannot_run_keeps_its_reason(store: Store) -> None:
 
 def test_who_came_first_is_served_first(store: Store) -> None:
     ids = [add_run(store) for _ in range(3)]
-    assert [store.position(run_id) for run_id in ids] == [0, 1, 2]
+    assert [store.queue_position(run_id) for run_id in ids] == [0, 1, 2]
     assert [claim(store).run_id for _ in ids] == ids
 
 
 def test_a_run_that_is_claimed_has_no_place_in_the_queue(store: Store) -> None:
     first, second = add_run(store), add_run(store)
     claim(store)
-    assert (store.position(first), store.position(second)) == (None, 0)
+    assert (store.queue_position(first), store.queue_position(second)) == (None, 0)
 
 
 def test_an_empty_queue_gives_nothing(store: Store) -> None:
@@ -73,20 +73,20 @@ def test_looking_into_an_empty_queue_writes_nothing(store: Store, lease: Lease) 
         assert store.requeue_stale(60) == 0
         assert store.requeue_worker("worker-2") == 0
     other.close()
-    assert store.beat(lease)
+    assert store.heartbeat(lease)
 
 
 def test_a_run_whose_worker_was_ended_by_us_has_lost_none(store: Store) -> None:
     run_id = add_run(store)
-    for _ in range(2 * MOST_LOSSES):
+    for _ in range(2 * MAX_LOSSES):
         claim(store)
-        give_back(store.database, "worker-1")
+        release_worker_runs(store.database, "worker-1")
     assert store.run(run_id).state == "queued"
     claim(store)
-    give_back(store.database, "worker-2")
+    release_worker_runs(store.database, "worker-2")
     store.cancel(run_id)
     assert store.run(run_id).state == "running"
-    give_back(store.database, "worker-1")
+    release_worker_runs(store.database, "worker-1")
     assert (store.run(run_id).state, cell_states(store, run_id)) == ("cancelled", ["cancelled"])
 
 
@@ -104,7 +104,7 @@ def test_a_running_run_is_cancelled_by_its_worker(store: Store, lease: Lease) ->
     assert (store.run(lease.run_id).state, store.run(lease.run_id).cancelling) == ("running", True)
     with pytest.raises(Cancelled):
         store.check(lease)
-    store.stop(lease)
+    store.finish_cancelled(lease)
     assert (store.run(lease.run_id).state, store.run(lease.run_id).cancelling) == (
         "cancelled",
         False,
@@ -125,7 +125,7 @@ def test_resuming_waits_for_unfinished_cells_only(store: Store) -> None:
     store.finish_cell(lease, one.id)
     store.finish_cell(lease, two.id, "It broke.", "Traceback ...")
     store.cancel(run_id)
-    store.stop(lease)
+    store.finish_cancelled(lease)
     assert cell_states(store, run_id) == ["done", "failed", "cancelled"]
     store.resume(run_id)
     assert cell_states(store, run_id) == ["done", "waiting", "waiting"]
@@ -138,7 +138,7 @@ def test_a_resumed_run_goes_to_the_end_of_the_queue(store: Store) -> None:
     store.cancel(first)
     second = add_run(store)
     store.resume(first)
-    assert (store.position(second), store.position(first)) == (0, 1)
+    assert (store.queue_position(second), store.queue_position(first)) == (0, 1)
 
 
 def test_resuming_a_finished_run_changes_nothing(store: Store, lease: Lease) -> None:
@@ -165,9 +165,9 @@ def test_deleting_a_run_takes_its_trials_along_and_stops_its_worker(
 ) -> None:
     store.write_trials(lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)])
     store.delete(lease.run_id)
-    with pytest.raises(LostRun):
+    with pytest.raises(RunLeaseLost):
         store.check(lease)
-    with pytest.raises(LostRun):
+    with pytest.raises(RunLeaseLost):
         store.write_trials(lease, 1, [trial(2)])
     assert store.trials(1) == ()
     assert store.runs() == []
@@ -195,14 +195,14 @@ def test_a_run_that_is_not_there_is_said_to_be_unknown(store: Store, what: str) 
 
 
 def test_a_beating_worker_keeps_its_run(store: Store, lease: Lease) -> None:
-    assert store.beat(lease)
+    assert store.heartbeat(lease)
     assert store.requeue_stale(60) == 0
     assert store.run(lease.run_id).state == "running"
 
 
 def test_a_heartbeat_is_no_news(store: Store, lease: Lease) -> None:
     before = store.revision(lease.run_id)
-    store.beat(lease)
+    store.heartbeat(lease)
     assert store.revision(lease.run_id) == before
 
 
@@ -210,7 +210,7 @@ def test_a_silent_workers_run_goes_back_to_its_place(store: Store, lease: Lease)
     later = add_run(store)
     time.sleep(0.01)
     assert store.requeue_stale(0) == 1
-    assert (store.position(lease.run_id), store.position(later)) == (0, 1)
+    assert (store.queue_position(lease.run_id), store.queue_position(later)) == (0, 1)
     assert cell_states(store, lease.run_id) == ["waiting"]
 
 
@@ -222,13 +222,13 @@ def test_a_worker_thought_dead_can_write_nothing(store: Store, lease: Lease) -> 
         lambda: store.finish_cell(lease, 1),
         lambda: store.finish(lease),
         lambda: store.fail(lease, "It broke."),
-        lambda: store.stop(lease),
+        lambda: store.finish_cancelled(lease),
         lambda: store.release(lease),
         lambda: store.check(lease),
     ):
-        with pytest.raises(LostRun):
+        with pytest.raises(RunLeaseLost):
             write()
-    assert not store.beat(lease)
+    assert not store.heartbeat(lease)
     assert store.trials(1) == ()
     assert store.responses([b"k" * 32]) == {}
 
@@ -236,14 +236,14 @@ def test_a_worker_thought_dead_can_write_nothing(store: Store, lease: Lease) -> 
 def test_an_old_claim_of_the_same_worker_is_worth_nothing(store: Store, lease: Lease) -> None:
     store.requeue_worker("worker-1")
     newer = claim(store, "worker-1")
-    with pytest.raises(LostRun):
+    with pytest.raises(RunLeaseLost):
         store.write_trials(lease, 1, [trial(1)])
     store.write_trials(newer, 1, [trial(1)])
 
 
 def test_another_workers_run_is_left_alone(store: Store, lease: Lease) -> None:
     assert store.requeue_worker("worker-2") == 0
-    assert store.beat(lease)
+    assert store.heartbeat(lease)
 
 
 def test_a_cancel_is_not_forgotten_when_the_worker_dies(store: Store, lease: Lease) -> None:
@@ -254,7 +254,7 @@ def test_a_cancel_is_not_forgotten_when_the_worker_dies(store: Store, lease: Lea
 
 def test_a_run_that_kills_its_workers_fails_at_last(store: Store) -> None:
     run_id = add_run(store)
-    for _ in range(MOST_LOSSES):
+    for _ in range(MAX_LOSSES):
         assert store.run(run_id).state == "queued"
         claim(store)
         store.requeue_worker("worker-1")
@@ -264,11 +264,11 @@ def test_a_run_that_kills_its_workers_fails_at_last(store: Store) -> None:
 
 @pytest.mark.parametrize(("over", "state"), [(False, "failed"), (True, "queued")])
 def test_a_server_that_ends_in_the_middle_is_no_loss(store: Store, over: bool, state: str) -> None:
-    workers = Workers(store, Path("models.toml"), count=0)
+    workers = WorkerSupervisor(store, Path("models.toml"), count=0)
     if over:
         workers.stop()
     run_id = add_run(store)
-    for _ in range(MOST_LOSSES):
+    for _ in range(MAX_LOSSES):
         claim(store, worker_name(4711))
         workers._requeue(4711, -9)  # pyright: ignore[reportPrivateUsage]
     assert store.run(run_id).state == state
@@ -276,7 +276,7 @@ def test_a_server_that_ends_in_the_middle_is_no_loss(store: Store, over: bool, s
 
 def test_progress_forgives_a_lost_worker(store: Store) -> None:
     run_id = add_run(store)
-    for number in range(2 * MOST_LOSSES):
+    for number in range(2 * MAX_LOSSES):
         store.write_trials(claim(store), 1, [trial(number)])
         store.requeue_worker("worker-1")
     assert store.run(run_id).state == "queued"
@@ -285,7 +285,7 @@ def test_progress_forgives_a_lost_worker(store: Store) -> None:
 def test_a_run_given_back_keeps_its_place(store: Store, lease: Lease) -> None:
     add_run(store)
     store.release(lease)
-    assert store.position(lease.run_id) == 0
+    assert store.queue_position(lease.run_id) == 0
 
 
 def test_every_change_is_news(store: Store) -> None:
@@ -304,7 +304,7 @@ def test_every_change_is_news(store: Store) -> None:
     assert news()
     store.cancel(run_id)
     assert news()
-    store.stop(lease)
+    store.finish_cancelled(lease)
     assert news()
     store.resume(run_id)
     assert news()

@@ -13,7 +13,7 @@ def test_the_prompts_shown_are_the_prompts_that_were_sent(store: Store, tmp_path
     log = tmp_path / "log"
     entry = ModelEntry("perfect", "scripted", options={"rule": "perfect", "log": str(log)})
     run_id = add_run(store, spec(pattern="circular", shots=2), dataset(1))
-    Worker(store, lambda: {"perfect": entry}).work_once()
+    Worker(store, lambda: {"perfect": entry}).run_once()
     (cell,) = store.cells(run_id)
     asked = store.prompts(cell, "sums/0")
     shown = [

@@ -2,22 +2,24 @@ from runs_examples import CATALOG, add_run, spec, trial
 
 from evalui.runs.database.records import Lease
 from evalui.runs.database.store import Store
-from evalui.runs.database.throughput import Pace, put_pace
+from evalui.runs.database.throughput import Throughput, store_throughput
 from evalui.runs.worker.main import Worker
 
 
 def test_a_run_that_is_done_has_nothing_left(store: Store) -> None:
     run_id = add_run(store)
-    Worker(store, lambda: CATALOG).work_once()
-    assert store.left(run_id) == 0
+    Worker(store, lambda: CATALOG).run_once()
+    assert store.remaining_seconds(run_id) == 0
 
 
 def test_a_cell_that_waits_is_timed_by_its_model(store: Store) -> None:
     run_id = add_run(store, spec(pattern="circular"))
-    assert store.left(run_id) is None
-    pace = Pace(12.0)
-    put_pace(store.database, "perfect", "multiple_choice", 0, fingerprint="f", pace=pace)
-    assert store.left(run_id) == 2.0
+    assert store.remaining_seconds(run_id) is None
+    pace = Throughput(12.0)
+    store_throughput(
+        store.database, "perfect", "multiple_choice", 0, fingerprint="f", throughput=pace
+    )
+    assert store.remaining_seconds(run_id) == 2.0
 
 
 def test_a_run_counts_the_trials_of_its_cells(store: Store, lease: Lease) -> None:
@@ -28,7 +30,7 @@ def test_a_run_counts_the_trials_of_its_cells(store: Store, lease: Lease) -> Non
 
 def test_results_stand_in_the_order_of_the_cells(store: Store) -> None:
     run_id = add_run(store, spec(models=["perfect", "always-A"], mode=["cloze", "generation"]))
-    Worker(store, lambda: CATALOG).work_once()
+    Worker(store, lambda: CATALOG).run_once()
     results = store.results(run_id)
     assert [(r.cell.model, r.cell.mode, r.state, len(r.trials)) for r in results] == [
         ("perfect", "cloze", "done", 6),

@@ -59,14 +59,14 @@ def test_the_running_accuracy_counts_the_files_own_order_only(store: Store, leas
 
 def test_before_the_first_trial_there_is_no_accuracy(store: Store, lease: Lease) -> None:
     (cell,) = store.cells(lease.run_id)
-    assert (cell.accuracy, cell.left) == (None, None)
+    assert (cell.accuracy, cell.remaining_seconds) == (None, None)
 
 
 def test_the_rate_tells_the_time_that_is_left(store: Store, lease: Lease) -> None:
     store.write_trials(lease, 1, [trial(number) for number in range(6)])
     (cell,) = store.cells(lease.run_id)
     assert cell.rate
-    assert cell.left == pytest.approx(18 / cell.rate)
+    assert cell.remaining_seconds == pytest.approx(18 / cell.rate)
     assert cell.seconds == pytest.approx(6 / cell.rate)
 
 

@@ -13,14 +13,17 @@ from runs_examples import CATALOG
 
 from evalui.errors import DataError, StoreError, UnknownRun
 from evalui.runs import ballots
-from evalui.runs.ballots import Pair, queue, seats, token
+from evalui.runs.ballots import VotingPair, pair_key, sides_for, voting_order
 from evalui.runs.database.connection import Database
 from evalui.runs.database.schema import MIGRATIONS, migrate
 from evalui.runs.database.store import Store
-from evalui.runs.database.votes import Choice, Mark
+from evalui.runs.database.votes import VoteChoice, VoteInput
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.scoring.arena.prediction_powered import Item, win_rate
+from evalui.scoring.arena.prediction_powered import (
+    PredictionPoweredItem,
+    prediction_powered_win_rate,
+)
 from evalui.types import Dataset, Duel, Reading, Sample, Trial, Variant, Verdict
 
 MODELS = ("perfect", "position-biased", "always-A")
@@ -77,10 +80,12 @@ def open_run(
     return run_id
 
 
-def vote(store: Store, run_id: str, person: str, choice: Choice = "a", comment: str = "") -> str:
+def vote(
+    store: Store, run_id: str, person: str, choice: VoteChoice = "a", comment: str = ""
+) -> str:
     """Vote on the person's next pair and return its token."""
-    first = store.ballots(run_id, person)[0].token
-    store.cast(run_id, person, Mark(first, choice, comment, 2.0))
+    first = store.ballots(run_id, person)[0].pair_key
+    store.cast(run_id, person, VoteInput(first, choice, comment, 2.0))
     return first
 
 
@@ -88,7 +93,7 @@ def test_every_question_meets_every_two_models_that_replied_to_it_blank_or_not(s
     run_id = open_run(store, 3, MODELS, blank=["talk/1"])
     with store.database.writing() as connection:
         connection.execute("DELETE FROM trial WHERE sample = 'talk/2' AND reply LIKE '%always-A%'")
-    met = ballots.pairs(store.database, run_id).values()
+    met = ballots.voting_pairs(store.database, run_id).values()
     assert Counter(pair.sample_id for pair in met) == {"talk/0": 3, "talk/1": 3, "talk/2": 1}
     assert {pair.models for pair in met if pair.sample_id == "talk/2"} == {frozenset(MODELS[:2])}
 
@@ -106,31 +111,36 @@ def test_people_correct_a_judge_whatever_share_of_the_replies_is_blank(store: St
     run_id = open_run(store, 200, blank=blank)
     wins = {f"talk/{number}": float(number < 80 or number % 10 == 0) for number in range(200)}
     fond = {name: float(won or number % 2) for number, (name, won) in enumerate(wins.items())}
-    order = [pair.sample_id for pair in ballots.pairs(store.database, run_id).values()]
+    order = [pair.sample_id for pair in ballots.voting_pairs(store.database, run_id).values()]
     voted = set(order[:60])
-    rate = win_rate(
-        [Item(name, fond[name], won if name in voted else None) for name, won in wins.items()]
+    rate = prediction_powered_win_rate(
+        [
+            PredictionPoweredItem(name, fond[name], won if name in voted else None)
+            for name, won in wins.items()
+        ]
     )
     assert rate
-    assert rate.people
-    assert rate.powered
+    assert rate.human
+    assert rate.combined
     truth = fmean(wins.values())
     assert rate.judge.low > truth
-    assert rate.people.low < truth < rate.people.high
-    assert rate.powered.low < truth < rate.powered.high
+    assert rate.human.low < truth < rate.human.high
+    assert rate.combined.low < truth < rate.combined.high
 
 
 def test_a_run_without_written_answers_has_no_pairs(store: Store):
     run_id = open_run(store, 3, MODELS[:1])
     assert store.ballots(run_id, "ann") == ()
-    assert store.voting(run_id, "ann").pairs == 0
+    assert store.voting_progress(run_id, "ann").pairs == 0
 
 
 def test_the_order_is_drawn_per_run_and_the_same_for_everybody(store: Store):
     one, other = open_run(store), open_run(store)
-    order = [pair.sample_id for pair in ballots.pairs(store.database, one).values()]
-    assert order == [pair.sample_id for pair in ballots.pairs(store.database, one).values()]
-    assert order != [pair.sample_id for pair in ballots.pairs(store.database, other).values()]
+    order = [pair.sample_id for pair in ballots.voting_pairs(store.database, one).values()]
+    assert order == [pair.sample_id for pair in ballots.voting_pairs(store.database, one).values()]
+    assert order != [
+        pair.sample_id for pair in ballots.voting_pairs(store.database, other).values()
+    ]
     assert order != sorted(order)
 
 
@@ -152,7 +162,7 @@ def test_after_the_shared_part_people_spread(store: Store):
 def test_a_fifth_and_at_least_ten_go_to_everybody(n: int, shared: int):
     names = [f"{number:03}" for number in range(n)]
     others = {name: n - number for number, name in enumerate(names)}  # the last has the fewest
-    order = queue(names, (), others)
+    order = voting_order(names, (), others)
     assert order[:shared] == tuple(names[:shared])
     assert order[shared:] == tuple(reversed(names[shared:]))
 
@@ -161,8 +171,8 @@ def test_sides_are_drawn_for_each_person_and_pair_and_stay(store: Store):
     run_id = open_run(store, 40)
     drawn = {
         person: [
-            seats(name, pair, person).left == pair.first
-            for name, pair in ballots.pairs(store.database, run_id).items()
+            sides_for(name, pair, person).left == pair.first
+            for name, pair in ballots.voting_pairs(store.database, run_id).items()
         ]
         for person in ("ann", "bob")
     }
@@ -175,7 +185,7 @@ def test_sides_are_drawn_for_each_person_and_pair_and_stay(store: Store):
 def test_a_vote_is_kept_with_the_sides_as_they_were_shown(store: Store):
     run_id = open_run(store)
     shown = store.ballots(run_id, "ann")[0]
-    store.cast(run_id, "ann", Mark(shown.token, "b", " because ", 7.5))
+    store.cast(run_id, "ann", VoteInput(shown.pair_key, "b", " because ", 7.5))
     (kept,) = store.votes(run_id)
     assert (kept.by, kept.choice, kept.comment, kept.seconds) == ("ann", "b", "because", 7.5)
     assert shown.left == (f"{kept.sample_id} as {kept.left} has it",)
@@ -187,25 +197,27 @@ def test_a_vote_is_kept_with_the_sides_as_they_were_shown(store: Store):
 
 def test_tokens_tell_nothing_of_the_models(store: Store):
     run_id = open_run(store, 5, MODELS)
-    there = Pair("k", "talk/1", "x", "y")
-    assert token(run_id, there) == token(run_id, replace(there, first="y", second="x"))
-    assert not any(name in " ".join(ballots.pairs(store.database, run_id)) for name in MODELS)
+    there = VotingPair("k", "talk/1", "x", "y")
+    assert pair_key(run_id, there) == pair_key(run_id, replace(there, first="y", second="x"))
+    assert not any(
+        name in " ".join(ballots.voting_pairs(store.database, run_id)) for name in MODELS
+    )
 
 
 def test_a_skipped_pair_is_done_with_but_says_nothing(store: Store):
     run_id = open_run(store)
     skipped = vote(store, run_id, "ann", "skip")
-    assert store.ballots(run_id, "ann")[0].token != skipped
+    assert store.ballots(run_id, "ann")[0].pair_key != skipped
     assert store.verdicts(run_id, store.cells(run_id)[0].dataset_key) == ()
-    now = store.voting(run_id, "ann")
-    assert (now.mine, now.skipped, now.left, now.covered, now.people) == (0, 1, 19, 0, 0)
+    now = store.voting_progress(run_id, "ann")
+    assert (now.own_votes, now.skipped, now.remaining, now.covered, now.people) == (0, 1, 19, 0, 0)
 
 
 def test_undo_gives_the_pair_back(store: Store):
     run_id = open_run(store)
     first, second = vote(store, run_id, "ann"), vote(store, run_id, "ann")
     assert store.undo(run_id, "ann") == second
-    assert store.ballots(run_id, "ann", wish=second)[0].token == second
+    assert store.ballots(run_id, "ann", preferred=second)[0].pair_key == second
     assert store.undo(run_id, "ann") == first
     assert store.undo(run_id, "ann") == ""
     assert store.votes(run_id) == ()
@@ -223,27 +235,27 @@ def test_a_second_vote_on_a_pair_replaces_the_first_and_is_the_latest(store: Sto
     run_id = open_run(store)
     first = vote(store, run_id, "ann", "a")
     vote(store, run_id, "ann", "a")
-    store.cast(run_id, "ann", Mark(first, "tie"))
+    store.cast(run_id, "ann", VoteInput(first, "tie"))
     assert [one.choice for one in store.votes(run_id)] == ["a", "tie"]
     assert store.undo(run_id, "ann") == first
 
 
 def test_the_wished_pair_comes_first_unless_it_is_done(store: Store):
     run_id = open_run(store)
-    following = store.ballots(run_id, "ann")[1].token
-    assert store.ballots(run_id, "ann", wish=following)[0].token == following
+    following = store.ballots(run_id, "ann")[1].pair_key
+    assert store.ballots(run_id, "ann", preferred=following)[0].pair_key == following
     done = vote(store, run_id, "ann")
-    assert store.ballots(run_id, "ann", wish=done)[0].token == following
+    assert store.ballots(run_id, "ann", preferred=done)[0].pair_key == following
 
 
 def test_after_finishing_nobody_votes_or_undoes(store: Store):
     run_id = open_run(store)
     open_token = vote(store, run_id, "ann")
     store.finish_votes(run_id, "ann")
-    assert store.voting(run_id, "ann").finished
+    assert store.voting_progress(run_id, "ann").finished
     assert store.ballots(run_id, "ann") == ()
     for act in (
-        lambda: store.cast(run_id, "ann", Mark(open_token, "b")),
+        lambda: store.cast(run_id, "ann", VoteInput(open_token, "b")),
         lambda: store.undo(run_id, "ann"),
     ):
         with pytest.raises(StoreError, match="has seen the names"):
@@ -254,9 +266,9 @@ def test_after_finishing_nobody_votes_or_undoes(store: Store):
 
 def test_a_pair_of_another_run_is_refused(store: Store):
     run_id, other = open_run(store), open_run(store)
-    foreign = store.ballots(other, "ann")[0].token
+    foreign = store.ballots(other, "ann")[0].pair_key
     with pytest.raises(StoreError, match="no longer in the run"):
-        store.cast(run_id, "ann", Mark(foreign, "a"))
+        store.cast(run_id, "ann", VoteInput(foreign, "a"))
 
 
 def test_a_vote_moves_the_revision_of_its_run(store: Store):
@@ -303,11 +315,11 @@ def test_people_at_the_same_moment_lose_no_vote(store: Store):
 def test_progress_counts_mine_and_everybodys(store: Store):
     run_id = open_run(store, 20)
     for seconds in (2.0, 4.0, 60.0):
-        name = store.ballots(run_id, "ann")[0].token
-        store.cast(run_id, "ann", Mark(name, "a", seconds=seconds))
+        name = store.ballots(run_id, "ann")[0].pair_key
+        store.cast(run_id, "ann", VoteInput(name, "a", seconds=seconds))
     vote(store, run_id, "bob")
-    now = store.voting(run_id, "ann")
-    assert (now.pairs, now.mine, now.left, now.seconds) == (20, 3, 17, 4.0)
+    now = store.voting_progress(run_id, "ann")
+    assert (now.pairs, now.own_votes, now.remaining, now.seconds) == (20, 3, 17, 4.0)
     assert (now.covered, now.votes, now.people) == (3, 4, 2)
     assert now.last
     assert now.last.seconds == 60.0
@@ -371,11 +383,11 @@ def test_a_vote_that_fits_one_dataset_needs_no_name(store: Store):
 
 def test_more_answers_make_more_pairs(store: Store):
     run_id = open_run(store, 3)
-    assert store.voting(run_id, "ann").pairs == 3
+    assert store.voting_progress(run_id, "ann").pairs == 3
     with store.database.writing() as connection:
         connection.execute("DELETE FROM trial WHERE sample = 'talk/0'")
         connection.execute("UPDATE cell SET done = 2")
-    assert store.voting(run_id, "ann").pairs == 2
+    assert store.voting_progress(run_id, "ann").pairs == 2
 
 
 def test_a_store_of_an_older_version_gets_its_tables(tmp_path: Path):

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from runs_examples import RESPONSE, add_run, dataset, spec
 
-from evalui.errors import Cancelled, LostRun, ModelError
+from evalui.errors import Cancelled, ModelError, RunLeaseLost
 from evalui.models import ModelEntry, open_model
 from evalui.runs.database.records import Lease
 from evalui.runs.database.store import Store
-from evalui.runs.database.throughput import paces
+from evalui.runs.database.throughput import throughputs
 from evalui.runs.worker.cell import CellRun, Interrupted
 from evalui.types import LabelProbs, Request, Response
 
@@ -134,7 +134,7 @@ def test_a_cancel_stops_after_the_batch(store: Store, held: Lease) -> None:
 def test_a_lost_run_is_left_at_once(store: Store, held: Lease) -> None:
     store.requeue_worker("worker-1")
     model = Scripted()
-    with pytest.raises(LostRun):
+    with pytest.raises(RunLeaseLost):
         work(store, held, model)
     assert (model.asked, store.trials(1)) == (0, ())
 
@@ -155,7 +155,7 @@ def test_a_run_again_asks_the_model_nothing(store: Store, held: Lease) -> None:
 
 def test_the_speed_is_remembered(store: Store, held: Lease) -> None:
     work(store, held, Scripted())
-    pace = paces(store.database)["perfect", "multiple_choice", 0]
+    pace = throughputs(store.database)["perfect", "multiple_choice", 0]
     assert pace.rate > 0
     assert pace.size.sent >= pace.size.distinct > 0
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 from runs_examples import RESPONSE, add_run, dataset, spec
 
-from evalui.errors import Cancelled, ModelError, Refused, Unreachable
+from evalui.errors import Cancelled, ModelError, RequestRejected, Unreachable
 from evalui.runs.database import usage
 from evalui.runs.database.records import Lease
 from evalui.runs.database.store import Store
-from evalui.runs.database.throughput import paces
-from evalui.runs.database.usage import Charge
+from evalui.runs.database.throughput import throughputs
+from evalui.runs.database.usage import TokenCost
 from evalui.runs.worker import cell as engine
 from evalui.runs.worker import waiting as patience
 from evalui.runs.worker.cell import CellRun, Interrupted
@@ -24,7 +24,7 @@ QUESTIONS = 50
 class Endpoint:
     """A model at which, before the request of each number, something may happen.
 
-    Like a real one it yields what it has and raises `Refused` after everything else.
+    Like a real one it yields what it has and raises `RequestRejected` after everything else.
     """
 
     name = "perfect"
@@ -53,7 +53,7 @@ class Endpoint:
         finally:
             self.closed += 1
         if refused:
-            raise Refused(
+            raise RequestRejected(
                 "{model} turned down {n} requests. The first time: {reason}.",
                 "endpoint-refused",
                 model=self.name,
@@ -68,14 +68,14 @@ class Endpoint:
 class Paid(Endpoint):
     """Ten tokens in and one out for each request, answered or not, after a probe for five."""
 
-    def spent(self) -> Usage:
+    def usage(self) -> Usage:
         total = self.asked.total() + self.turned_down.total()
         return Usage(5 + 10 * total, total)
 
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_S", 0.01)
+    monkeypatch.setattr(patience, "FIRST_DELAY_S", 0.01)
 
 
 @pytest.fixture
@@ -124,8 +124,8 @@ def test_a_cell_says_why_it_waits_until_somebody_answers(store: Store, held: Lea
     seen: list[tuple[str, int]] = []
 
     def look() -> None:
-        waiting = usage.waits(store.database, held.run_id)
-        seen.append((waiting[1].why if waiting else "", store.cells(held.run_id)[0].done))
+        waiting = usage.model_waits(store.database, held.run_id)
+        seen.append((waiting[1].reason if waiting else "", store.cells(held.run_id)[0].done))
 
     work(store, held, model, on_batch=look)
     told = [done for why, done in seen if why == "http://a does not answer."]
@@ -139,7 +139,7 @@ def test_each_wait_begins_when_the_last_answer_was_given(store: Store, held: Lea
     since: list[float] = []
 
     def look() -> None:
-        since.extend(w.since for w in usage.waits(store.database, held.run_id).values())
+        since.extend(w.since for w in usage.model_waits(store.database, held.run_id).values())
 
     work(store, held, model, on_batch=look)
     assert len(since) == 3
@@ -169,7 +169,7 @@ def test_time_spent_waiting_is_no_pace(
     model = Busy()
     model.events = {40: [silence(100.0)]}
     work(store, held, model)
-    (pace,) = paces(store.database).values()
+    (pace,) = throughputs(store.database).values()
     cell = store.cells(held.run_id)[0]
     assert clock.now == pytest.approx(100 + 2, rel=0.01)
     # What was answered just before nobody did is not counted.
@@ -208,7 +208,7 @@ def test_a_waiting_cell_ends_with_its_worker(store: Store, held: Lease) -> None:
     model.events = {40: [silence(60)]}
 
     def waiting() -> bool:
-        return bool(usage.waits(store.database, held.run_id))
+        return bool(usage.model_waits(store.database, held.run_id))
 
     with pytest.raises(Interrupted):
         work(store, held, model, interrupted=waiting)
@@ -281,20 +281,20 @@ def test_a_wait_and_a_refusal_may_come_together(store: Store, held: Lease) -> No
     with pytest.raises(ModelError, match="turned down 4 of 200"):
         work(store, held, model)
     assert set(model.asked.values()) == {1}
-    assert usage.waits(store.database, held.run_id) == {}
+    assert usage.model_waits(store.database, held.run_id) == {}
 
 
 def test_what_a_metered_model_spends_is_kept_with_the_cell(store: Store, held: Lease) -> None:
     work(store, held, Paid())
-    assert usage.cell_charges(store.database, held.run_id, {}) == {1: Charge(2000, 200)}
+    assert usage.cell_costs(store.database, held.run_id, {}) == {1: TokenCost(2000, 200)}
 
 
 def test_refused_requests_are_paid_and_a_resumed_cell_adds_up(store: Store, held: Lease) -> None:
     with pytest.raises(ModelError):
         work(store, held, Paid(refuses=is_question(7)))
-    assert usage.cell_charges(store.database, held.run_id, {}) == {1: Charge(2000, 200)}
+    assert usage.cell_costs(store.database, held.run_id, {}) == {1: TokenCost(2000, 200)}
     work(store, held, Paid())
-    assert usage.cell_charges(store.database, held.run_id, {}) == {1: Charge(2040, 204)}
+    assert usage.cell_costs(store.database, held.run_id, {}) == {1: TokenCost(2040, 204)}
 
 
 def test_what_was_spent_before_a_failure_is_kept(store: Store, held: Lease) -> None:
@@ -302,9 +302,9 @@ def test_what_was_spent_before_a_failure_is_kept(store: Store, held: Lease) -> N
     model.events = {33: [ZeroDivisionError()]}
     with pytest.raises(ZeroDivisionError):
         work(store, held, model)
-    assert usage.cell_charges(store.database, held.run_id, {}) == {1: Charge(330, 33)}
+    assert usage.cell_costs(store.database, held.run_id, {}) == {1: TokenCost(330, 33)}
 
 
 def test_a_model_that_counts_nothing_leaves_no_charge(store: Store, held: Lease) -> None:
     work(store, held, Endpoint())
-    assert usage.cell_charges(store.database, held.run_id, {}) == {}
+    assert usage.cell_costs(store.database, held.run_id, {}) == {}

@@ -11,7 +11,7 @@ from evalui.errors import StoreError
 from evalui.models import ModelEntry
 from evalui.runs.database.store import Store
 from evalui.runs.worker import devices
-from evalui.runs.worker.devices import Presence, device_of, gpus, machine, workers
+from evalui.runs.worker.devices import WorkerStatus, device_of, gpus, machine_memory, workers
 
 
 class Driver(SimpleNamespace):
@@ -51,47 +51,47 @@ def no_driver(driver: Driver) -> None:
 
 
 def test_a_worker_tells_what_it_does(store: Store):
-    presence = Presence(store.database, "w:1")
-    presence.at(model="m", run="r", device="cpu")
+    presence = WorkerStatus(store.database, "w:1")
+    presence.update(model="m", run="r", device="cpu")
     (row,) = workers(store.database)
     assert (row.name, row.model, row.run, row.device) == ("w:1", "m", "r", "cpu")
     assert row.bytes > 1e6
-    assert row.busy
-    assert row.holds
+    assert row.is_busy
+    assert row.has_loaded_model
 
 
 def test_a_model_that_is_being_loaded_is_not_held_yet(store: Store):
-    Presence(store.database, "w:1").at(model="m", run="r")
+    WorkerStatus(store.database, "w:1").update(model="m", run="r")
     (row,) = workers(store.database)
-    assert row.busy
-    assert not row.holds
+    assert row.is_busy
+    assert not row.has_loaded_model
 
 
 def test_being_alive_changes_nothing_but_the_time(store: Store):
-    presence = Presence(store.database, "w:1")
-    presence.at(model="m", device="cpu")
+    presence = WorkerStatus(store.database, "w:1")
+    presence.update(model="m", device="cpu")
     (before,) = workers(store.database)
     time.sleep(0.01)
-    presence.alive()
+    presence.refresh()
     (after,) = workers(store.database)
     assert after.seen > before.seen
     assert (after.model, after.device) == ("m", "cpu")
 
 
 def test_a_silent_worker_is_not_there(store: Store):
-    Presence(store.database, "w:1").at()
+    WorkerStatus(store.database, "w:1").update()
     with store.database.writing() as connection:
         connection.execute("UPDATE worker SET seen = seen - 21")
     assert workers(store.database) == []
 
 
 def test_a_worker_that_ends_takes_the_silent_with_it(store: Store):
-    Presence(store.database, "w:1").at()
+    WorkerStatus(store.database, "w:1").update()
     with store.database.writing() as connection:
         connection.execute("UPDATE worker SET seen = seen - 21")
-    last = Presence(store.database, "w:2")
-    last.at()
-    last.gone()
+    last = WorkerStatus(store.database, "w:2")
+    last.update()
+    last.remove()
     assert store.database.rows("SELECT name FROM worker") == []
 
 
@@ -100,19 +100,19 @@ def test_a_full_disk_stops_no_work(store: Store, monkeypatch: pytest.MonkeyPatch
         raise StoreError("The disk is full.")
 
     monkeypatch.setattr(store.database, "writing", full)
-    Presence(store.database, "w:1").at(model="m")
+    WorkerStatus(store.database, "w:1").update(model="m")
 
 
 def test_the_machine_has_memory():
-    told = machine()
+    told = machine_memory()
     assert 0 < told.free < told.total
     assert told.used == told.total - told.free
 
 
 def test_gpus_are_told_by_their_driver(driver: Driver):
     first, second = gpus()
-    assert (first.name, first.total, first.free, first.busy) == ("H0", 100, 60, 0.35)
-    assert second.busy is None
+    assert (first.name, first.total, first.free, first.utilization) == ("H0", 100, 60, 0.35)
+    assert second.utilization is None
     assert driver.opened == 0
 
 
@@ -121,7 +121,7 @@ def test_a_gpu_without_memory_of_its_own_shares_the_machines(driver: Driver):
         raise driver.NVMLError("not supported")
 
     driver.nvmlDeviceGetMemoryInfo = none
-    assert [gpu.total for gpu in gpus()] == [machine().total] * 2
+    assert [gpu.total for gpu in gpus()] == [machine_memory().total] * 2
 
 
 def test_without_a_driver_there_is_no_gpu(driver: Driver):
@@ -150,7 +150,7 @@ def test_where_a_model_computes(backend: str, device: str, where: str):
 @pytest.mark.usefixtures("driver")
 def test_some_gpus_are_visible_in_an_order(monkeypatch: pytest.MonkeyPatch, told: str, seen: str):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", told)
-    assert " ".join(gpu.name for gpu in devices.visible(gpus())) == seen
+    assert " ".join(gpu.name for gpu in devices.visible_gpus(gpus())) == seen
     assert devices.has_gpu() is bool(seen)
 
 
@@ -161,11 +161,11 @@ def test_a_machine_that_shows_no_processes_stops_no_work(
         raise psutil.AccessDenied
 
     monkeypatch.setattr(psutil.Process, "children", denied)
-    presence = Presence(store.database, "w:1")
-    presence.at(model="m")
+    presence = WorkerStatus(store.database, "w:1")
+    presence.update(model="m")
     assert workers(store.database)[0].bytes > 1e6
     monkeypatch.setattr(psutil.Process, "memory_info", denied)
-    presence.alive()
+    presence.refresh()
     assert workers(store.database)[0].bytes == 0
 
 

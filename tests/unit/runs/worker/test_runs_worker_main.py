@@ -8,13 +8,13 @@ from runs_examples import CATALOG, add_run, dataset, spec
 
 from evalui.errors import Unreachable
 from evalui.models import ModelEntry
-from evalui.models.user_catalog import additions_beside
+from evalui.models.user_catalog import additions_path
 from evalui.runs.database.records import Lease
 from evalui.runs.database.store import Store
 from evalui.runs.worker import heartbeat
-from evalui.runs.worker.devices import Presence, workers
-from evalui.runs.worker.main import Heart, Worker, main, serve
-from evalui.runs.worker.model_tests import queue_trial, trials_of
+from evalui.runs.worker.devices import WorkerStatus, workers
+from evalui.runs.worker.main import Heartbeat, Worker, main, serve
+from evalui.runs.worker.model_tests import model_tests, queue_model_test
 from evalui.types import Request, Response
 
 
@@ -30,7 +30,7 @@ def wait_until(reached: Callable[[], bool]) -> None:
 
 
 def work(store: Store, catalog: Mapping[str, ModelEntry] = CATALOG) -> bool:
-    return Worker(store, lambda: catalog, name="worker-1").work_once()
+    return Worker(store, lambda: catalog, name="worker-1").run_once()
 
 
 def test_a_worker_does_all_cells(store: Store) -> None:
@@ -82,7 +82,7 @@ def test_a_mended_model_does_what_had_failed_when_the_run_is_resumed(store: Stor
 def test_a_worker_asked_to_end_gives_the_run_back(store: Store) -> None:
     run_id = add_run(store, spec(pattern="circular"), dataset(200))
     worker = Worker(store, lambda: CATALOG, stopping=lambda: store.cells(run_id)[0].done > 0)
-    assert worker.work_once()
+    assert worker.run_once()
     run = store.run(run_id)
     assert (run.state, store.cells(run_id)[0].state) == ("queued", "waiting")
     assert 0 < run.done < run.total
@@ -95,7 +95,7 @@ def test_ctrl_c_gives_the_run_back(store: Store) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Worker(store, lambda: CATALOG, on_batch=interrupt).work_once()
+        Worker(store, lambda: CATALOG, on_batch=interrupt).run_once()
     assert store.run(run_id).state == "queued"
 
 
@@ -106,24 +106,24 @@ def test_the_heart_beats_while_the_work_is_busy_elsewhere(store: Store, lease: L
         return row["beat"]
 
     before = beat()
-    with Heart(store, lease, every_s=0.05):
+    with Heartbeat(store, lease, interval_s=0.05):
         wait_until(lambda: beat() - before > 0.1)
 
 
 def test_a_run_gets_its_beat_before_anything_for_the_eye(store: Store, lease: Lease) -> None:
-    class Noted(Presence):
-        def alive(self) -> None:
+    class Noted(WorkerStatus):
+        def refresh(self) -> None:
             order.append("eye")
 
     order: list[str] = []
-    beat = store.beat
+    beat = store.heartbeat
 
     def noted(lease: Lease) -> bool:
         order.append("run")
         return beat(lease)
 
-    store.beat = noted
-    with Heart(store, lease, presence=Noted(store.database, "w"), every_s=0.05):
+    store.heartbeat = noted
+    with Heartbeat(store, lease, status=Noted(store.database, "w"), interval_s=0.05):
         wait_until(lambda: len(order) > 1)
     assert order[:2] == ["run", "eye"]
 
@@ -153,10 +153,10 @@ class Hanging:
 def test_a_model_that_hangs_is_let_go_when_nobody_wants_its_answers(
     store: Store, monkeypatch: pytest.MonkeyPatch, loses: str
 ) -> None:
-    monkeypatch.setattr(heartbeat, "BEAT_S", 0.02)
+    monkeypatch.setattr(heartbeat, "HEARTBEAT_S", 0.02)
     run_id, model = add_run(store), Hanging()
     worker = Worker(store, lambda: CATALOG, name="worker-1", opener=lambda _: model)  # pyright: ignore
-    working = threading.Thread(target=worker.work_once)
+    working = threading.Thread(target=worker.run_once)
     working.start()
     assert model.asked.wait(20)
     if loses == "requeue":
@@ -188,7 +188,7 @@ def test_a_worker_serves_until_it_is_told_to_end(store: Store, tmp_path: Path) -
 
 def test_a_worker_serves_models_that_were_added_on_the_page(store: Store, tmp_path: Path) -> None:
     (tmp_path / "models.toml").write_text("")
-    additions_beside(store.database.path).write_text(
+    additions_path(store.database.path).write_text(
         '[perfect]\nbackend = "scripted"\noptions = {rule = "perfect"}\n'
     )
     ending = threading.Event()
@@ -196,7 +196,7 @@ def test_a_worker_serves_models_that_were_added_on_the_page(store: Store, tmp_pa
         target=serve, args=(store, tmp_path / "models.toml"), kwargs={"ending": ending}
     )
     run_id = add_run(store)
-    queue_trial(store.database, CATALOG["perfect"], "local")
+    queue_model_test(store.database, CATALOG["perfect"], "local")
     serving.start()
     try:
         wait_until(lambda: store.run(run_id).state == "done")
@@ -204,7 +204,7 @@ def test_a_worker_serves_models_that_were_added_on_the_page(store: Store, tmp_pa
     finally:
         ending.set()
         serving.join(20)
-    assert trials_of(store.database, "local")["perfect"].state == "done"
+    assert model_tests(store.database, "local")["perfect"].state == "done"
     assert workers(store.database) == []
 
 
@@ -214,17 +214,17 @@ def test_a_worker_tells_which_model_of_which_run_it_has(store: Store) -> None:
     def look() -> None:
         seen.update((row.run, row.model, row.device) for row in workers(store.database))
 
-    Worker(store, lambda: CATALOG, on_batch=look).work_once()
+    Worker(store, lambda: CATALOG, on_batch=look).run_once()
     assert seen == {(run_id, "perfect", "rule")}
     (row,) = workers(store.database)
-    assert not row.busy
+    assert not row.is_busy
 
 
 def test_the_heart_tells_that_the_worker_is_there(store: Store) -> None:
-    presence = Presence(store.database, "worker-1")
-    presence.at(model="m")
+    presence = WorkerStatus(store.database, "worker-1")
+    presence.update(model="m")
     before = workers(store.database)[0].seen
-    with Heart(store, presence=presence, every_s=0.02):
+    with Heartbeat(store, status=presence, interval_s=0.02):
         wait_until(lambda: workers(store.database)[0].seen - before > 0.05)
 
 

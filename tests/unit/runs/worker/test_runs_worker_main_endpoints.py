@@ -41,7 +41,7 @@ def silence() -> Unreachable:
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_S", 0.01)
+    monkeypatch.setattr(patience, "FIRST_DELAY_S", 0.01)
 
 
 def test_a_model_that_cannot_be_opened_yet_is_waited_for(store: Store) -> None:
@@ -55,12 +55,12 @@ def test_a_model_that_cannot_be_opened_yet_is_waited_for(store: Store) -> None:
         return Away(answers=True)  # pyright: ignore[reportReturnType] # its abilities are a wider set
 
     def look() -> None:
-        told.extend(wait.why for wait in usage.waits(store.database, run_id).values())
+        told.extend(wait.reason for wait in usage.model_waits(store.database, run_id).values())
 
-    assert Worker(store, lambda: CATALOG, opener=open_, on_batch=look).work_once(run_id)
+    assert Worker(store, lambda: CATALOG, opener=open_, on_batch=look).run_once(run_id)
     assert told == ["http://a does not answer."] * 2
     assert store.run(run_id).state == "done"
-    assert usage.waits(store.database, run_id) == {}
+    assert usage.model_waits(store.database, run_id) == {}
 
 
 def test_all_cells_of_a_model_that_stays_away_fail_after_one_wait(
@@ -71,10 +71,10 @@ def test_all_cells_of_a_model_that_stays_away_fail_after_one_wait(
     model, waited = Away(answers=False), set[int]()
 
     def look() -> None:
-        waited.update(usage.waits(store.database, run_id))
+        waited.update(usage.model_waits(store.database, run_id))
 
     worker = Worker(store, lambda: CATALOG, opener=lambda _: model, on_batch=look)  # pyright: ignore[reportArgumentType] # as above
-    assert worker.work_once(run_id)
+    assert worker.run_once(run_id)
     assert waited == {store.cells(run_id)[0].id}
     assert [cell.state for cell in store.cells(run_id)] == ["failed", "failed"]
     assert all("Given up after" in cell.error for cell in store.cells(run_id))
@@ -88,7 +88,7 @@ def test_a_run_that_is_stopped_while_its_model_is_waited_for_is_stopped(store: S
         raise silence()
 
     worker = Worker(store, lambda: CATALOG, opener=open_, on_batch=lambda: store.cancel(run_id))
-    assert worker.work_once(run_id)
+    assert worker.run_once(run_id)
     assert store.run(run_id).state == "cancelled"
 
 
@@ -99,7 +99,7 @@ def test_a_worker_that_ends_while_a_model_is_waited_for_gives_the_run_back(store
         raise silence()
 
     def waiting() -> bool:
-        return bool(usage.waits(store.database, run_id))
+        return bool(usage.model_waits(store.database, run_id))
 
-    assert Worker(store, lambda: CATALOG, opener=open_, stopping=waiting).work_once(run_id)
+    assert Worker(store, lambda: CATALOG, opener=open_, stopping=waiting).run_once(run_id)
     assert store.run(run_id).state == "queued"

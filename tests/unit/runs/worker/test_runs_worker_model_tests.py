@@ -10,22 +10,22 @@ from evalui.errors import ModelError, Unreachable
 from evalui.messages import Sentence, sentence
 from evalui.models import Model, ModelEntry, open_model
 from evalui.runs.database.store import Store
-from evalui.runs.worker.devices import Presence, workers
-from evalui.runs.worker.in_flight import Window
+from evalui.runs.worker.devices import WorkerStatus, workers
+from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.runs.worker.main import Worker, worker_name
 from evalui.runs.worker.model_tests import (
-    MOST_LOSSES,
-    claim_trial,
-    finish_trial,
-    give_back,
-    queue_trial,
-    requeue_trials,
-    trial_at,
-    trials_of,
-    try_model,
+    MAX_LOSSES,
+    claim_model_test,
+    finish_model_test,
+    model_test_of_worker,
+    model_tests,
+    queue_model_test,
+    release_model_test,
+    requeue_model_tests,
+    run_model_test,
 )
-from evalui.runs.worker.supervisor import Workers
-from evalui.types import Generate, Request, Response, Text, Usage
+from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.types import Generate, GeneratedText, Request, Response, Usage
 
 ME = "local"
 
@@ -35,9 +35,9 @@ def scripted(rule: str, **options: object) -> ModelEntry:
 
 
 def tried(store: Store, entry: ModelEntry, opener=open_model):
-    queue_trial(store.database, entry, ME)
-    assert Worker(store, dict, name="w:1", opener=opener).try_once()
-    return trials_of(store.database, ME)[entry.name]
+    queue_model_test(store.database, entry, ME)
+    assert Worker(store, dict, name="w:1", opener=opener).run_test_once()
+    return model_tests(store.database, ME)[entry.name]
 
 
 class Far:
@@ -51,7 +51,7 @@ class Far:
         for index, request in enumerate(requests):
             if not isinstance(request, Generate):
                 raise Unreachable("Nobody answers.")
-            yield index, Text("Rome", Usage(9, 12))
+            yield index, GeneratedText("Rome", Usage(9, 12))
 
     def close(self) -> None:
         self.closed = True
@@ -61,7 +61,7 @@ def test_each_ability_is_tried_for_real(store: Store):
     trial = tried(store, scripted("perfect"))
     assert trial.state == "done"
     assert trial.load_s is not None
-    letters, texts, replies = trial.tried
+    letters, texts, replies = trial.ability_tests
     assert (letters.ability, letters.answer, letters.correct) == ("next_token", "Paris", True)
     assert letters.probability == pytest.approx(1, abs=0.01)
     assert letters.requests == 3  # the other orders; the first warmed it up
@@ -71,26 +71,26 @@ def test_each_ability_is_tried_for_real(store: Store):
 
 
 def test_a_wrong_answer_is_told_as_wrong(store: Store):
-    letters, _ = tried(store, scripted("always-A")).tried
+    letters, _ = tried(store, scripted("always-A")).ability_tests
     assert (letters.answer, letters.correct) == ("Oslo", False)
 
 
 def test_a_judge_is_asked_for_a_verdict(store: Store):
-    (verdict,) = tried(store, scripted("reference-judge", role="judge")).tried
+    (verdict,) = tried(store, scripted("reference-judge", role="judge")).ability_tests
     assert verdict.mode == "judge"
     assert "Choice: A" in verdict.answer
 
 
 def test_a_model_that_cannot_be_opened_says_why(store: Store):
     trial = tried(store, scripted("nobody"))
-    assert (trial.state, trial.load_s, trial.tried) == ("failed", None, ())
+    assert (trial.state, trial.load_s, trial.ability_tests) == ("failed", None, ())
     assert "'nobody' is unknown" in trial.error
 
 
 def test_one_ability_may_fail_and_the_others_stand(store: Store):
     far = Far()
     trial = tried(store, ModelEntry("far", "openai"), opener=lambda _: far)
-    letters, replies = trial.tried
+    letters, replies = trial.ability_tests
     assert trial.state == "done"
     assert (letters.problem, letters.answer) == ("Nobody answers.", "")
     assert (replies.answer, replies.tokens) == ("Rome", 12)
@@ -125,98 +125,98 @@ def test_a_model_that_leaves_questions_open_is_told(store: Store):
 
 def test_trials_come_in_order_and_runs_wait(store: Store):
     add_run(store)
-    queue_trial(store.database, scripted("perfect"), ME)
-    queue_trial(store.database, scripted("noisy"), ME)
+    queue_model_test(store.database, scripted("perfect"), ME)
+    queue_model_test(store.database, scripted("noisy"), ME)
     worker = Worker(store, lambda: CATALOG, name="w:1")
-    assert worker.try_once()
-    states = {name: trial.state for name, trial in trials_of(store.database, ME).items()}
+    assert worker.run_test_once()
+    states = {name: trial.state for name, trial in model_tests(store.database, ME).items()}
     assert states == {"perfect": "done", "noisy": "queued"}
     assert store.runs()[0].state == "queued"
-    assert worker.try_once()
-    assert not worker.try_once()
-    assert worker.work_once()
+    assert worker.run_test_once()
+    assert not worker.run_test_once()
+    assert worker.run_once()
 
 
 def test_a_trial_on_its_way_is_not_doubled_and_a_new_one_takes_the_place_of_the_last(store: Store):
-    first = queue_trial(store.database, scripted("perfect"), ME)
-    assert queue_trial(store.database, scripted("perfect"), ME) == first
+    first = queue_model_test(store.database, scripted("perfect"), ME)
+    assert queue_model_test(store.database, scripted("perfect"), ME) == first
     tried(store, scripted("perfect"))
-    queue_trial(store.database, scripted("perfect"), ME)
+    queue_model_test(store.database, scripted("perfect"), ME)
     (count,) = store.database.rows("SELECT count(*) AS n FROM trial_of_model")
     assert count["n"] == 1
-    assert trials_of(store.database, ME)["perfect"].state == "queued"
+    assert model_tests(store.database, ME)["perfect"].state == "queued"
 
 
 def test_everybody_has_trials_of_their_own(store: Store):
-    queue_trial(store.database, scripted("perfect"), ME)
-    assert trials_of(store.database, "bob") == {}
+    queue_model_test(store.database, scripted("perfect"), ME)
+    assert model_tests(store.database, "bob") == {}
 
 
 def test_a_trial_of_a_dead_worker_is_queued_again_until_it_has_killed_too_many(store: Store):
-    queue_trial(store.database, scripted("perfect"), ME)
-    for _ in range(MOST_LOSSES - 1):
-        assert claim_trial(store.database, "dead")
-        assert requeue_trials(store.database) == 1
-        assert trials_of(store.database, ME)["perfect"].state == "queued"
-    assert claim_trial(store.database, "dead")
-    requeue_trials(store.database)
-    trial = trials_of(store.database, ME)["perfect"]
+    queue_model_test(store.database, scripted("perfect"), ME)
+    for _ in range(MAX_LOSSES - 1):
+        assert claim_model_test(store.database, "dead")
+        assert requeue_model_tests(store.database) == 1
+        assert model_tests(store.database, ME)["perfect"].state == "queued"
+    assert claim_model_test(store.database, "dead")
+    requeue_model_tests(store.database)
+    trial = model_tests(store.database, ME)["perfect"]
     assert trial.state == "failed"
-    assert trial.error.startswith(f"The worker died {MOST_LOSSES} times")
+    assert trial.error.startswith(f"The worker died {MAX_LOSSES} times")
 
 
 @pytest.mark.parametrize(("over", "state"), [(False, "failed"), (True, "queued")])
 def test_a_worker_that_the_servers_own_end_killed_is_no_loss(store: Store, over: bool, state: str):
-    ended = Workers(store, Path("models.toml"), count=0)
+    ended = WorkerSupervisor(store, Path("models.toml"), count=0)
     if over:
         ended.stop()
-    queue_trial(store.database, scripted("perfect"), ME)
-    for _ in range(MOST_LOSSES):
-        assert claim_trial(store.database, worker_name(4711))
+    queue_model_test(store.database, scripted("perfect"), ME)
+    for _ in range(MAX_LOSSES):
+        assert claim_model_test(store.database, worker_name(4711))
         ended._requeue(4711, -9)  # pyright: ignore[reportPrivateUsage]
-    assert trials_of(store.database, ME)["perfect"].state == state
+    assert model_tests(store.database, ME)["perfect"].state == state
 
 
 def test_a_trial_of_another_version_is_none_and_stops_no_other(store: Store):
-    queue_trial(store.database, scripted("noisy"), ME)
+    queue_model_test(store.database, scripted("noisy"), ME)
     with store.database.writing() as connection:
         connection.execute("UPDATE trial_of_model SET entry = json_set(entry, '$.colour', 'red')")
-    queue_trial(store.database, scripted("perfect"), ME)
-    assert list(trials_of(store.database, ME)) == ["perfect"]
-    assert claim_trial(store.database, "w:1") is None
-    claimed = claim_trial(store.database, "w:1")
+    queue_model_test(store.database, scripted("perfect"), ME)
+    assert list(model_tests(store.database, ME)) == ["perfect"]
+    assert claim_model_test(store.database, "w:1") is None
+    claimed = claim_model_test(store.database, "w:1")
     assert claimed
     assert claimed.model == "perfect"
-    assert trial_at(store.database, "w:1") == claimed
+    assert model_test_of_worker(store.database, "w:1") == claimed
 
 
 def test_a_trial_of_a_worker_that_lives_stays_with_it(store: Store):
-    Presence(store.database, "w:1").at()
-    queue_trial(store.database, scripted("perfect"), ME)
-    claimed = claim_trial(store.database, "w:1")
-    assert requeue_trials(store.database) == 0
-    assert trial_at(store.database, "w:1") == claimed
-    assert requeue_trials(store.database, worker="w:1") == 1
+    WorkerStatus(store.database, "w:1").update()
+    queue_model_test(store.database, scripted("perfect"), ME)
+    claimed = claim_model_test(store.database, "w:1")
+    assert requeue_model_tests(store.database) == 0
+    assert model_test_of_worker(store.database, "w:1") == claimed
+    assert requeue_model_tests(store.database, worker="w:1") == 1
 
 
 def test_a_trial_of_a_worker_that_fell_silent_is_queued_again(store: Store):
-    Presence(store.database, "w:1").at()
-    queue_trial(store.database, scripted("perfect"), ME)
-    claim_trial(store.database, "w:1")
+    WorkerStatus(store.database, "w:1").update()
+    queue_model_test(store.database, scripted("perfect"), ME)
+    claim_model_test(store.database, "w:1")
     with store.database.writing() as connection:
         connection.execute("UPDATE worker SET seen = seen - 21")
-    assert requeue_trials(store.database) == 1
+    assert requeue_model_tests(store.database) == 1
 
 
 def test_who_has_lost_a_trial_writes_nothing(store: Store):
-    queue_trial(store.database, scripted("perfect"), ME)
-    lost = claim_trial(store.database, "slow")
+    queue_model_test(store.database, scripted("perfect"), ME)
+    lost = claim_model_test(store.database, "slow")
     assert lost
-    requeue_trials(store.database, worker="slow")
-    claim_trial(store.database, "quick")
-    finish_trial(store.database, replace(lost, error="Too late."))
-    give_back(store.database, lost)
-    trial = trials_of(store.database, ME)["perfect"]
+    requeue_model_tests(store.database, worker="slow")
+    claim_model_test(store.database, "quick")
+    finish_model_test(store.database, replace(lost, error="Too late."))
+    release_model_test(store.database, lost)
+    trial = model_tests(store.database, ME)["perfect"]
     assert (trial.state, trial.worker, trial.error) == ("running", "quick", "")
 
 
@@ -224,10 +224,10 @@ def test_ctrl_c_gives_the_trial_back(store: Store):
     def interrupt(_: ModelEntry) -> Model:
         raise KeyboardInterrupt
 
-    queue_trial(store.database, scripted("perfect"), ME)
+    queue_model_test(store.database, scripted("perfect"), ME)
     with pytest.raises(KeyboardInterrupt):
-        Worker(store, dict, name="w:1", opener=interrupt).try_once()
-    assert trials_of(store.database, ME)["perfect"].state == "queued"
+        Worker(store, dict, name="w:1", opener=interrupt).run_test_once()
+    assert model_tests(store.database, ME)["perfect"].state == "queued"
 
 
 def test_the_worker_shows_what_it_tries(store: Store):
@@ -239,29 +239,29 @@ def test_the_worker_shows_what_it_tries(store: Store):
 
     tried(store, scripted("perfect"), opener=look)
     assert seen == [("perfect", "")]
-    assert workers(store.database)[0].busy is False
+    assert workers(store.database)[0].is_busy is False
 
 
 def test_a_refusal_to_load_is_an_outcome(store: Store):
-    queue_trial(store.database, scripted("perfect"), ME)
-    trial = claim_trial(store.database, "w:1")
+    queue_model_test(store.database, scripted("perfect"), ME)
+    trial = claim_model_test(store.database, "w:1")
     assert trial
 
     def refuse(_: ModelEntry) -> Model:
         raise ModelError("No room.")
 
-    assert try_model(trial, refuse, loaded=lambda: None).error == "No room."
+    assert run_model_test(trial, refuse, on_loaded=lambda: None).error == "No room."
 
 
 def test_what_grading_takes_is_no_part_of_the_speed(store: Store, monkeypatch: pytest.MonkeyPatch):
-    accept = Window.accept
+    accept = InFlightBatch.add_response
 
-    def slowly(window: Window, ask: int, response: Response) -> object:
+    def slowly(window: InFlightBatch, ask: int, response: Response) -> object:
         time.sleep(0.3)
         return accept(window, ask, response)
 
-    monkeypatch.setattr(Window, "accept", slowly)
-    assert all(each.seconds < 0.3 for each in tried(store, scripted("always-A")).tried)
+    monkeypatch.setattr(InFlightBatch, "add_response", slowly)
+    assert all(each.seconds < 0.3 for each in tried(store, scripted("always-A")).ability_tests)
 
 
 def test_what_a_model_says_of_itself_is_kept_and_can_be_translated(store: Store):

@@ -5,9 +5,9 @@ import time
 import pytest
 
 from evalui.errors import Cancelled, Unreachable
-from evalui.runs.database.usage import Wait
+from evalui.runs.database.usage import ModelWait
 from evalui.runs.worker import waiting as patience
-from evalui.runs.worker.waiting import Patience
+from evalui.runs.worker.waiting import WaitForModel
 
 
 class Clock:
@@ -37,20 +37,20 @@ def silence(retry_after_s: float = 0.0) -> Unreachable:
     return error
 
 
-def waits(seconds: float, told: list[Wait]) -> Patience:
-    return Patience(seconds, told=told.append, look=lambda: None)
+def waits(seconds: float, told: list[ModelWait]) -> WaitForModel:
+    return WaitForModel(seconds, on_wait=told.append, check_cancelled=lambda: None)
 
 
-def pauses(told: list[Wait], began: list[float]) -> list[float]:
+def pauses(told: list[ModelWait], began: list[float]) -> list[float]:
     return [
-        round(wait.again - 1_700_000_000 - start, 3)
+        round(wait.retry_at - 1_700_000_000 - start, 3)
         for wait, start in zip(told, began, strict=True)
     ]
 
 
 def waited(clock: Clock, seconds: float, retry_after_s: float = 0.0) -> list[float]:
     """How long each pause is until the patience is at its end."""
-    told: list[Wait] = []
+    told: list[ModelWait] = []
     began: list[float] = []
     waiting = waits(seconds, told)
 
@@ -59,7 +59,7 @@ def waited(clock: Clock, seconds: float, retry_after_s: float = 0.0) -> list[flo
         raise silence(retry_after_s)
 
     with pytest.raises(Unreachable):
-        waiting.until(ask)
+        waiting.call_until_reachable(ask)
     return pauses(told, began[:-1])
 
 
@@ -77,10 +77,10 @@ def test_without_patience_there_is_no_wait(clock: Clock) -> None:
 
 
 def test_who_gives_up_says_why_and_after_how_long() -> None:
-    told: list[Wait] = []
+    told: list[ModelWait] = []
     waiting = waits(90, told)
     with pytest.raises(Unreachable) as caught:
-        waiting.until(lambda: (_ for _ in ()).throw(silence()))
+        waiting.call_until_reachable(lambda: (_ for _ in ()).throw(silence()))
     assert str(caught.value) == (
         "http://a does not answer. Given up after 1.5 minutes without an answer; "
         "resume the run to go on."
@@ -95,16 +95,16 @@ def test_a_server_that_wants_more_time_than_there_is_ends_it_at_once(clock: Cloc
 
 
 def test_an_answer_makes_it_patient_again(clock: Clock) -> None:
-    told: list[Wait] = []
+    told: list[ModelWait] = []
     waiting = waits(10, told)
     for _ in range(3):
         waiting.wait(silence())
-    assert waiting.waiting
-    waiting.answered()
-    assert not waiting.waiting
+    assert waiting.is_waiting
+    waiting.reset()
+    assert not waiting.is_waiting
     began = clock.now
     waiting.wait(silence())
-    assert clock.now - began == patience.FIRST_S
+    assert clock.now - began == patience.FIRST_DELAY_S
     assert told[-1].since == 1_700_000_000.0 + began
 
 
@@ -117,9 +117,9 @@ def test_it_looks_up_twice_a_second(clock: Clock) -> None:
             raise Cancelled("The run was stopped.")
 
     with pytest.raises(Cancelled):
-        Patience(100, told=lambda _: None, look=look).wait(silence(60))
+        WaitForModel(100, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
     assert clock.now <= 1003.5
-    assert max(clock.slept) <= patience.LOOK_S
+    assert max(clock.slept) <= patience.CHECK_INTERVAL_S
 
 
 def test_a_cancel_that_is_there_already_ends_it_at_once(clock: Clock) -> None:
@@ -127,7 +127,7 @@ def test_a_cancel_that_is_there_already_ends_it_at_once(clock: Clock) -> None:
         raise Cancelled("The run was stopped.")
 
     with pytest.raises(Cancelled):
-        Patience(100, told=lambda _: None, look=look).wait(silence(60))
+        WaitForModel(100, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
     assert clock.slept == []
 
 
@@ -137,7 +137,7 @@ def test_who_is_told_to_stop_has_not_run_out_of_patience(seconds: float) -> None
         raise Cancelled("The run was stopped.")
 
     with pytest.raises(Cancelled):
-        Patience(seconds, told=lambda _: None, look=look).wait(silence(60))
+        WaitForModel(seconds, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
 
 
 def test_what_is_asked_until_it_answers(clock: Clock) -> None:
@@ -149,7 +149,7 @@ def test_what_is_asked_until_it_answers(clock: Clock) -> None:
             raise reply
         return reply
 
-    told: list[Wait] = []
+    told: list[ModelWait] = []
     waiting = waits(100, told)
-    assert waiting.until(ask) == "open"
-    assert (len(told), waiting.waiting, clock.now) == (2, False, 1006)
+    assert waiting.call_until_reachable(ask) == "open"
+    assert (len(told), waiting.is_waiting, clock.now) == (2, False, 1006)

@@ -6,14 +6,14 @@ import pytest
 from judging_examples import said
 
 from evalui.scoring.arena.agreement import (
-    against_others,
-    cohen,
-    fleiss,
-    fleiss_table,
-    three_way,
-    votes,
+    cohen_kappa,
+    fleiss_kappa,
+    fleiss_kappa_of_table,
+    merge_ties,
+    voter_agreements,
+    votes_by_item,
 )
-from evalui.scoring.statistics.intervals import wilson
+from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import Verdict
 
 # Fleiss (1971) rated 30 patients with 6 psychiatrists; the textbook example of 10 subjects,
@@ -66,10 +66,10 @@ def _pair(counts: dict[str, int]) -> tuple[list[Verdict], list[Verdict]]:
     ],
 )
 def test_kappa_agrees_with_published_examples(counts: dict[str, int], raw: float, kappa: float):
-    found = cohen(*_pair(counts))
+    found = cohen_kappa(*_pair(counts))
     assert found is not None
     assert found.n == sum(counts.values())
-    assert found.raw == wilson(raw * found.n, found.n)
+    assert found.raw == wilson_interval(raw * found.n, found.n)
     assert found.kappa is not None
     assert found.kappa.value == pytest.approx(kappa, abs=0.0005)
 
@@ -96,7 +96,7 @@ def test_the_interval_agrees_with_the_closed_form():
     off = (1 - kappa) ** 2 * (shares * (1 - np.eye(3)) * margins**2).sum()
     last = (kappa - chance * (1 - kappa)) ** 2
     error = math.sqrt(on + off - last) / ((1 - chance) * math.sqrt(200))
-    found = cohen(*_pair(counts))
+    found = cohen_kappa(*_pair(counts))
     assert found is not None
     assert found.kappa is not None
     assert found.kappa.low == pytest.approx(kappa - 1.96 * error, abs=0.15 * error)
@@ -105,17 +105,17 @@ def test_the_interval_agrees_with_the_closed_form():
 
 def test_items_of_one_question_are_drawn_together():
     first, second = _pair({"AA": 20, "AB": 5, "BA": 10, "BB": 15})
-    single = cohen(first, second)
+    single = cohen_kappa(first, second)
     # Each question with the same two answers of ten pairs of models: no more is known.
     many = [
         [
-            said(one.duel.sample_id, pair, "A" if one.outcome == "a" else "B", one.by)
+            said(one.duel.sample_id, pair, "A" if one.outcome == "a" else "B", one.rater)
             for one in rater
             for pair in ("uv", "uw", "ux", "vw", "vx")
         ]
         for rater in (first, second)
     ]
-    repeated = cohen(*many)
+    repeated = cohen_kappa(*many)
     assert single is not None
     assert repeated is not None
     assert repeated.n == 5 * single.n
@@ -124,7 +124,7 @@ def test_items_of_one_question_are_drawn_together():
 
 
 def test_votes_on_exchanged_sides_are_the_same_vote():
-    found = cohen(
+    found = cohen_kappa(
         [said("q", "xy", "A"), said("r", "xy", "C"), said("s", "yx", "D")],
         [said("q", "yx", "B"), said("r", "yx", "C"), said("s", "xy", "D")],
     )
@@ -133,53 +133,53 @@ def test_votes_on_exchanged_sides_are_the_same_vote():
 
 
 def test_a_rater_with_two_opinions_of_an_item_has_no_preference():
-    ballot = votes([said("q", "xy", "A"), said("q", "yx", "A"), said("r", "xy", "-")])
+    ballot = votes_by_item([said("q", "xy", "A"), said("q", "yx", "A"), said("r", "xy", "-")])
     assert list(ballot.values()) == ["tie"]
 
 
 def test_three_ways_join_the_two_kinds_of_ties():
     first, second = _pair({"CD": 3, "AA": 3})
-    four, three = cohen(first, second), cohen(three_way(first), three_way(second))
+    four, three = cohen_kappa(first, second), cohen_kappa(merge_ties(first), merge_ties(second))
     assert four is not None
     assert three is not None
     assert (four.raw.value, three.raw.value) == (0.5, 1.0)
 
 
 def test_kappa_is_undefined_where_all_votes_are_of_one_category():
-    found = cohen(*_pair({"AA": 5}))
+    found = cohen_kappa(*_pair({"AA": 5}))
     assert found is not None
     assert found.kappa is None
-    assert found.raw == wilson(5, 5)
+    assert found.raw == wilson_interval(5, 5)
 
 
 def test_full_agreement_on_a_few_items_is_not_certain():
-    found = cohen(*_pair({"AA": 3, "BB": 3}))
+    found = cohen_kappa(*_pair({"AA": 3, "BB": 3}))
     assert found is not None
     assert found.kappa is not None
     assert (found.kappa.value, found.kappa.high) == (1.0, 1.0)
     # Wilson's lower end for 6 of 6, beyond the chance of one half.
-    assert found.kappa.low == pytest.approx((wilson(6, 6).low - 0.5) / 0.5)
+    assert found.kappa.low == pytest.approx((wilson_interval(6, 6).low - 0.5) / 0.5)
 
 
 def test_a_kappa_that_most_resamples_cannot_have_has_no_ends():
-    found = cohen(*_pair({"AA": 4, "AB": 1}))
+    found = cohen_kappa(*_pair({"AA": 4, "AB": 1}))
     assert found is not None
     assert found.kappa is not None
     assert (found.kappa.value, found.kappa.low, found.kappa.high) == (0.0, None, None)
 
 
 def test_raters_that_share_nothing_have_no_agreement():
-    assert cohen([said("q", "xy", "A")], [said("r", "xy", "A")]) is None
-    assert cohen([said("q", "xy", "A")], [said("q", "xy", "-")]) is None
-    assert cohen([], []) is None
-    assert fleiss([[said("q", "xy", "A")], []]) is None
-    assert fleiss([]) is None
+    assert cohen_kappa([said("q", "xy", "A")], [said("r", "xy", "A")]) is None
+    assert cohen_kappa([said("q", "xy", "A")], [said("q", "xy", "-")]) is None
+    assert cohen_kappa([], []) is None
+    assert fleiss_kappa([[said("q", "xy", "A")], []]) is None
+    assert fleiss_kappa([]) is None
 
 
 def test_one_question_gives_a_kappa_without_ends():
     pairs = [("xy", "A"), ("xz", "B")]
     rater = [said("q", models, letter) for models, letter in pairs]
-    found = cohen(rater, rater)
+    found = cohen_kappa(rater, rater)
     assert found is not None
     assert found.kappa is not None
     assert (found.kappa.value, found.kappa.low) == (1.0, None)
@@ -187,7 +187,7 @@ def test_one_question_gives_a_kappa_without_ends():
 
 def test_fleiss_kappa_agrees_with_the_textbook():
     table = np.array(TEXTBOOK, dtype=float)
-    found = fleiss_table(table, [str(n) for n in range(10)])
+    found = fleiss_kappa_of_table(table, [str(n) for n in range(10)])
     assert found.raw.value == pytest.approx(0.378, abs=0.0005)
     assert found.kappa is not None
     assert found.kappa.value == pytest.approx(0.210, abs=0.0005)
@@ -202,7 +202,7 @@ def test_a_panel_is_counted_by_item_even_where_a_rater_is_missing():
         [said("q", "yx", "B"), said("r", "xy", "B")],
         [said("q", "xy", "B"), said("s", "xy", "A")],
     ]
-    found = fleiss(raters)
+    found = fleiss_kappa(raters)
     assert found is not None
     # q: one of three pairs agrees, r: its only pair; s has one vote. Votes: 2 x a, 3 x b.
     assert (found.n, found.raw.value) == (2, pytest.approx(2 / 3))
@@ -224,11 +224,11 @@ def _crowd(quality: dict[str, float], *, items: int, seed: int) -> list[Verdict]
 
 def test_a_voter_at_random_stands_out_and_the_others_do_not():
     crowd = _crowd({"ann": 0.9, "bob": 0.9, "cai": 0.9, "dice": 0.0}, items=60, seed=3)
-    found = {one.name: one for one in against_others(crowd)}
+    found = {one.name: one for one in voter_agreements(crowd)}
     assert [one.name for one in found.values() if one.outlier] == ["dice"]
     assert found["dice"].agreement is not None
     assert found["dice"].agreement.value < 0.5
-    assert (found["dice"].others or 0) > 0.8
+    assert (found["dice"].others_agreement or 0) > 0.8
     assert found["dice"].n > 50
 
 
@@ -236,7 +236,7 @@ def test_a_voter_at_random_stands_out_and_the_others_do_not():
 def test_voters_alike_are_rarely_called_outliers():
     quality = dict.fromkeys("abcde", 0.7)
     flagged = sum(
-        any(one.outlier for one in against_others(_crowd(quality, items=40, seed=seed)))
+        any(one.outlier for one in voter_agreements(_crowd(quality, items=40, seed=seed)))
         for seed in range(200)
     )
     assert flagged / 200 <= 0.08
@@ -244,13 +244,13 @@ def test_voters_alike_are_rarely_called_outliers():
 
 def test_two_voters_cannot_be_told_apart():
     crowd = _crowd({"ann": 0.9, "dice": 0.0}, items=20, seed=1)
-    assert [(one.others, one.p, one.outlier) for one in against_others(crowd)] == [
+    assert [(one.others_agreement, one.p, one.outlier) for one in voter_agreements(crowd)] == [
         (None, None, False),
         (None, None, False),
     ]
 
 
 def test_a_voter_alone_agrees_with_nobody():
-    (found,) = against_others([said("q", "xy", "A", "ann")])
+    (found,) = voter_agreements([said("q", "xy", "A", "ann")])
     assert (found.n, found.agreement, found.outlier) == (0, None, False)
-    assert against_others([]) == ()
+    assert voter_agreements([]) == ()

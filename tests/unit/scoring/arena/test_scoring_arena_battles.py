@@ -2,7 +2,7 @@ import pytest
 from battle_examples import BATTLES, CASES, battles_of
 from hypothesis import given
 
-from evalui.scoring.arena.battles import Battle, Tally, arranged, tallies, win_matrix
+from evalui.scoring.arena.battles import Battle, BattleTally, reorder_matrix, tallies, win_matrix
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -11,7 +11,7 @@ def test_counts_and_scores_agree_with_the_reference(name: str):
     counted = tallies(battles_of(CASES[name]))
     for model, row in expected["wtl_nb"].items():
         tally = counted[model]
-        assert (tally.win, tally.both, tally.neither, tally.lose) == (
+        assert (tally.win, tally.both_good, tally.both_bad, tally.lose) == (
             row["win"],
             row["both"],
             row["neither"],
@@ -52,7 +52,7 @@ def test_battles_count_in_the_matrix_whoever_won_them():
 
 
 def test_not_bad_is_a_win_or_a_tie_of_good_answers():
-    tally = Tally(win=3, both=2, neither=5, lose=1)
+    tally = BattleTally(win=3, both_good=2, both_bad=5, lose=1)
     assert (tally.n, tally.tie, tally.not_bad, tally.score) == (11, 7, 5, 3)
 
 
@@ -91,7 +91,7 @@ def test_a_model_does_not_meet_itself():
 
 def test_a_matrix_in_another_order_keeps_what_each_pair_did():
     battles = [Battle("x", "y", "a"), Battle("x", "y", "a"), Battle("z", "x", "tie")]
-    found = arranged(win_matrix(battles), ("z", "x", "y"))
+    found = reorder_matrix(win_matrix(battles), ("z", "x", "y"))
     assert found.models == ("z", "x", "y")
     assert found.wins == ((0, 0, 0), (0, 0, 2), (0, 0, 0))
     assert found.ties == ((0, 1, 0), (1, 0, 0), (0, 0, 0))

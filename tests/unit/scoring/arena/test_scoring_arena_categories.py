@@ -6,10 +6,15 @@ import pytest
 from judging_examples import LETTERS, said
 from scoring_examples import golden
 
-from evalui.scoring.arena.battles import Battle, Tally, models
-from evalui.scoring.arena.categories import Topic, capabilities, comparisons, dimensions
-from evalui.scoring.arena.elo import in_orders, sequential
-from evalui.scoring.arena.verdicts import battles
+from evalui.scoring.arena.battles import Battle, BattleTally, battle_models
+from evalui.scoring.arena.categories import (
+    SampleCategory,
+    capabilities,
+    category_tables,
+    count_judgements,
+)
+from evalui.scoring.arena.elo import in_orders, sequential_elo
+from evalui.scoring.arena.verdicts import battles_from_verdicts
 from evalui.scoring.parsing.verdict import read_verdict
 from evalui.types import Duel, Outcome, Verdict
 
@@ -37,7 +42,7 @@ def test_shares_and_scores_agree_with_the_peer_in_every_dimension(name: str):
 
 @pytest.mark.parametrize("name", SOUND)
 def test_the_head_of_the_report_agrees_with_the_peer(name: str):
-    head, wanted = comparisons(_verdicts(CASES[name])), CASES[name]["parsed"]
+    head, wanted = count_judgements(_verdicts(CASES[name])), CASES[name]["parsed"]
     assert (head.total, head.extracted) == (wanted["meaningful"], wanted["extracted"])
     assert f"{100 * (head.extraction_rate or 0):.2f}" == wanted["extraction_rate_pct"]
     # Their line on consistency is missing where all are consistent.
@@ -49,7 +54,7 @@ def test_the_head_of_the_report_agrees_with_the_peer(name: str):
 @pytest.mark.parametrize("name", SOUND)
 def test_the_battles_that_count_are_the_peers(name: str):
     wanted = [(row[1], row[2], LETTERS[row[3]]) for row in CASES[name]["kept_rows"]]
-    found = battles(_verdicts(CASES[name]), "drop")
+    found = battles_from_verdicts(_verdicts(CASES[name]), "drop")
     assert [(one.model_a, one.model_b, one.outcome) for one in found] == wanted
 
 
@@ -59,7 +64,9 @@ def test_the_case_with_swapped_letters_agrees_only_if_they_are_booked_wrongly():
     as_booked = _verdicts(case)
     assert _shown(case, as_booked, conflict="half") == _theirs(case)
     as_shown = [
-        Verdict(Duel(one.duel.sample_id, one.duel.model_b, one.duel.model_a), one.outcome, one.by)
+        Verdict(
+            Duel(one.duel.sample_id, one.duel.model_b, one.duel.model_a), one.outcome, one.rater
+        )
         if place % (2 * n) >= n
         else one
         for place, one in enumerate(as_booked)
@@ -87,8 +94,8 @@ def test_numbered_questions_and_models_with_an_underscore_are_counted():
         first, second = case["models"]
         assert folder == f"{first}_{second}"
         judged = [_read(str(n), first, second, reply) for n, reply in enumerate(replies)]
-        topics = {str(n): Topic("", ("common",)) for n in range(len(replies))}
-        rows = dimensions(battles(judged, "drop"), topics, models=case["models"])
+        topics = {str(n): SampleCategory("", ("common",)) for n in range(len(replies))}
+        rows = category_tables(battles_from_verdicts(judged, "drop"), topics, models=case["models"])
         tally = rows[-1].tallies[first]
         assert tally is not None
         assert tally.n == 3
@@ -129,7 +136,7 @@ def test_median_ratings_over_their_shuffles_agree_to_the_printed_digits(name: st
     case = CASES[name]
     fought = [_battle(row[1], row[2], row[3]) for row in case["kept_rows"]]
     medians = _medians(fought, rounds=1000, times=10)
-    for place, model in enumerate(models(fought)):
+    for place, model in enumerate(battle_models(fought)):
         wanted = {key: float(row[model]) for key, row in case["parsed"]["elo"].items()}
         assert medians[:, place].mean() == pytest.approx(wanted["elo_score [Mean]"], abs=0.006)
         assert medians[:, place].std() == pytest.approx(wanted["elo_score [Std]"], abs=1e-5)
@@ -141,7 +148,7 @@ def test_single_shuffles_agree_with_the_peer(case: dict[str, Any]):
     for seed, wanted in case["single"].items():
         shuffled = list(fought)
         random.Random(int(seed)).shuffle(shuffled)
-        assert sequential(shuffled, 32) == pytest.approx(wanted, abs=1e-9)
+        assert sequential_elo(shuffled, 32) == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +168,7 @@ def test_medians_of_shuffles_agree_with_the_peer(
 ):
     fought = [_battle(*row) for row in case["battles"]]
     medians = _medians(fought, rounds=rounds, times=times)
-    for place, model in enumerate(models(fought)):
+    for place, model in enumerate(battle_models(fought)):
         assert medians[:, place].mean() == pytest.approx(wanted[model]["mean"], abs=1e-9)
         assert medians[:, place].std() == pytest.approx(wanted[model]["std"], abs=1e-9)
 
@@ -174,7 +181,7 @@ def test_the_same_rows_are_inconsistent(case: dict[str, Any]):
     kept = [
         index
         for (index, _), one in zip(case["rows"], judged, strict=True)
-        if _battle_of(one) in battles(judged, "drop")
+        if _battle_of(one) in battles_from_verdicts(judged, "drop")
     ]
     assert sorted(kept) == sorted(case["consistent"])
 
@@ -183,8 +190,8 @@ def test_a_consistent_judge_has_no_balance_of_wins_and_losses():
     judged = [
         one for n in range(10) for one in (said(f"q{n}", "xy", "A"), said(f"q{n}", "yx", "B"))
     ]
-    overall = dimensions(battles(judged, "tie"), {}, models="xy")[0]
-    assert overall.tallies == {"x": Tally(20, 0, 0, 0), "y": Tally(0, 0, 0, 20)}
+    overall = category_tables(battles_from_verdicts(judged, "tie"), {}, models="xy")[0]
+    assert overall.tallies == {"x": BattleTally(20, 0, 0, 0), "y": BattleTally(0, 0, 0, 20)}
 
 
 @pytest.mark.parametrize(
@@ -203,9 +210,15 @@ def test_a_cell_may_name_several_capabilities(cell: str, names: tuple[str, ...])
 
 
 def test_a_question_counts_in_each_of_its_capabilities_and_in_no_other():
-    topics = {"q1": Topic("zh", ("reason", "code")), "q2": Topic("en", ("reasoning",))}
+    topics = {
+        "q1": SampleCategory("zh", ("reason", "code")),
+        "q2": SampleCategory("en", ("reasoning",)),
+    }
     judged = [said("q1", "xy", "A"), said("q2", "xy", "B"), said("q3", "xy", "C")]
-    rows = {row.name: row for row in dimensions(battles(judged, "tie"), topics, models="xyz")}
+    rows = {
+        row.name: row
+        for row in category_tables(battles_from_verdicts(judged, "tie"), topics, models="xyz")
+    }
     counts = {
         name: (row.kind, tally.n if (tally := row.tallies["x"]) else None)
         for name, row in rows.items()
@@ -222,11 +235,11 @@ def test_a_question_counts_in_each_of_its_capabilities_and_in_no_other():
 
 
 def test_a_report_without_readable_verdicts_has_no_figures():
-    head = comparisons([said("q", "xy", "-")])
+    head = count_judgements([said("q", "xy", "-")])
     assert (head.total, head.extracted, head.extraction_rate) == (1, 0, 0.0)
     assert head.consistent_rate is None
-    assert comparisons([]).extraction_rate is None
-    overall = dimensions([], {}, models="xy")[0]
+    assert count_judgements([]).extraction_rate is None
+    overall = category_tables([], {}, models="xy")[0]
     assert overall.tallies == {"x": None, "y": None}
 
 
@@ -255,9 +268,9 @@ def _verdicts(case: dict[str, Any]) -> list[Verdict]:
     ]
 
 
-def _topics(case: dict[str, Any]) -> dict[str, Topic]:
+def _topics(case: dict[str, Any]) -> dict[str, SampleCategory]:
     return {
-        question["index"]: Topic(
+        question["index"]: SampleCategory(
             LANGUAGES[question["index"].partition("-")[0]], capabilities(question["capability"])
         )
         for question in case["questions"]
@@ -268,7 +281,9 @@ def _shown(
     case: dict[str, Any], judged: list[Verdict], conflict: Any = "drop"
 ) -> dict[str, dict[str, tuple[str, str]]]:
     """W / T / L / NB and the score of each model by row, as the peer prints them."""
-    rows = dimensions(battles(judged, conflict), _topics(case), models=case["models"])
+    rows = category_tables(
+        battles_from_verdicts(judged, conflict), _topics(case), models=case["models"]
+    )
     prefix = {"overall": "LANG", "language": "LANG", "capability": "CAPA"}
     return {
         f"{prefix[row.kind]}: {row.name}": {
@@ -278,7 +293,7 @@ def _shown(
     }
 
 
-def _cell(tally: Tally) -> tuple[str, str]:
+def _cell(tally: BattleTally) -> tuple[str, str]:
     counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
     return " / ".join(f"{100 * count / tally.n:.1f}%" for count in counts), str(tally.score)
 

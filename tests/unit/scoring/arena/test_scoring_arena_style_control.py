@@ -6,9 +6,9 @@ from battle_examples import BATTLES, CASES, FINITE, battles_of
 from hypothesis import given, settings
 
 from evalui.scoring.arena.battles import Battle
-from evalui.scoring.arena.bradley_terry import rate
-from evalui.scoring.arena.elo import expected
-from evalui.scoring.arena.style_control import rate_without_style
+from evalui.scoring.arena.bradley_terry import fit_ratings
+from evalui.scoring.arena.elo import expected_score
+from evalui.scoring.arena.style_control import fit_style_controlled_ratings
 from evalui.types import Contestant
 
 TYPICAL = {"x": 200, "y": 300, "z": 450}
@@ -38,13 +38,13 @@ def _judged(liking: float, skill: dict[str, float], *, questions: int, seed: int
 def _outcome(rng: random.Random, advantage: float):
     if rng.random() < 0.2:
         return "tie"
-    return "a" if rng.random() < expected(advantage) else "b"
+    return "a" if rng.random() < expected_score(advantage) else "b"
 
 
 def test_a_judge_that_only_likes_length_has_a_gap_that_vanishes_at_equal_style():
     battles, contestants = _judged(1100, dict.fromkeys("xyz", 0.0), questions=300, seed=1)
-    plain = rate(battles).ratings
-    styled = rate_without_style(battles, contestants)
+    plain = fit_ratings(battles).ratings
+    styled = fit_style_controlled_ratings(battles, contestants)
     assert plain["z"].value - plain["x"].value > 150
     assert abs(styled.ratings["z"].value - styled.ratings["x"].value) < 40
     assert list(styled.coefficients) == ["length"]
@@ -57,8 +57,8 @@ def test_a_judge_that_only_likes_length_has_a_gap_that_vanishes_at_equal_style()
 
 def test_a_judge_that_sees_skill_alone_keeps_its_gap():
     battles, contestants = _judged(0, {"x": 200, "y": 100, "z": 0}, questions=300, seed=2)
-    plain = rate(battles).ratings
-    styled = rate_without_style(battles, contestants)
+    plain = fit_ratings(battles).ratings
+    styled = fit_style_controlled_ratings(battles, contestants)
     length = styled.coefficients["length"]
     assert length.low is not None
     assert length.high is not None
@@ -71,15 +71,18 @@ def test_a_judge_that_sees_skill_alone_keeps_its_gap():
 @pytest.mark.parametrize("name", [name for name in FINITE if len(CASES[name]["battles"]) <= 300])
 def test_without_known_answers_the_ratings_are_the_plain_ones(name: str):
     battles = battles_of(CASES[name])
-    styled = rate_without_style(battles, [], resamples=2)
+    styled = fit_style_controlled_ratings(battles, [], resamples=2)
     assert styled.coefficients == {}
-    plain = {model: one.value for model, one in rate(battles, resamples=2).ratings.items()}
+    plain = {model: one.value for model, one in fit_ratings(battles, resamples=2).ratings.items()}
     assert {model: one.value for model, one in styled.ratings.items()} == pytest.approx(plain)
 
 
 def test_the_intervals_without_style_are_the_plain_ones():
     battles = battles_of(CASES["three_models_60"])
-    plain, styled = rate(battles).ratings, rate_without_style(battles, [], resamples=1000).ratings
+    plain, styled = (
+        fit_ratings(battles).ratings,
+        fit_style_controlled_ratings(battles, [], resamples=1000).ratings,
+    )
     for name, wanted in plain.items():
         assert wanted.low is not None
         assert wanted.high is not None
@@ -101,11 +104,13 @@ def test_the_fit_is_the_maximum_of_the_penalised_likelihood():
             answers["x"][question] = ("l" * (3 if sign > 0 else 1),)
             answers["y"][question] = ("l" * (1 if sign > 0 else 3),)
     contestants = [Contestant(name, found) for name, found in answers.items()]
-    styled = rate_without_style(battles, contestants, resamples=2)
+    styled = fit_style_controlled_ratings(battles, contestants, resamples=2)
     gap = styled.ratings["x"].value - styled.ratings["y"].value
     weight = styled.coefficients["length"].value
     points = 173.71779276130073
-    missed = {sign: won - 20 * expected(gap + sign * weight * points) for sign, won in wins.items()}
+    missed = {
+        sign: won - 20 * expected_score(gap + sign * weight * points) for sign, won in wins.items()
+    }
     assert missed[1] + missed[-1] == pytest.approx(0, abs=1e-6)
     assert missed[1] - missed[-1] == pytest.approx(styled.ridge * weight, abs=1e-6)
 
@@ -118,25 +123,29 @@ def test_exchanged_sides_give_the_same_ratings(battles: list[Battle]):
         Contestant(name, {str(n): ("t" * (1 + n * place % 7),) for n in range(len(battles))})
         for place, name in enumerate("wxyz", 2)
     ]
-    here = rate_without_style(numbered, contestants, resamples=2)
-    there = rate_without_style([one.mirrored for one in numbered], contestants, resamples=2)
+    here = fit_style_controlled_ratings(numbered, contestants, resamples=2)
+    there = fit_style_controlled_ratings(
+        [one.mirrored for one in numbered], contestants, resamples=2
+    )
     assert here.ratings.keys() == there.ratings.keys()
     for name, rating in here.ratings.items():
         assert there.ratings[name].value == pytest.approx(rating.value, abs=1e-4)
 
 
 def test_without_a_finite_maximum_no_rating_is_given():
-    found = rate_without_style([Battle("x", "y", "a", "q")], [Contestant("x", {"q": ("a",)})])
+    found = fit_style_controlled_ratings(
+        [Battle("x", "y", "a", "q")], [Contestant("x", {"q": ("a",)})]
+    )
     assert (found.ratings, found.coefficients, found.connection.unbeaten) == ({}, {}, ("x",))
-    assert rate_without_style([], []).ratings == {}
+    assert fit_style_controlled_ratings([], []).ratings == {}
 
 
 def test_one_question_gives_ratings_without_a_range():
-    found = rate_without_style([Battle("x", "y", "tie", "q")], [])
+    found = fit_style_controlled_ratings([Battle("x", "y", "tie", "q")], [])
     assert (found.ratings["x"].value, found.ratings["x"].low) == (1000, None)
 
 
 def test_a_range_is_unknown_where_too_many_resamples_have_no_rating():
-    found = rate_without_style([Battle("x", "y", "a")] * 3 + [Battle("x", "y", "b")], [])
+    found = fit_style_controlled_ratings([Battle("x", "y", "a")] * 3 + [Battle("x", "y", "b")], [])
     assert found.resamples_finite < 0.975 * found.resamples
     assert found.ratings["x"].high is None

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from evalui.scoring.choice.answer_format import format_figures
-from evalui.scoring.choice.ties import tie_credit
+from evalui.scoring.choice.answer_format import format_metrics
+from evalui.scoring.choice.ties import reading_of_scores
 from evalui.scoring.parsing.choice import read_strict, read_tolerant
-from evalui.scoring.statistics.intervals import wilson
+from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import Reading, Trial, Variant
 
 CITIES = ("Paris", "London", "Rome", "Berlin")
@@ -25,8 +25,8 @@ def replied(
         target,
         "tolerant",
         {
-            "tolerant": read_tolerant(reply, options).against(target),
-            "strict": read_strict(reply, options).against(target),
+            "tolerant": read_tolerant(reply, options).grade(target),
+            "strict": read_strict(reply, options).grade(target),
         },
         reply=reply,
         truncated=truncated,
@@ -39,20 +39,20 @@ TRIALS = [replied(f"q{i}", reply) for i, reply in enumerate(REPLIES)]
 
 def test_the_gap_is_what_is_right_only_when_read_tolerantly():
     """Tolerant: A, marker, index and the conflicting label are right; strict: only "A"."""
-    figures = format_figures(TRIALS)
-    assert figures.gap == wilson(3, 6)
-    assert figures.readings["tolerant"].accuracy == wilson(4, 6)
-    assert figures.readings["strict"].accuracy == wilson(1, 6)
+    figures = format_metrics(TRIALS)
+    assert figures.format_gap == wilson_interval(3, 6)
+    assert figures.readings["tolerant"].accuracy == wilson_interval(4, 6)
+    assert figures.readings["strict"].accuracy == wilson_interval(1, 6)
 
 
 def test_what_a_reading_cannot_read_is_counted_for_each_reading():
-    figures = format_figures(TRIALS)
-    assert figures.readings["tolerant"].unreadable == wilson(1, 6)
-    assert figures.readings["strict"].unreadable == wilson(4, 6)
+    figures = format_metrics(TRIALS)
+    assert figures.readings["tolerant"].unreadable == wilson_interval(1, 6)
+    assert figures.readings["strict"].unreadable == wilson_interval(4, 6)
 
 
 def test_the_rules_that_fired_are_counted():
-    figures = format_figures(TRIALS)
+    figures = format_metrics(TRIALS)
     assert figures.readings["tolerant"].rules == {
         "strict": 2,
         "marker": 1,
@@ -67,7 +67,7 @@ def test_orders_of_one_question_are_one_cluster():
     turned = Variant((1, 2, 3, 0))
     trials = [replied(f"q{i}", "A") for i in range(4)]
     trials += [replied(f"q{i}", "D" if i < 2 else "A", variant=turned) for i in range(4)]
-    figures = format_figures(trials)
+    figures = format_metrics(trials)
     assert (figures.n_questions, figures.n_trials) == (4, 8)
     accuracy = figures.readings["tolerant"].accuracy
     assert (accuracy.value, accuracy.n) == (0.75, 4)
@@ -75,16 +75,21 @@ def test_orders_of_one_question_are_one_cluster():
 
 def test_cut_prompts_are_counted():
     trials = [replied("q", "A", truncated=True), replied("r", "A"), replied("s", "A")]
-    assert format_figures(trials).truncated == 1
+    assert format_metrics(trials).truncated == 1
 
 
 def test_replies_have_no_label_mass():
-    assert format_figures(TRIALS).mass is None
+    assert format_metrics(TRIALS).mass is None
 
 
 def probable(sample_id: str, logprobs: tuple[float, ...], mass: float) -> Trial:
     return Trial(
-        sample_id, ORIGIN, 0, "forced", {"forced": tie_credit(logprobs, 0, "forced")}, mass=mass
+        sample_id,
+        ORIGIN,
+        0,
+        "forced",
+        {"forced": reading_of_scores(logprobs, 0, "forced")},
+        mass=mass,
     )
 
 
@@ -93,7 +98,7 @@ def test_the_mean_label_mass_and_the_ties_are_told():
         probable("q", (-1.0, -2.0, -3.0, -3.0), 0.9),
         probable("r", (-1.0, -1.0, -3.0, -3.0), 0.2),
     ]
-    figures = format_figures(trials)
+    figures = format_metrics(trials)
     assert figures.mass == pytest.approx(0.55)
     assert figures.readings["forced"].tied == 1
     assert figures.readings["forced"].unreadable.value == 0
@@ -101,23 +106,23 @@ def test_the_mean_label_mass_and_the_ties_are_told():
 
 
 def test_without_both_readings_there_is_no_gap():
-    assert format_figures([probable("q", (-1.0, -2.0, -3.0, -3.0), 0.9)]).gap is None
+    assert format_metrics([probable("q", (-1.0, -2.0, -3.0, -3.0), 0.9)]).format_gap is None
 
 
 def test_a_tolerant_reading_alone_has_no_gap():
     reading = {"tolerant": Reading(0, 1.0, "letter")}
-    assert format_figures([Trial("q", ORIGIN, 0, "tolerant", reading)]).gap is None
+    assert format_metrics([Trial("q", ORIGIN, 0, "tolerant", reading)]).format_gap is None
 
 
 def test_merged_seams_are_summed():
     reading = {"raw": Reading(0, 1.0, "raw")}
-    trials = [Trial("q", ORIGIN, 0, "raw", reading, merged_seams=n) for n in (2, 0, 3)]
-    assert format_figures(trials).merged_seams == 5
+    trials = [Trial("q", ORIGIN, 0, "raw", reading, merged_boundaries=n) for n in (2, 0, 3)]
+    assert format_metrics(trials).merged_boundaries == 5
 
 
 def test_no_trials_are_a_mistake_of_ours():
     with pytest.raises(AssertionError, match="no trials"):
-        format_figures([])
+        format_metrics([])
 
 
 @pytest.mark.parametrize(
@@ -135,4 +140,4 @@ def test_no_trials_are_a_mistake_of_ours():
 )
 def test_near_ties_are_decided_by_less_than_bfloat16_may_sway(trial: dict[str, Any], near: int):
     readings = {"raw": Reading(0, 1.0, "raw")}
-    assert format_figures([Trial("q", ORIGIN, 0, "raw", readings, **trial)]).near_ties == near
+    assert format_metrics([Trial("q", ORIGIN, 0, "raw", readings, **trial)]).near_ties == near

@@ -3,27 +3,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring_examples import golden
 
-from evalui.scoring.choice.permutations import count_variants, from_label, label, variants
+from evalui.scoring.choice.permutations import (
+    count_variants,
+    variant_from_label,
+    variant_label,
+    variants,
+)
 from evalui.types import LETTERS, Pattern, Variant
 
 EXPANSIONS = golden("opencompass/circular.json")["expansions"]
 
 
 def test_bcda_shows_the_options_d_a_b_c():
-    assert from_label("BCDA") == Variant((3, 0, 1, 2))
-    assert label(Variant((3, 0, 1, 2))) == "BCDA"
+    assert variant_from_label("BCDA") == Variant((3, 0, 1, 2))
+    assert variant_label(Variant((3, 0, 1, 2))) == "BCDA"
 
 
 def test_dabc_shows_the_options_b_c_d_a():
-    assert from_label("DABC") == Variant((1, 2, 3, 0))
+    assert variant_from_label("DABC") == Variant((1, 2, 3, 0))
 
 
 def test_the_circular_labels_come_in_opencompass_order():
-    assert [label(v) for v in variants(4, "circular")] == ["ABCD", "BCDA", "CDAB", "DABC"]
+    assert [variant_label(v) for v in variants(4, "circular")] == ["ABCD", "BCDA", "CDAB", "DABC"]
 
 
 def test_all_orders_of_three_options_come_as_itertools_makes_them():
-    labels = [label(v) for v in variants(3, "all_possible")]
+    labels = [variant_label(v) for v in variants(3, "all_possible")]
     assert labels == ["ABC", "ACB", "BAC", "BCA", "CAB", "CBA"]
 
 
@@ -56,7 +61,7 @@ def test_options_move_as_in_opencompass(case: dict):
 @pytest.mark.parametrize("case", EXPANSIONS, ids=range(len(EXPANSIONS)))
 def test_the_label_is_opencompass_circular_pattern(case: dict):
     keys = case["option_keys"]
-    labels = [label(v) for v in variants(len(keys), case["pattern"])]
+    labels = [variant_label(v) for v in variants(len(keys), case["pattern"])]
     patterns = [
         [LETTERS[keys.index(key)] for key in row["circular_pattern"]] for row in case["expanded"]
     ]
@@ -66,17 +71,17 @@ def test_the_label_is_opencompass_circular_pattern(case: dict):
 @given(st.permutations(range(6)))
 def test_a_label_names_its_variant(permutation: list[int]):
     variant = Variant(tuple(permutation))
-    assert from_label(label(variant)) == variant
+    assert variant_from_label(variant_label(variant)) == variant
 
 
 @given(st.permutations(range(5)), st.integers(0, 4))
 def test_the_letter_at_an_option_is_the_slot_that_shows_it(permutation: list[int], content: int):
     variant = Variant(tuple(permutation))
-    slot = LETTERS.index(label(variant)[content])
+    slot = LETTERS.index(variant_label(variant)[content])
     assert variant.permutation[slot] == content
 
 
 @pytest.mark.parametrize("text", ["", "AAB", "ABD", "abcd", "AB CD", "1234"])
 def test_a_label_must_order_the_first_letters(text: str):
     with pytest.raises(ValueError, match="is not an order of the first"):
-        from_label(text)
+        variant_from_label(text)

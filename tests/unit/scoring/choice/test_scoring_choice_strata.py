@@ -23,14 +23,14 @@ def test_a_stratum_says_which_option_each_slot_shows_and_where_each_option_stand
     assert one.target.tolist() == [[1, 2, 0]]
     assert one.gold.tolist() == [1]
     assert one.content.tolist() == [[1, 1, 1]]
-    assert one.right.all()
+    assert one.correct.all()
 
 
 def test_an_answer_that_is_none_keeps_its_code_and_is_never_right():
     trials = question("q", [None, 2, 2])
     (one,) = strata(trials, "circular")
     assert one.content.tolist() == [[UNREADABLE, 1, 0]]
-    assert one.right.tolist() == [[False, True, False]]
+    assert one.correct.tolist() == [[False, True, False]]
     assert one.n_tied == 0
 
 
@@ -61,7 +61,7 @@ def test_probabilities_are_there_for_all_trials_or_not_at_all():
 
 def test_the_original_order_alone():
     model = simulated(4, np.random.default_rng(0))
-    first = model.original()
+    first = model.in_original_order()
     assert (first.n, first.n_orders) == (4, 1)
     assert first.choice[:, 0].tolist() == model.choice[:, 0].tolist()
     assert first.gold.tolist() == model.gold.tolist()

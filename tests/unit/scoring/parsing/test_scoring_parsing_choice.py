@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring_examples import golden, letters
 
-from evalui.scoring.parsing.choice import RULES, Found, read_strict, read_tolerant
+from evalui.scoring.parsing.choice import RULES, ParsedChoice, read_strict, read_tolerant
 from evalui.types import LETTERS, Reading
 
 CITIES = ("Paris", "London", "Rome", "Berlin")
@@ -59,14 +59,14 @@ def test_we_miss_one_reply_in_107_where_opencompass_misses_eleven():
 
 @pytest.mark.parametrize("reply", ["B", " B", "\nB\n", "B.", "B)", "B。", "▁B", "ĠB"])
 def test_strict_takes_one_capital_letter_and_one_closing_mark(reply: str):
-    assert read_strict(reply, CITIES) == Found(1, "strict")
+    assert read_strict(reply, CITIES) == ParsedChoice(1, "strict")
 
 
 @pytest.mark.parametrize(
     "reply", ["", "b", "(B)", "**B**", "B..", "B,", "B London", "E", "Ｂ", "2", "AB"]
 )
 def test_strict_takes_nothing_else(reply: str):
-    assert read_strict(reply, CITIES) == Found(None, "not-a-letter")
+    assert read_strict(reply, CITIES) == ParsedChoice(None, "not-a-letter")
 
 
 def test_strict_knows_how_many_options_there_are():
@@ -274,7 +274,7 @@ def test_of_options_with_the_same_text_a_letter_counts_and_the_text_is_a_tie(
 
 @pytest.mark.parametrize(("target", "credit"), [(1, 0.5), (2, 0.5), (0, 0.0)])
 def test_the_text_of_two_options_earns_each_of_them_half(target: int, credit: float):
-    found = read_tolerant("packet", SAME).against(target)
+    found = read_tolerant("packet", SAME).grade(target)
     assert found == Reading(None, credit, "tie", tied=True)
 
 
@@ -459,9 +459,9 @@ def test_what_was_thought_aloud_is_not_the_answer(reply: str):
 
 
 def test_an_unreadable_reply_earns_nothing():
-    assert Found(None, "unparsed").against(0) == Reading(None, 0.0, "unparsed")
-    assert Found(2, "letter").against(2) == Reading(2, 1.0, "letter")
-    assert Found(2, "letter").against(1) == Reading(2, 0.0, "letter")
+    assert ParsedChoice(None, "unparsed").grade(0) == Reading(None, 0.0, "unparsed")
+    assert ParsedChoice(2, "letter").grade(2) == Reading(2, 1.0, "letter")
+    assert ParsedChoice(2, "letter").grade(1) == Reading(2, 0.0, "letter")
 
 
 def test_every_rule_is_listed_once():

@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.scoring.parsing.markdown import Markup, markup
+from evalui.scoring.parsing.markdown import MarkdownCounts, count_markdown
 
 
 @pytest.mark.parametrize(
@@ -23,14 +23,14 @@ from evalui.scoring.parsing.markdown import Markup, markup
     ],
 )
 def test_list_items_are_lines_that_begin_like_one(line: str, items: int):
-    assert markup([line]).items == items
+    assert count_markdown([line]).items == items
 
 
 def test_marks_are_counted_outside_of_code_and_length_with_it():
     text = "# Title\n\n**bold** and __bold__\n```\n# comment\n- minus **x**\n```\n## End"
-    assert markup([text]) == Markup(length=len(text), headers=2, items=0, bold=2)
+    assert count_markdown([text]) == MarkdownCounts(length=len(text), headers=2, items=0, bold=2)
 
 
 def test_turns_are_counted_together():
-    assert markup(["- a", "- b"]) == Markup(6, 0, 2, 0)
-    assert markup([]) == Markup(0, 0, 0, 0)
+    assert count_markdown(["- a", "- b"]) == MarkdownCounts(6, 0, 2, 0)
+    assert count_markdown([]) == MarkdownCounts(0, 0, 0, 0)

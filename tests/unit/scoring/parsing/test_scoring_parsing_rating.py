@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.scoring.parsing.rating import Mark, read_correctness, read_rating
+from evalui.scoring.parsing.rating import ParsedRating, read_correctness, read_rating
 
 RATINGS = [
     ("Clear and right.\nRating: [[7]]", 7.0, "announced"),
@@ -60,7 +60,7 @@ RATINGS = [
 
 @pytest.mark.parametrize(("reply", "value", "rule"), RATINGS)
 def test_a_mark_from_1_to_10_is_read(reply: str, value: float | None, rule: str):
-    assert read_rating(reply) == Mark(value, rule)
+    assert read_rating(reply) == ParsedRating(value, rule)
 
 
 CORRECTNESS = [
@@ -94,7 +94,7 @@ CORRECTNESS = [
 
 @pytest.mark.parametrize(("reply", "value", "rule"), CORRECTNESS)
 def test_right_and_wrong_are_read(reply: str, value: float | None, rule: str):
-    assert read_correctness(reply) == Mark(value, rule)
+    assert read_correctness(reply) == ParsedRating(value, rule)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_long_gap_is_read_in_no_time(head: str, blank: str):
 
 @pytest.mark.timeout(60)
 def test_many_marks_on_one_line_are_read_in_no_time():
-    assert read_rating("[[7]] " * 12_000) == Mark(7.0, "end")
+    assert read_rating("[[7]] " * 12_000) == ParsedRating(7.0, "end")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring_examples import golden
 
-from evalui.scoring.parsing.verdict import FORMATS, Read, read_verdict
+from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS, ParsedVerdict, read_verdict
 
 CASES: list[dict[str, Any]] = golden("arena/verdicts.json")["cases"]
 _SHOWN = {"a": "A", "b": "B", "tie": "tie", "neither": "neither", None: None}
@@ -95,11 +95,11 @@ def test_each_rule_reads_what_it_is_for(form: str, reply: str, outcome: str | No
 
 
 def test_much_better_is_told_from_better():
-    assert read_verdict("arena_hard", "[[B>>A]]") == Read("b", "end", 3)
-    assert read_verdict("json", '{"choice": "A+"}') == Read("a", "json", 1)
+    assert read_verdict("arena_hard", "[[B>>A]]") == ParsedVerdict("b", "end", 3)
+    assert read_verdict("json", '{"choice": "A+"}') == ParsedVerdict("a", "json", 1)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", PAIRWISE_FORMATS)
 @given(reply=st.text(alphabet="AB[]{}<>=\"'`:选择,1\n winer", max_size=60))
 def test_no_reply_breaks_a_reader(form: str, reply: str):
     read = read_verdict(form, reply)

@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.scoring.parsing.verdict_json import Judged, judged_by_scores, read_json
+from evalui.scoring.parsing.verdict_json import GradedOutcome, outcome_by_scores, read_json
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,10 @@ def test_verdicts_are_read_from_their_keys_only(reply: str, outcome: str | None,
 
 
 def test_two_pluses_are_much_better_than_one():
-    assert read_json('{"choice": "B++"}')[0] == Judged("b", 3)
-    assert read_json('{"choice": "B+"}')[0] == Judged("b", 1)
+    assert read_json('{"choice": "B++"}')[0] == GradedOutcome("b", 3)
+    assert read_json('{"choice": "B+"}')[0] == GradedOutcome("b", 1)
 
 
 @pytest.mark.parametrize(("score_b", "outcome"), [(7.1, "tie"), (7.2, "b"), (6.8, "a")])
 def test_scores_no_further_apart_than_a_tenth_tie(score_b: float, outcome: str):
-    assert judged_by_scores(7.0, score_b).outcome == outcome
+    assert outcome_by_scores(7.0, score_b).outcome == outcome

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from strata_examples import simulated, stratum_of
 
-from evalui.scoring.choice.strata import Stratum
+from evalui.scoring.choice.strata import OptionCountStratum
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
 from evalui.scoring.position_bias.consistency import consistency, plurality_by_chance
 
 
-def one_question(choices: list[int], gold: int = 0) -> Stratum:
+def one_question(choices: list[int], gold: int = 0) -> OptionCountStratum:
     return stratum_of(np.array([choices]), np.array([gold]))
 
 
@@ -43,7 +43,7 @@ def test_sticking_to_an_option():
     assert (found.content.plurality, found.content.pairs, found.content.kappa) == (1, 1, 1)
     assert (found.position.plurality, found.position.pairs) == (0.25, 0)
     assert found.grid[0][3] == 1
-    assert found.votes == 1
+    assert found.majority_accuracy == 1
 
 
 def test_sticking_to_a_slot():
@@ -51,7 +51,7 @@ def test_sticking_to_a_slot():
     assert found
     assert (found.position.kappa, found.content.kappa) == (1, pytest.approx(-1 / 3))
     assert found.grid[3][0] == 1
-    assert found.votes == 0.25, "four options share the vote"
+    assert found.majority_accuracy == 0.25, "four options share the vote"
 
 
 def test_right_only_in_the_order_that_happened_to_be_used():
@@ -73,12 +73,12 @@ def test_unreadable_and_tied_answers_agree_with_nothing():
     assert found
     assert found.content.pairs == pytest.approx(1 / 6)
     assert found.content.plurality == 0.5
-    assert found.every
-    assert found.every.value == 0
-    assert (found.silent, found.votes) == (0, 1)
+    assert found.all_orders
+    assert found.all_orders.value == 0
+    assert (found.never_answered, found.majority_accuracy) == (0, 1)
     found = consistency(one_question([UNREADABLE] * 4))
     assert found
-    assert (found.silent, found.votes, sum(map(sum, found.grid))) == (1, 0, 0)
+    assert (found.never_answered, found.majority_accuracy, sum(map(sum, found.grid))) == (1, 0, 0)
 
 
 def test_one_order_says_nothing_of_consistency():

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring_examples import asked, bias_case_trials, golden, pattern_of, tied, trial
 
-from evalui.scoring.choice.permutations import label, variants
+from evalui.scoring.choice.permutations import variant_label, variants
 from evalui.scoring.position_bias.counts import PositionTable, position_tables
-from evalui.scoring.statistics.intervals import clustered, wilson
+from evalui.scoring.statistics.intervals import clustered_mean, wilson_interval
 from evalui.types import Trial
 
 BIAS = {case["name"]: case for case in golden("bias/bias.json")["cases"]}
@@ -88,7 +88,7 @@ def test_the_reference_turns_ties_into_a_bias_that_is_not_there():
 
 def always(slot: int, *, questions: int, n_options: int = 4) -> list[Trial]:
     return [
-        trial(f"q{q}", label(v), v.permutation.index(q % n_options), choice=slot)
+        trial(f"q{q}", variant_label(v), v.permutation.index(q % n_options), choice=slot)
         for q in range(questions)
         for v in variants(n_options, "circular")
     ]
@@ -157,14 +157,14 @@ def test_answers_that_all_cannot_be_read_have_no_share():
 def test_recall_over_all_orders_is_clustered_by_question():
     """With six orders each question stands twice in each slot, so rows are not independent."""
     trials = [
-        trial(f"q{q}", label(v), v.permutation.index(0), choice=v.permutation.index(q % 2))
+        trial(f"q{q}", variant_label(v), v.permutation.index(0), choice=v.permutation.index(q % 2))
         for q in range(20)
         for v in variants(3, "all_possible")
     ]
     (table,) = position_tables(trials, "all_possible")
     recall = table.recalls[0]
-    assert recall == clustered(np.array([1.0, 0.0] * 10), np.full(20, 2)).interval
-    assert recall.high - recall.low > wilson(20, 40).high - wilson(20, 40).low
+    assert recall == clustered_mean(np.array([1.0, 0.0] * 10), np.full(20, 2)).interval
+    assert recall.high - recall.low > wilson_interval(20, 40).high - wilson_interval(20, 40).low
 
 
 @given(st.lists(st.lists(st.none() | st.integers(0, 2), min_size=3, max_size=3), min_size=1))

@@ -12,21 +12,21 @@ import pytest
 from scoring_examples import golden, pattern_of
 from strata_examples import case_trials
 
-from evalui.scoring.calibration import calibration, expected_error, over_orders
-from evalui.scoring.choice.circular import intervals, score
-from evalui.scoring.choice.strata import Stratum, strata
-from evalui.scoring.position_bias.permutation_test import draw
-from evalui.scoring.position_bias.pride import average, debias, slot_prior
-from evalui.scoring.position_bias.recall_spread import spread
+from evalui.scoring.calibration import calibration, expected_calibration_error, pooled_calibration
+from evalui.scoring.choice.circular import circular_intervals, circular_metrics
+from evalui.scoring.choice.strata import OptionCountStratum, strata
+from evalui.scoring.position_bias.permutation_test import permuted_counts
+from evalui.scoring.position_bias.pride import debias, mean_over_orders, slot_prior
+from evalui.scoring.position_bias.recall_spread import recall_spread
 from evalui.scoring.position_bias.significance import permutation_test
-from evalui.scoring.position_bias.summary import CellBias, bias
-from evalui.scoring.statistics.intervals import wilson
+from evalui.scoring.position_bias.summary import CellBias, measure_bias
+from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.scoring.statistics.paired_tests import (
     benjamini_hochberg,
-    detectable,
     holm,
     mcnemar,
-    paired,
+    minimum_detectable_difference,
+    paired_t_test,
     question_values,
 )
 from evalui.types import Interval
@@ -42,12 +42,12 @@ CLOSE = {"abs": 1e-6, "rel": 0}
 @cache
 def found(name: str, model: str) -> tuple[CellBias, dict[str, Any]]:
     case = CASES[name]
-    cell = bias(case_trials(case, model), pattern_of(case), draws=0)
+    cell = measure_bias(case_trials(case, model), pattern_of(case), draws=0)
     return cell, case["expected"][model]
 
 
 @cache
-def stratum(name: str, model: str) -> Stratum:
+def stratum(name: str, model: str) -> OptionCountStratum:
     case = CASES[name]
     (only,) = strata(case_trials(case, model), pattern_of(case))
     return only
@@ -63,8 +63,8 @@ def test_accuracies_and_their_ranges(name: str, model: str):
     case = CASES[name]
     expected, pattern = case["expected"][model], pattern_of(case)
     trials = case_trials(case, model)
-    figures = score(trials, pattern).values
-    ranges = intervals(trials, pattern)
+    figures = circular_metrics(trials, pattern).values
+    ranges = circular_intervals(trials, pattern)
     assert ranges.accuracy
     for figure, value in expected["opencompass"].items():
         assert figures[figure] == pytest.approx(value, **CLOSE), figure
@@ -88,13 +88,13 @@ def test_consistency(name: str, model: str):
     cell, expected = found(name, model)
     got = cell.strata[0].consistency
     assert got
-    assert got.first
-    assert got.every
+    assert got.original_order
+    assert got.all_orders
     assert got.circular_gap
     assert got.sensitivity_gap
-    assert got.votes == pytest.approx(expected["vote"]["half"], **CLOSE)
-    assert got.first.value == pytest.approx(expected["acc_origin"], **CLOSE)
-    assert got.every.value == pytest.approx(expected["perf_circular"], **CLOSE)
+    assert got.majority_accuracy == pytest.approx(expected["vote"]["half"], **CLOSE)
+    assert got.original_order.value == pytest.approx(expected["acc_origin"], **CLOSE)
+    assert got.all_orders.value == pytest.approx(expected["perf_circular"], **CLOSE)
     assert got.circular_gap.value == pytest.approx(expected["gap_origin_minus_perf"], **CLOSE)
     assert bounds(got.circular_gap) == pytest.approx(expected["gap_wilson95"], **CLOSE)
     assert got.sensitivity_gap.value == pytest.approx(expected["sensitivity_gap"], **CLOSE)
@@ -125,7 +125,7 @@ def test_the_position_table_and_its_spread(name: str, model: str):
     shares = [share.value for share in table.shares if share]
     assert shares == pytest.approx(expected["slot_share"], **CLOSE)
     furthest = max(abs(share - 1 / got.n_options) for share in expected["slot_share"])
-    assert got.spread.furthest == pytest.approx(furthest, **CLOSE)
+    assert got.spread.max_share_deviation == pytest.approx(furthest, **CLOSE)
 
 
 @pytest.mark.parametrize(("name", "model"), ALL)
@@ -135,33 +135,33 @@ def test_the_divergence_of_choices_and_answers(name: str, model: str):
     infinite = expected["ckld_is_infinite"]
     assert got.ckld == pytest.approx(np.inf if infinite else expected["ckld_circular"], **CLOSE)
     assert got.ckld_smoothed == pytest.approx(expected["ckld_circular_smoothed_half"], **CLOSE)
-    assert bool(got.never) == infinite
+    assert bool(got.never_chosen) == infinite
 
 
 @pytest.mark.parametrize(("name", "model"), ALL)
 def test_the_original_order_alone(name: str, model: str):
     case = CASES[name]
     expected = case["expected"][model]
-    cell = bias(case_trials(case, model), "origin", draws=9)
+    cell = measure_bias(case_trials(case, model), "origin", draws=9)
     got = cell.strata[0]
     recalls = [recall.value for recall in got.position.recalls if recall]
     assert recalls == pytest.approx(expected["recalls_origin"], **CLOSE)
-    assert got.original
-    assert got.original.rstd == pytest.approx(expected["rstd_origin"], **CLOSE)
-    assert got.spread == spread(got.position)
+    assert got.original_floor
+    assert got.original_floor.rstd == pytest.approx(expected["rstd_origin"], **CLOSE)
+    assert got.spread == recall_spread(got.position)
 
 
 @pytest.mark.parametrize(("name", "model"), ALL)
 def test_the_wald_and_cochran_tests(name: str, model: str):
     cell, expected = found(name, model)
     tests = cell.strata[0].tests
-    wald = tests.clustered
+    wald = tests.wald
     full_rank = expected["wald_rank"] == cell.strata[0].n_options - 1
     assert (wald is not None) == full_rank
     if wald:
         assert wald.statistic == pytest.approx(expected["wald_clustered_T2"], **CLOSE)
         assert wald.p == pytest.approx(expected["wald_clustered_p"], **CLOSE)
-    cochran = tests.recalls
+    cochran = tests.cochran_q
     assert (cochran is None) == ("cochran_q" not in expected)
     if cochran:
         assert cochran.statistic == pytest.approx(expected["cochran_q"], **CLOSE)
@@ -181,11 +181,11 @@ def test_the_permutation_test_and_its_floor(name: str, model: str):
         expected["perm_test_p_approx"], abs=expected["perm_test_tolerance"]
     )
     room = expected["rstd_null_tolerance"]
-    assert got.floor == pytest.approx(expected["rstd_null_mean_approx"], abs=room)
-    drawn = draw(one, 5_000, np.random.default_rng(0))
-    spreads = 100 * np.std(drawn.hits / drawn.asked, axis=1)
+    assert got.mean_rstd == pytest.approx(expected["rstd_null_mean_approx"], abs=room)
+    drawn = permuted_counts(one, 5_000, np.random.default_rng(0))
+    spreads = 100 * np.std(drawn.hits / drawn.targets, axis=1)
     low, upper, high = np.percentile(spreads, (94, 95, 96))
-    assert got.floor95 == upper
+    assert got.rstd_95 == upper
     assert low - room <= expected["rstd_null_p95_approx"] <= high + room
 
 
@@ -195,7 +195,7 @@ def test_the_prior_of_the_slots(name: str, model: str):
     got = cell.strata[0].prior
     assert got
     assert got.prior == pytest.approx(expected["pride_prior"], **CLOSE)
-    assert got.mass == pytest.approx(expected["mean_mass_by_slot"], **CLOSE)
+    assert got.mean_probabilities == pytest.approx(expected["mean_mass_by_slot"], **CLOSE)
 
 
 @pytest.mark.parametrize(("name", "model"), WITH_CHANCES)
@@ -206,7 +206,7 @@ def test_debiased_and_averaged_choices_are_prides(name: str, model: str):
     choice = debias(one.probabilities[:, 0], slot_prior(one.probabilities)).argmax(axis=1)
     right = float((choice == one.target[:, 0]).mean())
     assert right == pytest.approx(expected["pride_debiased_acc_origin"], **CLOSE)
-    right = float((average(one).round(12).argmax(axis=1) == one.gold).mean())
+    right = float((mean_over_orders(one).round(12).argmax(axis=1) == one.gold).mean())
     assert right == pytest.approx(expected["permavg_acc"], **CLOSE)
 
 
@@ -220,9 +220,11 @@ def test_debiased_and_averaged_accuracies_are_prides_where_nothing_ties(name: st
     cell, expected = found(name, model)
     got = cell.strata[0].prior
     assert got
-    assert got.debiased.value == pytest.approx(expected["pride_debiased_acc_origin"], **CLOSE)
-    assert got.averaged.value == pytest.approx(expected["permavg_acc"], **CLOSE)
-    assert got.plain.value == pytest.approx(expected["acc_origin"], **CLOSE)
+    assert got.debiased_accuracy.value == pytest.approx(
+        expected["pride_debiased_acc_origin"], **CLOSE
+    )
+    assert got.averaged_accuracy.value == pytest.approx(expected["permavg_acc"], **CLOSE)
+    assert got.plain_accuracy.value == pytest.approx(expected["acc_origin"], **CLOSE)
     assert got.rstd_plain == pytest.approx(expected["rstd_origin"], **CLOSE)
 
 
@@ -230,7 +232,7 @@ def test_a_model_that_knows_only_slots_is_a_blind_guesser_without_them():
     """The reference says 2 of 16: the questions whose answer happens to come first."""
     got = found("always_A_vs_perfect", "model_a")[0].strata[0].prior
     assert got
-    assert got.averaged.value == got.debiased.value == 0.25
+    assert got.averaged_accuracy.value == got.debiased_accuracy.value == 0.25
 
 
 @pytest.mark.parametrize(("name", "model"), UNTIED)
@@ -252,12 +254,12 @@ def test_calibration_where_the_reference_lets_the_first_of_a_tie_win():
     target = one.target
     confidence, right = chances.max(axis=2), (one.choice == target).astype(float)
     ours = calibration(chances[:, 0], target[:, 0])
-    overall = over_orders(chances, target)
+    overall = pooled_calibration(chances, target)
     assert ours
-    assert expected_error(confidence[:, 0], right[:, 0]) == pytest.approx(
+    assert expected_calibration_error(confidence[:, 0], right[:, 0]) == pytest.approx(
         expected["ece10_origin"], **CLOSE
     )
-    assert expected_error(confidence.ravel(), right.ravel()) == pytest.approx(
+    assert expected_calibration_error(confidence.ravel(), right.ravel()) == pytest.approx(
         expected["ece10_circular"], **CLOSE
     )
     assert ours.brier == pytest.approx(expected["brier_origin"], **CLOSE)
@@ -272,17 +274,19 @@ def test_paired_differences(name: str, figure: str):
     case = CASES[name]
     values = [question_values(case_trials(case, model), pattern_of(case)) for model in MODELS]
     field = {"origin": "origin", "circular": "mean", "perf": "every"}[figure]
-    got = paired(getattr(values[0], field), getattr(values[1], field))
+    got = paired_t_test(getattr(values[0], field), getattr(values[1], field))
     expected = case["expected"]["pair_a_minus_b"]
     wanted = expected[figure]
     assert got
     shown = {"diff": got.difference, "se": got.se, "lo": got.low, "hi": got.high}
     assert shown == pytest.approx({key: wanted[key] for key in shown}, **CLOSE)
-    assert got.identical == (wanted["se"] == 0)
-    if not got.identical:
+    assert got.all_equal == (wanted["se"] == 0)
+    if not got.all_equal:
         assert got.p == pytest.approx(wanted["p"], **CLOSE)
     if figure == "circular":
-        assert detectable(got.omega, got.n) == pytest.approx(expected["mde80_circular"], **CLOSE)
+        assert minimum_detectable_difference(got.omega, got.n) == pytest.approx(
+            expected["mde80_circular"], **CLOSE
+        )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -308,4 +312,4 @@ def test_corrections_for_several_tests():
 
 @pytest.mark.parametrize("row", GOLDEN["wilson"])
 def test_wilsons_interval(row: dict[str, Any]):
-    assert bounds(wilson(row["k"], row["n"])) == pytest.approx(row["lo_hi"], **CLOSE)
+    assert bounds(wilson_interval(row["k"], row["n"])) == pytest.approx(row["lo_hi"], **CLOSE)

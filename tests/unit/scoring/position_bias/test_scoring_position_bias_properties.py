@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from strata_examples import as_trials, simulated, stratum_of
 
-from evalui.scoring.choice.circular import score
-from evalui.scoring.choice.strata import Stratum
+from evalui.scoring.choice.circular import circular_metrics
+from evalui.scoring.choice.strata import OptionCountStratum
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
 from evalui.scoring.position_bias.consistency import consistency
-from evalui.scoring.position_bias.permutation_test import observed
-from evalui.scoring.position_bias.significance import cochran, permutation_test
-from evalui.scoring.position_bias.summary import bias
+from evalui.scoring.position_bias.permutation_test import observed_counts
+from evalui.scoring.position_bias.significance import cochran_q_test, permutation_test
+from evalui.scoring.position_bias.summary import measure_bias
 
 
 @st.composite
-def answered_strata(draw: st.DrawFn, lowest: int = TIED) -> Stratum:
+def answered_strata(draw: st.DrawFn, lowest: int = TIED) -> OptionCountStratum:
     """Two to six options in circular order, any answers, one to eight questions."""
     n_options = draw(st.integers(2, 6))
     n = draw(st.integers(1, 8))
@@ -29,18 +29,18 @@ def answered_strata(draw: st.DrawFn, lowest: int = TIED) -> Stratum:
     return stratum_of(choice, np.array(gold, dtype=np.intp), n_options=n_options)
 
 
-def relabelled(one: Stratum, names: NDArray[np.intp]) -> Stratum:
+def relabelled(one: OptionCountStratum, names: NDArray[np.intp]) -> OptionCountStratum:
     """The same showings and answers with the options named otherwise: orders change, slots stay."""
     return replace(one, orders=names[one.orders])
 
 
 @given(answered_strata(), st.integers(0, 2**32 - 1))
-def test_naming_the_options_otherwise_changes_no_figure(one: Stratum, seed: int):
+def test_naming_the_options_otherwise_changes_no_figure(one: OptionCountStratum, seed: int):
     names = np.random.default_rng(seed).permutation(one.n_options)
     other = relabelled(one, names)
     assert consistency(other) == consistency(one)
-    assert cochran(other) == cochran(one)
-    assert observed(other).slots.tolist() == observed(one).slots.tolist()
+    assert cochran_q_test(other) == cochran_q_test(one)
+    assert observed_counts(other).choices.tolist() == observed_counts(one).choices.tolist()
 
 
 @pytest.mark.parametrize("n_options", [3, 4, 6])
@@ -53,7 +53,7 @@ def test_the_permutation_test_does_not_depend_on_the_names_of_options(n_options:
     assert second
     assert 0.02 < first.p < 0.98
     assert first.p == pytest.approx(second.p, abs=0.06)
-    assert first.floor == pytest.approx(second.floor, abs=0.3)
+    assert first.mean_rstd == pytest.approx(second.mean_rstd, abs=0.3)
 
 
 @settings(max_examples=30)
@@ -62,7 +62,7 @@ def test_a_model_that_always_says_one_letter(n_options: int, n: int, letter: int
     slot = letter % n_options
     choice = np.full((n, n_options), slot)
     one = stratum_of(choice, np.arange(n) % n_options, n_options=n_options)
-    figures = score(as_trials(one), "circular").values
+    figures = circular_metrics(as_trials(one), "circular").values
     assert figures["acc_circular"] == pytest.approx(100 / n_options)
     assert figures["perf_circular"] == 0
     found = consistency(one)
@@ -82,62 +82,68 @@ def test_a_perfect_model_has_no_bias(n_options: int, n: int):
         gold,
         n_options=n_options,
     )
-    (found,) = bias(as_trials(one), "circular", draws=49).strata
+    (found,) = measure_bias(as_trials(one), "circular", draws=49).strata
     assert found.consistency
-    assert found.consistency.every
-    assert found.consistency.every.value == found.consistency.votes == 1
-    assert (found.spread.rstd, found.spread.ckld, found.spread.furthest) == (0, 0, 0)
-    assert found.tests.permuted
-    assert (found.tests.permuted.p, found.tests.permuted.floor95) == (1, 0)
-    assert found.light in ("few", "green")
+    assert found.consistency.all_orders
+    assert found.consistency.all_orders.value == found.consistency.majority_accuracy == 1
+    assert (found.spread.rstd, found.spread.ckld, found.spread.max_share_deviation) == (0, 0, 0)
+    assert found.tests.permutation
+    assert (found.tests.permutation.p, found.tests.permutation.rstd_95) == (1, 0)
+    assert found.level in ("few", "green")
 
 
 @given(answered_strata())
-def test_the_figures_of_one_question_are_in_order(one: Stratum):
-    figures = score(as_trials(one), "circular").values
+def test_the_figures_of_one_question_are_in_order(one: OptionCountStratum):
+    figures = circular_metrics(as_trials(one), "circular").values
     more = [figures[f"more_{k}_circular"] for k in range(1, one.n_options)]
     profile = [*more, figures["perf_circular"]]
     assert profile == sorted(profile, reverse=True)
     found = consistency(one)
     assert found
-    assert found.some
-    assert found.every
+    assert found.any_order
+    assert found.all_orders
     assert found.sensitivity_gap
-    assert found.sensitivity_gap.value == pytest.approx(found.some.value - found.every.value)
-    assert sum(map(sum, found.grid)) + found.silent == one.n
+    assert found.sensitivity_gap.value == pytest.approx(
+        found.any_order.value - found.all_orders.value
+    )
+    assert sum(map(sum, found.grid)) + found.never_answered == one.n
 
 
 @settings(max_examples=15)
 @given(answered_strata(), st.integers(0, 2**32 - 1))
-def test_the_order_of_the_rows_is_nothing(one: Stratum, seed: int):
+def test_the_order_of_the_rows_is_nothing(one: OptionCountStratum, seed: int):
     trials = as_trials(one)
     rows = np.random.default_rng(seed).permutation(len(trials))
     shuffled = [trials[row] for row in rows]
-    one_way, other_way = (bias(each, "circular", draws=9).strata[0] for each in (trials, shuffled))
+    one_way, other_way = (
+        measure_bias(each, "circular", draws=9).strata[0] for each in (trials, shuffled)
+    )
     assert one_way.position.counts == other_way.position.counts
     assert one_way.spread == other_way.spread
     assert one_way.consistency == other_way.consistency
-    assert one_way.tests.recalls == other_way.tests.recalls
-    assert one_way.tests.permuted == other_way.tests.permuted
-    assert one_way.original == other_way.original
+    assert one_way.tests.cochran_q == other_way.tests.cochran_q
+    assert one_way.tests.permutation == other_way.tests.permutation
+    assert one_way.original_floor == other_way.original_floor
 
 
 def test_numbers_of_options_keep_their_own_figures():
     rng = np.random.default_rng(0)
     four, three = simulated(30, rng, bias=1.0), simulated(20, rng, n_options=3)
     renamed = replace(three, ids=np.array([f"r{i}" for i in range(20)], dtype=np.object_))
-    together = bias(as_trials(four) + as_trials(renamed), "circular", draws=99)
-    alone = [bias(as_trials(one), "circular", draws=99).strata[0] for one in (renamed, four)]
+    together = measure_bias(as_trials(four) + as_trials(renamed), "circular", draws=99)
+    alone = [
+        measure_bias(as_trials(one), "circular", draws=99).strata[0] for one in (renamed, four)
+    ]
     assert together.strata == tuple(alone)
     assert together.chance == pytest.approx((20 / 3 + 30 / 4) / 50)
-    assert together.largest == alone[1]
+    assert together.largest_stratum == alone[1]
 
 
 @given(answered_strata(lowest=UNREADABLE))
-def test_an_unreadable_answer_is_never_right_and_never_agrees(one: Stratum):
+def test_an_unreadable_answer_is_never_right_and_never_agrees(one: OptionCountStratum):
     silent = replace(one, choice=np.full_like(one.choice, UNREADABLE))
     found = consistency(silent)
     assert found
-    assert found.silent == one.n
-    assert found.votes == found.content.plurality == found.content.pairs == 0
+    assert found.never_answered == one.n
+    assert found.majority_accuracy == found.content.plurality == found.content.pairs == 0
     assert permutation_test(silent, draws=9) is None

@@ -4,8 +4,8 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from evalui.scoring.statistics.bootstrap import mean_interval, mean_intervals, paired
-from evalui.scoring.statistics.intervals import wilson
+from evalui.scoring.statistics.bootstrap import mean_interval, mean_intervals, paired_bootstrap
+from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import Interval
 
 
@@ -47,7 +47,7 @@ def test_a_question_counts_as_often_as_it_was_asked():
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_where_all_is_equal_at_an_end_the_range_is_wilsons(value: float):
-    assert mean_intervals(np.full((10, 1), value)) == [wilson(10 * value, 10)]
+    assert mean_intervals(np.full((10, 1), value)) == [wilson_interval(10 * value, 10)]
 
 
 def test_one_question_leaves_everything_plausible_and_none_has_no_mean():
@@ -60,7 +60,7 @@ def test_one_question_leaves_everything_plausible_and_none_has_no_mean():
 def test_resamples_beyond_one_portion_are_the_same(monkeypatch: pytest.MonkeyPatch):
     matrix = np.random.default_rng(1).random((20, 2))
     whole = mean_intervals(matrix, resamples=50)
-    monkeypatch.setattr("evalui.scoring.statistics.bootstrap._CELLS_AT_ONCE", 70)
+    monkeypatch.setattr("evalui.scoring.statistics.bootstrap._MAX_CHUNK_ELEMENTS", 70)
     # A product of fewer rows may add in another order, which is the last digit's affair.
     assert [astuple(one) for one in mean_intervals(matrix, resamples=50)] == [
         pytest.approx(astuple(one), rel=1e-12) for one in whole
@@ -74,7 +74,7 @@ def test_a_seed_gives_its_own_range_and_always_the_same():
 
 
 def test_a_difference_is_that_of_the_questions_both_have():
-    found = paired({"a": 1.0, "b": 0.5, "c": 0.0}, {"b": 0.25, "a": 0.5, "d": 1.0})
+    found = paired_bootstrap({"a": 1.0, "b": 0.5, "c": 0.0}, {"b": 0.25, "a": 0.5, "d": 1.0})
     assert found is not None
     assert (found.value, found.n) == (0.375, 2)
 
@@ -83,7 +83,7 @@ def test_a_constant_lead_is_sure_to_be_one_but_not_of_its_size():
     noise = np.random.default_rng(1).random(100)
     first = {str(n): 0.5 * one + 0.1 for n, one in enumerate(noise)}
     second = {str(n): 0.5 * one for n, one in enumerate(noise)}
-    found = paired(first, second)
+    found = paired_bootstrap(first, second)
     assert found is not None
     assert found.value == pytest.approx(0.1)
     assert 0 < found.low < 0.1 < found.high
@@ -97,7 +97,7 @@ def test_the_p_value_agrees_with_all_sign_flips_counted():
         for bits in range(16)
     ]
     exact = sum(abs(one) >= 8 for one in sums) / 16
-    found = paired(
+    found = paired_bootstrap(
         {str(n): one / 10 for n, one in enumerate(apart)},
         dict.fromkeys("0123", 0.0),
         resamples=20_000,
@@ -108,7 +108,7 @@ def test_the_p_value_agrees_with_all_sign_flips_counted():
 
 def test_equal_models_do_not_differ():
     same = {"a": 0.5, "b": 0.1}
-    found = paired(same, same)
+    found = paired_bootstrap(same, same)
     assert found is not None
     assert (found.value, found.p) == (0, 1)
     assert found.low == pytest.approx(-found.high)
@@ -120,17 +120,17 @@ def test_equal_models_do_not_differ():
 def test_questions_that_all_differ_alike_leave_room_for_others(n: int, sign: int):
     ids = [str(place) for place in range(n)]
     ones, noughts = dict.fromkeys(ids, 1.0), dict.fromkeys(ids, 0.0)
-    found = paired(ones, noughts) if sign > 0 else paired(noughts, ones)
+    found = paired_bootstrap(ones, noughts) if sign > 0 else paired_bootstrap(noughts, ones)
     assert found is not None
     ends = sorted((sign * found.low, sign * found.high))
-    assert ends == pytest.approx([2 * wilson(n, n).low - 1, 1])
+    assert ends == pytest.approx([2 * wilson_interval(n, n).low - 1, 1])
 
 
 def test_one_question_tells_no_difference_and_none_has_none():
-    found = paired({"a": 1.0}, {"a": 0.0})
+    found = paired_bootstrap({"a": 1.0}, {"a": 0.0})
     assert found is not None
     assert (found.low, found.high, found.p) == (-1, 1, 1)
-    assert paired({"a": 1.0}, {"b": 0.0}) is None
+    assert paired_bootstrap({"a": 1.0}, {"b": 0.0}) is None
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_models_without_a_difference_are_told_apart_as_rarely_as_promised():
     for seed in range(300):
         values = rng.random((60, 2))
         first, second = (dict(zip(map(str, range(60)), column, strict=True)) for column in values.T)
-        found = paired(first, second, resamples=400, seed=seed)
+        found = paired_bootstrap(first, second, resamples=400, seed=seed)
         assert found is not None
         wrong += found.p <= 0.05
         missed += not found.low <= 0 <= found.high

@@ -7,11 +7,11 @@ from strata_examples import answered, as_trials, simulated
 
 from evalui.scoring.statistics.paired_tests import (
     benjamini_hochberg,
-    comparable,
-    detectable,
     holm,
+    incompatibilities,
     mcnemar,
-    paired,
+    minimum_detectable_difference,
+    paired_t_test,
     question_values,
     questions_needed,
     rank_bands,
@@ -25,20 +25,20 @@ def values(*numbers: float) -> dict[str, float]:
 
 def test_the_paired_difference_is_scipys():
     one, other = values(1, 0, 0.5, 0.75, 1), values(0.5, 0, 0.75, 0.25, 0)
-    found = paired(one, other)
+    found = paired_t_test(one, other)
     assert found
     expected = stats.ttest_rel(list(one.values()), list(other.values()))
     assert found.p == pytest.approx(expected.pvalue)
     interval = expected.confidence_interval()
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert (found.n, found.identical) == (5, False)
+    assert (found.n, found.all_equal) == (5, False)
 
 
 def test_only_questions_that_both_answered_count():
-    found = paired(values(1, 0, 1) | {"own": 0.0}, values(0, 0, 0) | {"other": 1.0})
+    found = paired_t_test(values(1, 0, 1) | {"own": 0.0}, values(0, 0, 0) | {"other": 1.0})
     assert found
     assert found.n == 3
-    assert paired(values(1), values(0)) is None
+    assert paired_t_test(values(1), values(0)) is None
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_only_questions_that_both_answered_count():
 def test_the_same_difference_everywhere_is_called_identical_and_has_no_p(
     one: tuple[float, ...], other: tuple[float, ...], difference: float
 ):
-    found = paired(values(*one), values(*other))
+    found = paired_t_test(values(*one), values(*other))
     assert found
-    assert found.identical
+    assert found.all_equal
     assert found.p is None
     assert found.difference == pytest.approx(difference)
     assert found.low == found.high == found.difference
@@ -108,14 +108,18 @@ def test_what_can_be_seen_where_two_models_differ_on_a_tenth_of_the_questions(
     n: int, points: float
 ):
     """omega = sqrt(.1); 2.80 omega / sqrt(n)."""
-    assert 100 * detectable(np.sqrt(0.1), n) == pytest.approx(points, rel=0.04)
+    assert 100 * minimum_detectable_difference(np.sqrt(0.1), n) == pytest.approx(points, rel=0.04)
 
 
 def test_the_questions_needed_are_those_that_make_it_detectable():
     for wanted in (0.2, 0.05, 0.013):
         n = questions_needed(0.4, wanted)
-        assert detectable(0.4, n) <= wanted < detectable(0.4, n - 1)
-    assert questions_needed(0.4, detectable(0.4, 500)) == 500
+        assert (
+            minimum_detectable_difference(0.4, n)
+            <= wanted
+            < minimum_detectable_difference(0.4, n - 1)
+        )
+    assert questions_needed(0.4, minimum_detectable_difference(0.4, 500)) == 500
     assert questions_needed(0.0, 0.5) == 2
 
 
@@ -175,9 +179,9 @@ def test_the_values_of_questions():
     naming = [answered("n", order, 0, 0, fixed="naming") for order in ((0, 1), (1, 0))]
     found = question_values(trials + naming, "circular")
     assert set(found.origin) == {"q0", "q1", "q2", "torn", "n"}
-    assert set(found.mean) == set(found.every) == {"q0", "q1", "q2"}
-    assert list(found.mean.values()) == pytest.approx(whole.right.mean(axis=1).tolist())
-    assert list(found.every.values()) == whole.right.all(axis=1).tolist()
+    assert set(found.mean) == set(found.all_correct) == {"q0", "q1", "q2"}
+    assert list(found.mean.values()) == pytest.approx(whole.correct.mean(axis=1).tolist())
+    assert list(found.all_correct.values()) == whole.correct.all(axis=1).tolist()
     assert found.origin["torn"] == 1.0
 
 
@@ -210,12 +214,12 @@ def cell(signature: str = SIGNATURE, *, model: str = "one") -> Cell:
 )
 def test_cells_made_otherwise_are_not_compared_and_it_is_said_why(was: str, now: str, told: str):
     assert was in SIGNATURE
-    assert comparable(cell(), cell(SIGNATURE.replace(was, now), model="two")) == told
+    assert incompatibilities(cell(), cell(SIGNATURE.replace(was, now), model="two")) == told
 
 
 def test_cells_without_orders_in_their_signature_are_told_by_their_pattern():
     bare = cell("sums@4f1c9ae2|n:1")
-    assert comparable(bare, cell("sums@4f1c9ae2|n:1")) == ""
-    assert comparable(bare, Cell("sums", "one", "cloze", "cp", "origin", bare.signature)) == (
-        "mode, orders"
-    )
+    assert incompatibilities(bare, cell("sums@4f1c9ae2|n:1")) == ""
+    assert incompatibilities(
+        bare, Cell("sums", "one", "cloze", "cp", "origin", bare.signature)
+    ) == ("mode, orders")

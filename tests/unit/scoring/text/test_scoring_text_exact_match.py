@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.scoring.text.exact_match import exact_match, normalise, token_f1
+from evalui.scoring.text.exact_match import exact_match, normalised_words, token_f1
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from evalui.scoring.text.exact_match import exact_match, normalise, token_f1
     ],
 )
 def test_case_punctuation_articles_and_width_do_not_count(reply: str, reference: str):
-    assert exact_match(normalise(reply), normalise(reference)) == 1.0
+    assert exact_match(normalised_words(reply), normalised_words(reference)) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_case_punctuation_articles_and_width_do_not_count(reply: str, reference:
     ],
 )
 def test_other_words_signs_and_orders_count(reply: str, reference: str):
-    assert exact_match(normalise(reply), normalise(reference)) == 0.0
+    assert exact_match(normalised_words(reply), normalised_words(reference)) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_other_words_signs_and_orders_count(reply: str, reference: str):
     ],
 )
 def test_f1_counts_shared_words(reply: str, reference: str, f1: float):
-    assert token_f1(normalise(reply), normalise(reference)) == pytest.approx(f1)
+    assert token_f1(normalised_words(reply), normalised_words(reference)) == pytest.approx(f1)
 
 
 def test_chinese_is_compared_by_character_and_latin_words_inside_it_as_words():
-    assert normalise("用GPT-4回答") == ("用", "gpt", "4", "回", "答")
+    assert normalised_words("用GPT-4回答") == ("用", "gpt", "4", "回", "答")
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_an_exact_match_has_the_full_f1(reply: str, reference: str):
-    ours, theirs = normalise(reply), normalise(reference)
+    ours, theirs = normalised_words(reply), normalised_words(reference)
     assert (exact_match(ours, theirs) == 1.0) <= (token_f1(ours, theirs) == 1.0)

@@ -1,39 +1,39 @@
 import pytest
 
-from evalui.scoring.text.words import Splitters, Words, cut, is_chinese
+from evalui.scoring.text.words import TokenizedText, WordTokenizers, contains_chinese, tokenize
 
 
 def _characters(text: str) -> list[str]:
     return list(text)
 
 
-SPLITTERS = Splitters(chinese=_characters, english=lambda text: text.lower().split())
+SPLITTERS = WordTokenizers(chinese=_characters, english=lambda text: text.lower().split())
 
 
 def _rouge(text: str) -> tuple[str, ...]:
-    return cut(text, SPLITTERS).rouge
+    return tokenize(text, SPLITTERS).rouge
 
 
 def test_english_rouge_splits_at_blanks_and_bleu_as_told():
-    assert cut("It is  Beijing.", SPLITTERS) == Words(
+    assert tokenize("It is  Beijing.", SPLITTERS) == TokenizedText(
         ("It", "is", "Beijing."), ("it", "is", "beijing.")
     )
 
 
 def test_chinese_words_are_those_of_the_splitter_and_bleu_keeps_blanks():
-    assert cut("北京 A", SPLITTERS) == Words(("北", "京", "A"), ("北", "京", " ", "A"))
+    assert tokenize("北京 A", SPLITTERS) == TokenizedText(("北", "京", "A"), ("北", "京", " ", "A"))
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\n\t", "\u3000"])
 def test_a_blank_text_has_no_words(text: str):
-    assert cut(text, SPLITTERS) == Words((), ())
+    assert tokenize(text, SPLITTERS) == TokenizedText((), ())
 
 
 def test_a_blank_text_loads_no_splitter():
     def load(text: str) -> list[str]:
         raise AssertionError(text)
 
-    assert cut(" ", Splitters(load, load)) == Words((), ())
+    assert tokenize(" ", WordTokenizers(load, load)) == TokenizedText((), ())
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_blank_text_loads_no_splitter():
     [("一", True), ("a龥", True), ("龦", False), ("かな", False), ("abc", False)],
 )
 def test_chinese_is_one_character_of_evalscopes_range(text: str, chinese: bool):
-    assert is_chinese(text) is chinese
+    assert contains_chinese(text) is chinese
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from evalui.ui.components.client_state import KeptError, kept_text, read_kept
+from evalui.ui.components.client_state import ClientStateError, dump_client_state, load_client_state
 
 
 class Left(NamedTuple):
@@ -14,15 +14,15 @@ class Left(NamedTuple):
 
 def test_what_is_kept_comes_back():
     left = Left('The "folder" 文件夹 is gone.', 12.5)
-    assert read_kept(Left, kept_text(left)) == left
+    assert load_client_state(Left, dump_client_state(left)) == left
 
 
 def test_a_page_that_has_kept_nothing_begins_anew():
-    assert read_kept(Left, "") == Left()
+    assert load_client_state(Left, "") == Left()
 
 
 def test_what_says_nothing_leaves_the_field_empty():
-    assert kept_text(Left()) == ""
+    assert dump_client_state(Left()) == ""
 
 
 @pytest.mark.parametrize(
@@ -30,5 +30,5 @@ def test_what_says_nothing_leaves_the_field_empty():
     ["{", "null", "7", '"x"', "[1]", '["x", "later"]', '["x", null]', '["x", 1, 2]', "[" * 9999],
 )
 def test_whatever_else_comes_back_is_refused_in_words(text: str):
-    with pytest.raises(KeptError, match="Load the page again"):
-        read_kept(Left, text)
+    with pytest.raises(ClientStateError, match="Load the page again"):
+        load_client_state(Left, text)

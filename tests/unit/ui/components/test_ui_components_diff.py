@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.ui.components.diff import Piece, closest, sides, words
+from evalui.ui.components.diff import DiffSegment, closest_reference, diff_texts, split_words
 
 
 @pytest.mark.parametrize(
@@ -18,46 +18,46 @@ from evalui.ui.components.diff import Piece, closest, sides, words
     ],
 )
 def test_a_text_is_cut_into_words_with_their_blanks(text: str, cut: list[str]):
-    assert words(text) == cut
+    assert split_words(text) == cut
 
 
 def test_what_only_one_side_says_is_told_apart():
-    found = sides("The capital is Paris.", "the capital is Lyon.")
+    found = diff_texts("The capital is Paris.", "the capital is Lyon.")
     assert found.reference == (
-        Piece("The capital is ", True),
-        Piece("Paris", False),
-        Piece(".", True),
+        DiffSegment("The capital is ", True),
+        DiffSegment("Paris", False),
+        DiffSegment(".", True),
     )
     assert found.reply == (
-        Piece("the capital is ", True),
-        Piece("Lyon", False),
-        Piece(".", True),
+        DiffSegment("the capital is ", True),
+        DiffSegment("Lyon", False),
+        DiffSegment(".", True),
     )
 
 
 def test_chinese_is_compared_by_words():
-    found = sides("首都是北京", "首都是上海")
+    found = diff_texts("首都是北京", "首都是上海")
     assert [piece.text for piece in found.reply if not piece.shared] == ["上海"]
     assert [piece.text for piece in found.reply if piece.shared] == ["首都是"]
 
 
 def test_an_empty_reply_shares_nothing():
-    assert sides("Paris", "").reference == (Piece("Paris", False),)
-    assert sides("Paris", "").reply == ()
+    assert diff_texts("Paris", "").reference == (DiffSegment("Paris", False),)
+    assert diff_texts("Paris", "").reply == ()
 
 
 def test_texts_that_are_too_long_are_shown_without_marks():
-    found = sides("word " * 4000, "other")
+    found = diff_texts("word " * 4000, "other")
     assert not found.compared
-    assert found.reply == (Piece("other", True),)
+    assert found.reply == (DiffSegment("other", True),)
 
 
 @given(st.text(), st.text())
 def test_the_pieces_of_a_text_are_the_text(reference: str, reply: str):
-    found = sides(reference, reply)
+    found = diff_texts(reference, reply)
     assert "".join(piece.text for piece in found.reference) == reference
     assert "".join(piece.text for piece in found.reply) == reply
 
 
 def test_the_reference_with_the_most_common_words_is_closest():
-    assert closest(("a dog", "a black cat", "nothing"), "the black cat") == 1
+    assert closest_reference(("a dog", "a black cat", "nothing"), "the black cat") == 1

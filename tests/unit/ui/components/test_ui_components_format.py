@@ -4,10 +4,17 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from evalui.datasets.health import Lengths
+from evalui.datasets.health import LengthStatistics
 from evalui.messages import messages
 from evalui.types import Interval
-from evalui.ui.components.format import big, duration, length_range, moment, share, size
+from evalui.ui.components.format import (
+    duration,
+    format_large_count,
+    format_time,
+    length_range,
+    share,
+    size,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +36,7 @@ def test_a_moment_is_told_by_its_day():
     now = datetime(2026, 3, 2, 9, 30).astimezone()
 
     def told(then: datetime) -> str:
-        return moment(messages("en"), then.timestamp(), now=now)
+        return format_time(messages("en"), then.timestamp(), now=now)
 
     assert told(now) == "today 09:30"
     assert told(now - timedelta(days=1)) == "yesterday 09:30"
@@ -45,7 +52,7 @@ def test_a_size(number: int, expected: str):
 
 @pytest.mark.parametrize(("number", "expected"), [(3360, "3,360"), (380_000, "0.38 M")])
 def test_a_large_count(number: int, expected: str):
-    assert big(number) == expected
+    assert format_large_count(number) == expected
 
 
 def test_a_share_has_its_range_and_its_n_beside_it():
@@ -55,4 +62,4 @@ def test_a_share_has_its_range_and_its_n_beside_it():
 
 
 def test_lengths_are_told_from_the_shortest_to_the_longest():
-    assert length_range(Lengths(4, 18.4, 1200)) == "4 – 18 – 1,200"
+    assert length_range(LengthStatistics(4, 18.4, 1200)) == "4 – 18 – 1,200"

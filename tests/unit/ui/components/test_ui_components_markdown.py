@@ -7,7 +7,7 @@ import gradio
 import pytest
 from ui_examples import HOSTILE
 
-from evalui.ui.components.markdown import math_files, rendered
+from evalui.ui.components.markdown import math_files, render_markdown
 
 TAGS = re.compile(r"<([a-z][a-z0-9-]*)", re.IGNORECASE)
 
@@ -26,11 +26,11 @@ TAGS = re.compile(r"<([a-z][a-z0-9-]*)", re.IGNORECASE)
     ],
 )
 def test_markdown_becomes_markup(text: str, markup: str):
-    assert rendered(text).strip() == markup
+    assert render_markdown(text).strip() == markup
 
 
 def test_a_table_is_a_table():
-    assert "<td>1</td>" in rendered("|a|b|\n|-|-|\n|1|2|")
+    assert "<td>1</td>" in render_markdown("|a|b|\n|-|-|\n|1|2|")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_table_is_a_table():
     ],
 )
 def test_a_formula_keeps_its_tex(text: str, formula: str):
-    assert rendered(text).strip() == formula
+    assert render_markdown(text).strip() == formula
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_formula_keeps_its_tex(text: str, formula: str):
     ],
 )
 def test_money_and_code_are_no_formulas(text: str):
-    assert "<ev-math" not in rendered(text)
+    assert "<ev-math" not in render_markdown(text)
 
 
 @pytest.mark.parametrize(
@@ -82,25 +82,27 @@ def test_money_and_code_are_no_formulas(text: str):
 )
 def test_html_in_a_text_is_shown_and_not_obeyed(text: str):
     allowed = {"p", "a", "code", "pre", "ev-math", "br", "h3"}
-    assert set(TAGS.findall(rendered(text))) <= allowed
-    assert not re.search(r"<[^>]*\s(on\w+|style)=", rendered(text))
+    assert set(TAGS.findall(render_markdown(text))) <= allowed
+    assert not re.search(r"<[^>]*\s(on\w+|style)=", render_markdown(text))
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "vbscript:x", "data:text/html,x"])
 def test_a_link_that_would_run_is_no_link(address: str):
-    assert "<a" not in rendered(f"[x]({address})")
-    assert "<a" not in rendered(f"![x]({address})")
+    assert "<a" not in render_markdown(f"[x]({address})")
+    assert "<a" not in render_markdown(f"![x]({address})")
 
 
 def test_an_image_is_not_loaded_but_linked():
-    shown = rendered('![a "cat"](http://a.b/c.png "title")')
+    shown = render_markdown('![a "cat"](http://a.b/c.png "title")')
     assert "<img" not in shown
     assert 'href="http://a.b/c.png"' in shown
     assert "![a &quot;cat&quot;](http://a.b/c.png)</a>" in shown
 
 
 def test_a_link_opens_beside_the_page_and_tells_nothing():
-    assert 'target="_blank" rel="noopener noreferrer nofollow"' in rendered("[x](http://a.b)")
+    assert 'target="_blank" rel="noopener noreferrer nofollow"' in render_markdown(
+        "[x](http://a.b)"
+    )
 
 
 def test_katex_is_where_gradio_keeps_it():
@@ -117,19 +119,19 @@ def test_katex_is_where_gradio_keeps_it():
 @pytest.mark.timeout(60)
 def test_marks_without_end_are_read_in_no_time(piece: str):
     text = piece * (2_000_000 // len(piece))
-    assert rendered(text + "\n\n\\]")
+    assert render_markdown(text + "\n\n\\]")
 
 
 def test_a_text_beyond_what_is_read_goes_on_as_plain_text():
     line = "**bold** <b>\n"
-    shown = rendered(line * 4000)
+    shown = render_markdown(line * 4000)
     assert shown.count("<strong>") == 20_000 // len(line)
     _, rest = shown.split("<p>…</p><pre>")
     assert "**bold** &lt;b&gt;\n" * (4000 - 20_000 // len(line)) + "</pre>" == rest
-    assert rendered("x" * 20_001).endswith("<p>…</p><pre>x</pre>")
-    assert "…" not in rendered("x" * 20_000)
+    assert render_markdown("x" * 20_001).endswith("<p>…</p><pre>x</pre>")
+    assert "…" not in render_markdown("x" * 20_000)
 
 
 def test_a_formula_that_does_not_end_leaves_the_next_one_alone():
-    shown = rendered("\\[a\n\\[b\n\n\\[c\nd\\]\n\n> \\[e\n> f\\]")
+    shown = render_markdown("\\[a\n\\[b\n\n\\[c\nd\\]\n\n> \\[e\n> f\\]")
     assert re.findall("<ev-math data-display>([^<]*)", shown) == ["c\nd", "e\nf"]

@@ -11,9 +11,9 @@ from evalui.messages import messages
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.ui.components.fragment import SKIP
 from evalui.ui.services import model_status
-from evalui.ui.services.model_status import Look, States
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.models.tab import Models
+from evalui.ui.services.model_status import ModelStatus, ModelStatusCache
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.models.tab import ModelsTab
 
 
 class Slow:
@@ -40,7 +40,7 @@ class Slow:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     backend = Slow()
-    monkeypatch.setitem(BACKENDS._things, "slow", backend)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setitem(BACKENDS._entries, "slow", backend)  # pyright: ignore[reportPrivateUsage]
     yield backend
     backend.open.set()
 
@@ -58,105 +58,105 @@ def wait_for(true: Callable[[], bool]) -> None:
 
 def test_nobody_waits_longer_than_they_said(slow: Slow):
     began = time.monotonic()
-    states = States().of([*entries(3), ModelEntry("near", "scripted")], wait_s=0.1)
+    states = ModelStatusCache().statuses([*entries(3), ModelEntry("near", "scripted")], wait_s=0.1)
     assert time.monotonic() - began < 2
-    assert states[:3] == [Look(None, asking=True)] * 3
+    assert states[:3] == [ModelStatus(None, pending=True)] * 3
     assert states[3].state
-    assert not states[3].asking
+    assert not states[3].pending
     assert slow.asked == 3
 
 
 def test_who_looks_again_does_not_wait_again(slow: Slow):
-    states = States()
-    states.of(entries(), wait_s=0.3)
+    states = ModelStatusCache()
+    states.statuses(entries(), wait_s=0.3)
     began = time.monotonic()
     for _ in range(5):
-        states.of(entries(), wait_s=0.3)
+        states.statuses(entries(), wait_s=0.3)
     assert time.monotonic() - began < 0.3
     assert slow.asked == 1
 
 
 def test_one_question_is_asked_once_at_a_time(slow: Slow):
-    states = States()
+    states = ModelStatusCache()
     for _ in range(5):
-        states.of(entries(), wait_s=0.01)
+        states.statuses(entries(), wait_s=0.01)
     slow.open.set()
-    (look,) = states.of(entries(), wait_s=5)
+    (look,) = states.statuses(entries(), wait_s=5)
     assert look.state
     assert look.state.abilities == {"generate"}
     assert slow.asked == 1
 
 
 def test_what_was_known_stays_while_it_is_asked_again(slow: Slow, monkeypatch: pytest.MonkeyPatch):
-    states = States()
+    states = ModelStatusCache()
     slow.open.set()
-    states.of(entries(), wait_s=5)
+    states.statuses(entries(), wait_s=5)
     slow.open.clear()
-    monkeypatch.setattr(model_status, "_WELL_S", 0.0)
-    (look,) = states.of(entries(), wait_s=0.01)
+    monkeypatch.setattr(model_status, "_HEALTHY_TTL_S", 0.0)
+    (look,) = states.statuses(entries(), wait_s=0.01)
     assert look.state
-    assert look.asking
+    assert look.pending
     wait_for(lambda: slow.asked == 2)
 
 
 def test_an_error_of_the_endpoint_is_its_problem(slow: Slow):
     slow.open.set()
     slow.error = ModelError("The key is wrong.")
-    (look,) = States().of(entries(), wait_s=5)
+    (look,) = ModelStatusCache().statuses(entries(), wait_s=5)
     assert look.state
     assert look.state.problem == "The key is wrong."
 
 
 def test_one_that_works_is_left_alone_for_longer(slow: Slow, monkeypatch: pytest.MonkeyPatch):
-    states = States()
+    states = ModelStatusCache()
     slow.open.set()
-    monkeypatch.setattr(model_status, "_ILL_S", 0.0)
+    monkeypatch.setattr(model_status, "_FAILED_TTL_S", 0.0)
     for _ in range(2):
-        states.of(entries(), wait_s=5)
+        states.statuses(entries(), wait_s=5)
     assert slow.asked == 1
     slow.error = ModelError("Nobody answers.")
-    states.ask_again(*entries())
-    wait_for(lambda: bool(states.of(entries(), wait_s=5)) and slow.asked > 2)
-    monkeypatch.setattr(model_status, "_ILL_S", 30.0)  # no question may reach the next test
-    wait_for(lambda: not states.of(entries(), wait_s=5)[0].asking)
+    states.refresh(*entries())
+    wait_for(lambda: bool(states.statuses(entries(), wait_s=5)) and slow.asked > 2)
+    monkeypatch.setattr(model_status, "_FAILED_TTL_S", 30.0)  # no question may reach the next test
+    wait_for(lambda: not states.statuses(entries(), wait_s=5)[0].pending)
 
 
 def test_asking_again_does_not_wait_until_the_answer_is_old(slow: Slow):
-    states, (entry,) = States(), entries()
+    states, (entry,) = ModelStatusCache(), entries()
     slow.open.set()
-    states.of([entry], wait_s=5)
+    states.statuses([entry], wait_s=5)
     slow.open.clear()
     slow.error = ModelError("The key is wrong.")
     for _ in range(3):  # clicks while it is asked ask nothing more
-        states.ask_again(entry)
-    (look,) = states.of([entry], wait_s=0.01)
-    assert look.asking
+        states.refresh(entry)
+    (look,) = states.statuses([entry], wait_s=0.01)
+    assert look.pending
     assert look.state
     assert not look.state.problem, "what was known is shown meanwhile"
     slow.open.set()
-    wait_for(lambda: not states.of([entry], wait_s=5)[0].asking)
-    (look,) = states.of([entry], wait_s=5)
+    wait_for(lambda: not states.statuses([entry], wait_s=5)[0].pending)
+    (look,) = states.statuses([entry], wait_s=5)
     assert look.state
     assert look.state.problem == "The key is wrong."
     assert slow.asked == 2
 
 
 def test_an_error_nobody_foresaw_does_not_stay(slow: Slow, monkeypatch: pytest.MonkeyPatch):
-    states = States()
+    states = ModelStatusCache()
     slow.open.set()
     slow.error = ZeroDivisionError("half")
     with pytest.raises(ZeroDivisionError):
-        states.of(entries(), wait_s=5)
+        states.statuses(entries(), wait_s=5)
     slow.error = None
-    monkeypatch.setattr(model_status, "_ILL_S", 0.0)
-    (look,) = states.of(entries(), wait_s=5)
+    monkeypatch.setattr(model_status, "_FAILED_TTL_S", 0.0)
+    (look,) = states.statuses(entries(), wait_s=5)
     assert look.state
     assert look.state.abilities == {"generate"}
 
 
-def test_the_page_shows_a_model_as_being_asked_and_asks_again(slow: Slow, desk: Desk):
+def test_the_page_shows_a_model_as_being_asked_and_asks_again(slow: Slow, desk: AppService):
     desk.settings.models.write_text('[far]\nbackend = "slow"\n', encoding="utf-8")
-    tab = Models(desk, messages("en"))
+    tab = ModelsTab(desk, messages("en"))
     shown, _, said, stamp, timer = tab.open()
     assert "Being asked" in shown
     assert timer.active
@@ -169,7 +169,7 @@ def test_the_page_shows_a_model_as_being_asked_and_asks_again(slow: Slow, desk: 
 
 
 def test_a_choice_of_models_tells_that_one_is_being_asked(
-    slow: Slow, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    slow: Slow, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("evalui.ui.services.models_service._WAIT_S", 0.05)
     desk.settings.models.write_text('[far]\nbackend = "slow"\n', encoding="utf-8")
@@ -179,23 +179,23 @@ def test_a_choice_of_models_tells_that_one_is_being_asked(
 
 
 def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one(
-    slow: Slow, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    slow: Slow, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     desk.settings.workers = 0
     desk.settings.models.write_text('[far]\nbackend = "slow"\n', encoding="utf-8")
-    tab = Models(desk, messages("en"))
+    tab = ModelsTab(desk, messages("en"))
     slow.open.set()
     slow.error = ModelError("The key is wrong.")
     desk.states()
     slow.open.clear()
     slow.error = None
-    monkeypatch.setattr(model_status, "_ILL_S", 0.0)
+    monkeypatch.setattr(model_status, "_FAILED_TTL_S", 0.0)
     shown, _, said, stamp, timer = tab.open()
     assert "Being asked" in shown
     assert timer.active
-    monkeypatch.setattr(model_status, "_ILL_S", 30.0)
+    monkeypatch.setattr(model_status, "_FAILED_TTL_S", 30.0)
     slow.open.set()
-    wait_for(lambda: not desk.shelf.glance()["far"].asking)
+    wait_for(lambda: not desk.models.current_statuses()["far"].pending)
     shown, _, timer = tab.tick(said, stamp)
     assert "Test this model" in shown
     assert timer.active, "whatever came meanwhile is asked for once more"

@@ -21,8 +21,8 @@ from ui_examples import GOOD, MODELS, built
 from evalui.runs.database.store import Store
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.evaluate.run_form import read_draft
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.run_form import read_run_form
 from evalui.ui.web import events
 from evalui.ui.web.server import create_app
 
@@ -109,14 +109,14 @@ def _site(folder: Path) -> Iterator[Site]:
         data_dir=folder / "data", models=folder / "models.toml", workers=0, token=False
     )
     settings.data_dir.mkdir()
-    desk = Desk(settings, Store(settings.database))
-    upload = desk.keep([("capitals.csv", GOOD.encode())])
+    desk = AppService(settings, Store(settings.database))
+    upload = desk.store_upload([("capitals.csv", GOOD.encode())])
     run = desk.start(
-        read_draft(
+        read_run_form(
             {"uploads": [upload], "models": ["biased", "always-A"], "modes": ["multiple_choice"]}
         )
     )
-    Worker(desk.store, desk.catalog).work_once()
+    Worker(desk.store, desk.catalog).run_once()
     runs = (run, open_run(desk, judged=True), "nowhere00")
     desk.store.close()
     app = built(lambda: create_app(settings))
@@ -240,7 +240,7 @@ def test_our_own_mistake_keeps_its_traceback_on_the_log_alone(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a secret of the server")
 
-    monkeypatch.setattr("evalui.ui.tabs.runs.tab.Runs.show", broken)
+    monkeypatch.setattr("evalui.ui.tabs.runs.tab.RunsTab.show", broken)
     answer = site.send(event(site, "open", ""))
     assert answer.status_code == 500
     assert "secret" not in answer.text

@@ -7,7 +7,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from evalui.ui.web.middleware import PageHead, SameOrigin
+from evalui.ui.web.middleware import PageHeadMiddleware, SameOriginMiddleware
 
 
 async def page(_: Request) -> HTMLResponse:
@@ -37,8 +37,10 @@ def client() -> TestClient:
             Route("/write", write, methods=["POST"]),
         ]
     )
-    app.add_middleware(PageHead, heads={"/zh/": "<title>评测</title>"}, languages={"/zh/": "zh-CN"})
-    app.add_middleware(SameOrigin, hosts=["EvalUI.test"])
+    app.add_middleware(
+        PageHeadMiddleware, heads={"/zh/": "<title>评测</title>"}, languages={"/zh/": "zh-CN"}
+    )
+    app.add_middleware(SameOriginMiddleware, hosts=["EvalUI.test"])
     return TestClient(app, base_url="http://evalui.test")
 
 
@@ -101,7 +103,7 @@ def test_errors_carry_the_security_headers(
         Route("/write", write, methods=["POST"]),
         Route("/broken", broken),
     ]
-    app = SameOrigin(Starlette(routes=routes), ["evalui.test"])
+    app = SameOriginMiddleware(Starlette(routes=routes), ["evalui.test"])
     client = TestClient(app, base_url="http://evalui.test", raise_server_exceptions=False)
     answer = client.request(method, path, headers=headers)
     assert answer.status_code == status

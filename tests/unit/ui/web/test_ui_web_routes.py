@@ -9,20 +9,20 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
-from evalui.datasets.base import Layout, Loaded
+from evalui.datasets.base import Layout, LoadResult
 from evalui.report.export.files import FORMATS
-from evalui.ui.services.service import Desk
+from evalui.ui.services.service import AppService
 from evalui.ui.web.routes import add_routes
 
 
 @pytest.fixture
-def client(desk: Desk) -> TestClient:
+def client(desk: AppService) -> TestClient:
     app = FastAPI()
     add_routes(app, desk)
     return TestClient(app, follow_redirects=False)
 
 
-def test_an_upload_is_kept_and_named(client: TestClient, desk: Desk):
+def test_an_upload_is_kept_and_named(client: TestClient, desk: AppService):
     sent = client.post("/upload", files=[("files", ("题目.csv", GOOD.encode()))])
     (path,) = desk.uploads.paths(desk.owner, sent.json()["upload"])
     assert path.name == "题目.csv"
@@ -30,7 +30,7 @@ def test_an_upload_is_kept_and_named(client: TestClient, desk: Desk):
 
 
 def test_an_upload_over_the_limit_is_refused_in_the_language_of_the_page(
-    client: TestClient, desk: Desk
+    client: TestClient, desk: AppService
 ):
     desk.uploads.limit = 10
     sent = client.post("/upload?lang=zh", files=[("files", ("a.csv", b"x" * 2_000_000))])
@@ -50,8 +50,8 @@ def test_a_refusal_is_told_in_the_language_of_the_page(client: TestClient):
     assert client.get("/export/none.pdf?lang=zh").text.startswith("没有 pdf 格式的导出")
 
 
-def test_faults_come_as_a_sheet_without_formulas(client: TestClient, desk: Desk):
-    upload = desk.keep([("=bad.csv", (FAULTY + "7,=1+1,Paris,,,,A\n").encode())])
+def test_faults_come_as_a_sheet_without_formulas(client: TestClient, desk: AppService):
+    upload = desk.store_upload([("=bad.csv", (FAULTY + "7,=1+1,Paris,,,,A\n").encode())])
     sheet = client.get(f"/faults/{upload}.csv")
     assert sheet.headers["content-disposition"].startswith("attachment")
     lines = sheet.content.decode("utf-8-sig").splitlines()
@@ -60,9 +60,11 @@ def test_faults_come_as_a_sheet_without_formulas(client: TestClient, desk: Desk)
     assert len(lines) == 4
 
 
-def test_the_sheet_of_faults_ends_with_how_many_more_there_are(client: TestClient, desk: Desk):
+def test_the_sheet_of_faults_ends_with_how_many_more_there_are(
+    client: TestClient, desk: AppService
+):
     rows = "id,question,A,B,C,D,answer\n" + "1,,,,,,\n" * 1500
-    upload = desk.keep([("bad_val.csv", rows.encode())])
+    upload = desk.store_upload([("bad_val.csv", rows.encode())])
     lines = client.get(f"/faults/{upload}.csv").content.decode("utf-8-sig").splitlines()
     assert len(lines) == 1 + 1000 + 1
     assert lines[-1] == '"and 3,500 more, which are not listed",,,,,'
@@ -92,7 +94,7 @@ def test_the_archive_holds_the_report(client: TestClient, finished: Callable[...
 
 
 def test_a_run_of_somebody_else_is_not_found(
-    client: TestClient, desk: Desk, finished: Callable[..., str]
+    client: TestClient, desk: AppService, finished: Callable[..., str]
 ):
     run_id = finished()
     desk.owner = "bob"
@@ -100,7 +102,7 @@ def test_a_run_of_somebody_else_is_not_found(
 
 
 def test_a_broken_catalog_is_told_instead_of_a_file(
-    client: TestClient, desk: Desk, finished: Callable[..., str]
+    client: TestClient, desk: AppService, finished: Callable[..., str]
 ):
     run_id = finished()
     desk.settings.models.write_text("[", encoding="utf-8")
@@ -137,21 +139,25 @@ def test_the_server_says_that_it_lives(client: TestClient):
     assert client.get("/healthz").json()["ok"] is True
 
 
-def test_uploads_stay_in_memory_within_so_many_bytes(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(desk.memory, "_limit", 2**20)
+def test_uploads_stay_in_memory_within_so_many_bytes(
+    desk: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(desk.cache, "_limit", 2**20)
     read: list[str] = []
     told = desk._read
 
-    def reading(upload: str, layout: Layout) -> Loaded:
+    def reading(upload: str, layout: Layout) -> LoadResult:
         read.append(upload)
         return told(upload, layout)
 
-    monkeypatch.setattr(desk, "_load", desk.memory.of(reading))
+    monkeypatch.setattr(desk, "_load", desk.cache.memoize(reading))
     long = [f"x{n},{'long ' * 1000},a,b,c,d,A\n" for n in range(60)]  # 0.3 MB
-    uploads = [desk.keep([(f"u{n}.csv", (GOOD + "".join(long)).encode())]) for n in range(6)]
+    uploads = [
+        desk.store_upload([(f"u{n}.csv", (GOOD + "".join(long)).encode())]) for n in range(6)
+    ]
     for upload in (*uploads, uploads[-1]):
         desk.load(upload, Layout())
-        assert desk.memory.size < 2**20
+        assert desk.cache.size < 2**20
     assert read == uploads
     desk.load(uploads[0], Layout())
     assert read == [*uploads, uploads[0]]

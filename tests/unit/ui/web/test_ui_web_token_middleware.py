@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocketDisconnect
 
 from evalui.ui.web.access_token import cookie_of
-from evalui.ui.web.middleware import SameOrigin
+from evalui.ui.web.middleware import SameOriginMiddleware
 from evalui.ui.web.token_middleware import TokenMiddleware
 
 TOKEN = "sesame-sesame-sesame-sesame-sesame-sesame"
@@ -28,7 +28,7 @@ def application() -> ASGIApp:
         Mount("/en", routes=[Route("/{path:path}", said)]),
         Route("/", said),
     ]
-    return SameOrigin(TokenMiddleware(Starlette(routes=routes), TOKEN), ["evalui.test"])
+    return SameOriginMiddleware(TokenMiddleware(Starlette(routes=routes), TOKEN), ["evalui.test"])
 
 
 def browser(base: str = "http://evalui.test", **options: str) -> TestClient:

@@ -12,27 +12,27 @@ from evalui.messages import Messages, localized
 from evalui.report.analyses.overview.groups import GroupKind
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.charts.bias import GapRow, PriorRow, gap_map, gap_rows, prior_map, prior_rows
-from evalui.report.numbers import count, figure, percent
-from evalui.report.numbers import span as spread
+from evalui.report.numbers import count, format_value, percent
+from evalui.report.numbers import format_range as spread
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.types import LETTERS, Interval
-from evalui.ui.components.fragment import SKIP, Form, on, pane, read_act
+from evalui.ui.components.fragment import SKIP, Form, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import button, field, link_button, note, select, table
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.evaluate.run_form import one
-from evalui.ui.tabs.results.bias.selection import Picked, choose
-from evalui.ui.tabs.results.bias.tables import folded, questions
-from evalui.ui.tabs.results.run_view import Shown
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.run_form import field_value
+from evalui.ui.tabs.results.bias.selection import BiasSelection, select_bias
+from evalui.ui.tabs.results.bias.tables import collapsible_table, questions_link
+from evalui.ui.tabs.results.run_view import RunView
 
 _Link = Callable[[GapRow, int, Html], Html]
 
 
-class Maps:
+class BiasHeatMaps:
     """The lower part of the Bias view in one language."""
 
-    def __init__(self, desk: Desk, t: Messages) -> None:
-        self.desk = desk
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self.service = service
         self.t = t
         self.outputs: list[Any] = []
 
@@ -40,67 +40,73 @@ class Maps:
         """Lay out two cards, each a map with its table."""
         with gr.Row(visible=False, equal_height=True, elem_classes="charts") as frame:
             with gr.Column(elem_classes="chart-card", scale=2, min_width=320):
-                priors = [pane("bias-prior"), _plot(), pane("bias-prior-table")]
+                priors = [html_fragment("bias-prior"), _plot(), html_fragment("bias-prior-table")]
             with gr.Column(elem_classes="chart-card", scale=3, min_width=320) as card:
-                gap_head, gap_plot, gap_figures = pane("bias-gap"), _plot(), pane("bias-gap-table")
+                gap_head, gap_plot, gap_figures = (
+                    html_fragment("bias-gap"),
+                    _plot(),
+                    html_fragment("bias-gap-table"),
+                )
         gaps = [gap_head, gap_plot, gap_figures]
         self.outputs = [frame, *priors, card, *gaps]
         for source in (gap_head, gap_figures):
-            on(source, self.regrouped, inputs=[run_id], outputs=gaps)
+            on_action(source, self.regrouped, inputs=[run_id], outputs=gaps)
 
-    def nothing(self) -> tuple[Any, ...]:
+    def empty_outputs(self) -> tuple[Any, ...]:
         """The values of a run that has no map."""
         return gr.Row(visible=False), SKIP, None, SKIP, SKIP, SKIP, None, SKIP
 
-    def show(self, shown: Shown, chosen: Picked, form: Form) -> tuple[Any, ...]:
+    def show(self, view: RunView, chosen: BiasSelection, form: Form) -> tuple[Any, ...]:
         """Both maps; that of priors is of the questions with as many options as the chosen ones."""
-        language, cells = self.t.language, alike(shown, chosen)
+        language, cells = self.t.language, comparable_cells(view, chosen)
         rows = prior_rows(list(cells.values()), chosen.bias.n_options, language)
-        gaps = self._gaps(shown, cells, form)
+        gaps = self._gaps(view, cells, form)
         return (
             gr.Row(visible=bool(rows)),
-            prior_title(self.t, rows, chosen.bias.n_options, left_out=muted(cells, chosen)),
+            prior_title(
+                self.t, rows, chosen.bias.n_options, left_out=low_mass_models(cells, chosen)
+            ),
             prior_map(rows, language) if rows else None,
-            prior_table(self.t, rows, list(cells), shown.run.id),
+            prior_table(self.t, rows, list(cells), view.run.id),
             gr.Column(visible=gaps is not None),
             *(gaps or (SKIP, None, SKIP)),
         )
 
     def regrouped(self, run_id: str, event: gr.EventData) -> tuple[Any, ...]:
         """Categories or subjects; a press on a category asks for its subjects."""
-        act = read_act(event)
-        form = act.form | {"gap_of": act.one("of") if act.do == "into" else ""}
+        act = read_action(event)
+        form = act.form | {"gap_of": act.value("of") if act.do == "into" else ""}
         if act.do in ("into", "back"):
             form |= {"gap_by": "subject" if act.do == "into" else "category"}
-        shown = Shown(self.desk, self.t, run_id)
-        chosen = choose(shown.asked, form)
-        found = self._gaps(shown, alike(shown, chosen), form) if chosen else None
+        shown = RunView(self.service, self.t, run_id)
+        chosen = select_bias(shown.with_question, form)
+        found = self._gaps(shown, comparable_cells(shown, chosen), form) if chosen else None
         return found or (SKIP, None, SKIP)
 
     def _gaps(
-        self, shown: Shown, cells: Mapping[int, Summary], form: Form
+        self, view: RunView, cells: Mapping[int, Summary], form: Form
     ) -> tuple[Any, ...] | None:
         """Title, map and table of the gaps; None where nothing was moved or nothing is grouped."""
         t, summaries = self.t, list(cells.values())
         categories = gap_rows(summaries, "category", t.language)[1]
-        wish = one(form, "gap_by") or "category"
+        wish = field_value(form, "gap_by") or "category"
         kind: GroupKind = "category" if categories and wish == "category" else "subject"
         columns, rows = gap_rows(summaries, kind, t.language)
-        members = _members(summaries).get(one(form, "gap_of"), frozenset())
+        members = _members(summaries).get(field_value(form, "gap_of"), frozenset())
         inside = [row for row in rows if row.key in members] if kind == "subject" else []
         rows = inside or rows
         if not rows:
             return None
         enough = any(gap and gap.n >= HIDDEN_BELOW for row in rows for gap in row.gaps)
-        of = next((row.name for row in categories if row.key == one(form, "gap_of")), "")
+        of = next((row.name for row in categories if row.key == field_value(form, "gap_of")), "")
         return (
             gap_title(t, kind, of=of if inside else "", several=bool(categories)),
             gr.Plot(gap_map(columns, rows, t.language), visible=enough),
-            gap_table(t, columns, rows, _linked(shown, cells, kind), opened=not enough),
+            gap_table(t, columns, rows, _linked(view, cells, kind), opened=not enough),
         )
 
 
-def alike(shown: Shown, chosen: Picked) -> Mapping[int, Summary]:
+def comparable_cells(view: RunView, chosen: BiasSelection) -> Mapping[int, Summary]:
     """The cells of the same dataset and mode, if they tell a liking for positions at all.
 
     In one order alone an uneven spread of right answers looks the same.
@@ -108,16 +114,16 @@ def alike(shown: Shown, chosen: Picked) -> Mapping[int, Summary]:
     wanted = chosen.summary.cell
     return {
         cell_id: summary
-        for cell_id, summary in shown.asked.items()
+        for cell_id, summary in view.with_question.items()
         if (summary.cell.dataset, summary.cell.label) == (wanted.dataset, wanted.label)
         and summary.cell.pattern != "origin"
     }
 
 
-def muted(cells: Mapping[int, Summary], chosen: Picked) -> list[str]:
+def low_mass_models(cells: Mapping[int, Summary], chosen: BiasSelection) -> list[str]:
     """The models of which no liking for a position is said: their letters hold too little."""
     found = {s.cell.model: s.bias_of(chosen.bias.n_options) for s in cells.values()}
-    return [model for model, bias in found.items() if bias and bias.light == "mass"]
+    return [model for model, bias in found.items() if bias and bias.level == "mass"]
 
 
 def prior_title(
@@ -164,7 +170,7 @@ def prior_table(t: Messages, rows: list[PriorRow], ids: list[int], run_id: str) 
         for row in rows
     ]
     heads = [t("maps.model"), *letters, "n"]
-    return folded(t, table(heads, body, right=range(1, len(heads)), cls="slim"))
+    return collapsible_table(t, table(heads, body, right=range(1, len(heads)), cls="slim"))
 
 
 def gap_title(t: Messages, kind: GroupKind, *, of: str, several: bool) -> Html:
@@ -206,18 +212,18 @@ def gap_table(
     ]
     heads = [t("maps.group"), *columns, "n"]
     made = table(heads, body, right=range(1, len(heads)), cls="slim")
-    return join(note("na", t("maps.all_few")), made) if opened else folded(t, made)
+    return join(note("na", t("maps.all_few")), made) if opened else collapsible_table(t, made)
 
 
 def _gap(row: GapRow, place: int, link: _Link) -> Child:
     gap = row.gaps[place]
     if gap is None:
         return "–"
-    star = "*" if row.marked[place] else ""
-    return link(row, place, join(figure(gap), star, " ", span(spread(gap), cls="meta nw")))
+    star = "*" if row.significant[place] else ""
+    return link(row, place, join(format_value(gap), star, " ", span(spread(gap), cls="meta nw")))
 
 
-def _linked(shown: Shown, cells: Mapping[int, Summary], kind: GroupKind) -> _Link:
+def _linked(view: RunView, cells: Mapping[int, Summary], kind: GroupKind) -> _Link:
     """What turns a figure of a row and column into a link or a button."""
     ids = [id_ for id_, s in cells.items() if s.groups and s.order_sensitivity]
 
@@ -226,13 +232,13 @@ def _linked(shown: Shown, cells: Mapping[int, Summary], kind: GroupKind) -> _Lin
 
     def to_questions(row: GapRow, place: int, told: Html) -> Html:
         address: dict[str, str | int] = {
-            "run": shown.run.id,
+            "run": view.run.id,
             "sub": "samples",
             "cell": ids[place],
             "subject": row.key,
             "outcome": "order_sensitive",
         }
-        return questions(told, address, f"{row.key},{place}")
+        return questions_link(told, address, f"{row.key},{place}")
 
     return to_subjects if kind == "category" else to_questions
 
@@ -242,8 +248,8 @@ def _plot() -> gr.Plot:
 
 
 def _share(share: Interval, address: dict[str, str | int], cell: str) -> Child:
-    told = join(f"{figure(share)} % ", span(spread(share), cls="meta nw"))
-    return questions(told, address, cell)
+    told = join(f"{format_value(share)} % ", span(spread(share), cls="meta nw"))
+    return questions_link(told, address, cell)
 
 
 def _members(summaries: list[Summary]) -> Mapping[str, frozenset[str]]:

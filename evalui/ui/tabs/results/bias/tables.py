@@ -3,22 +3,22 @@
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
-from evalui.report.analyses.position_bias import ckld_words
+from evalui.report.analyses.position_bias import ckld_text
 from evalui.report.analyses.statistics.narrative import p_value
-from evalui.report.numbers import count, figure, fixed, percent
-from evalui.report.numbers import span as spread
+from evalui.report.numbers import count, fixed, format_value, percent
+from evalui.report.numbers import format_range as spread
 from evalui.scoring.cautions import HIDDEN_BELOW
-from evalui.scoring.position_bias.significance import Tested
-from evalui.scoring.position_bias.summary import Bias
+from evalui.scoring.position_bias.significance import StatisticalTest
+from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Interval
 from evalui.ui.components.html import Child, Html, el, join, span
 from evalui.ui.components.widgets import definitions, table
 
 
-def counts_table(t: Messages, found: Bias, run_id: str, cell_id: int) -> Html:
+def counts_table(t: Messages, bias: StratumBias, run_id: str, cell_id: int) -> Html:
     """Answers by right and picked position; each count is a link to its questions."""
-    positions = found.position
-    letters = LETTERS[: found.n_options]
+    positions = bias.position
+    letters = LETTERS[: bias.n_options]
     address = {"run": run_id, "sub": "samples", "cell": cell_id}
     rows: list[list[Child]] = []
     for gold, counts in enumerate(positions.counts):
@@ -34,21 +34,21 @@ def counts_table(t: Messages, found: Bias, run_id: str, cell_id: int) -> Html:
         ]
         rows.append([el("b", letters[gold]), *links])
     heads = [t("bias.gold"), *letters, t("bias.unreadable"), t("bias.tied")]
-    return folded(t, table(heads, rows, right=range(1, len(heads)), cls="grid-table"))
+    return collapsible_table(t, table(heads, rows, right=range(1, len(heads)), cls="grid-table"))
 
 
-def positions_table(t: Messages, found: Bias) -> Html:
+def positions_table(t: Messages, bias: StratumBias) -> Html:
     """How often each position is picked, and how often the right answer is found there."""
     heads = [t(f"bias.{name}") for name in ("position", "share", "fair", "recall")]
     rows: list[list[Child]] = [
         [
             el("b", LETTERS[slot]),
             _share(share, n=False),
-            f"{percent(found.position.chance)} %",
+            f"{percent(bias.position.chance)} %",
             _share(recall, n=True),
         ]
         for slot, (share, recall) in enumerate(
-            zip(found.position.shares, found.position.recalls, strict=True)
+            zip(bias.position.shares, bias.position.recalls, strict=True)
         )
     ]
     return el(
@@ -56,48 +56,48 @@ def positions_table(t: Messages, found: Bias) -> Html:
     )
 
 
-def figures_table(t: Messages, found: Bias) -> Html:
+def figures_table(t: Messages, bias: StratumBias) -> Html:
     """The figures that no sentence tells, for readers who know them by name."""
-    steady, plain = found.consistency, found.original
+    steady, plain = bias.consistency, bias.original_floor
     rows: list[tuple[Child, Child]] = [
-        (t("spread.rstd"), _points(t, found.spread.rstd)),
-        (t("spread.floor"), _floor(t, found)),
-        (t("spread.rsd"), _number(found.spread.rsd)),
-        (t("spread.ckld"), ckld_words(found.spread, t.language)),
+        (t("spread.rstd"), _points(t, bias.spread.rstd)),
+        (t("spread.floor"), _floor(t, bias)),
+        (t("spread.rsd"), _number(bias.spread.rsd)),
+        (t("spread.ckld"), ckld_text(bias.spread, t.language)),
         (t("spread.original"), _points(t, plain.rstd if plain else None)),
         (
             t("spread.original_floor"),
-            t("spread.floor_of", mean=fixed(plain.mean, 1), upper=fixed(plain.upper, 1))
+            t("spread.floor_of", mean=fixed(plain.mean, 1), upper=fixed(plain.percentile_95, 1))
             if plain
             else "–",
         ),
         (t("spread.sensitivity"), _share(steady.sensitivity_gap if steady else None, n=False)),
-        (t("spread.soft_ece"), _number(found.ece)),
-        (t("spread.cochran"), _tested(t, found, found.tests.recalls)),
-        (t("spread.wald"), _tested(t, found, found.tests.clustered)),
+        (t("spread.soft_ece"), _number(bias.ece)),
+        (t("spread.cochran"), _tested(t, bias, bias.tests.cochran_q)),
+        (t("spread.wald"), _tested(t, bias, bias.tests.wald)),
     ]
     return join(el("p", t("maps.figures_about"), cls="meta"), definitions(rows))
 
 
-def questions(told: Child, address: dict[str, str | int], cell: str) -> Html:
+def questions_link(label: Child, address: dict[str, str | int], cell: str) -> Html:
     """A figure that leads to its questions; `cell` is what a click on the picture asks for."""
-    return el("a", told, href="?" + urlencode(address), data_cell=cell)
+    return el("a", label, href="?" + urlencode(address), data_cell=cell)
 
 
-def folded(t: Messages, content: Html) -> Html:
+def collapsible_table(t: Messages, content: Html) -> Html:
     """A table below its picture, for those who read or use the keyboard."""
     return el("details", el("summary", t("maps.as_table")), content, cls="gap-s")
 
 
 def _count(number: int, address: dict[str, str | int], cell: str) -> Child:
-    return questions(count(number), address, cell) if number else "0"
+    return questions_link(count(number), address, cell) if number else "0"
 
 
 def _share(share: Interval | None, *, n: bool) -> Child:
     if share is None:
         return "–"
     told = f"{spread(share)} · n {count(share.n)}" if n else spread(share)
-    return join(f"{figure(share)} % ", span(told, cls="meta"))
+    return join(f"{format_value(share)} % ", span(told, cls="meta"))
 
 
 def _points(t: Messages, value: float | None) -> str:
@@ -108,14 +108,14 @@ def _number(value: float | None) -> str:
     return "–" if value is None else fixed(value, 3)
 
 
-def _floor(t: Messages, found: Bias) -> str:
-    permuted = found.tests.permuted
-    if permuted is None or permuted.floor is None or permuted.floor95 is None:
+def _floor(t: Messages, found: StratumBias) -> str:
+    permuted = found.tests.permutation
+    if permuted is None or permuted.mean_rstd is None or permuted.rstd_95 is None:
         return "–"
-    return t("spread.floor_of", mean=fixed(permuted.floor, 1), upper=fixed(permuted.floor95, 1))
+    return t("spread.floor_of", mean=fixed(permuted.mean_rstd, 1), upper=fixed(permuted.rstd_95, 1))
 
 
-def _tested(t: Messages, found: Bias, tested: Tested | None) -> str:
+def _tested(t: Messages, found: StratumBias, tested: StatisticalTest | None) -> str:
     if found.n < HIDDEN_BELOW:
         return t("statistics.few")
     if tested is None:

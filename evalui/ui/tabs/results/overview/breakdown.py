@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from evalui.messages import Messages
-from evalui.report.analyses.overview.groups import Group
+from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.numbers import figure, fixed, percent
-from evalui.report.numbers import span as spread
-from evalui.scoring.choice.answer_format import ReadingFigures
+from evalui.report.numbers import fixed, format_value, percent
+from evalui.report.numbers import format_range as spread
+from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.types import Cell, Interval
 from evalui.ui.components.format import share
 from evalui.ui.components.html import Child, Html, div, el, join, span
@@ -30,7 +30,7 @@ _SORTERS: Mapping[str, _Sorter] = {
 }
 
 
-def below(
+def overview_tables(
     t: Messages, summaries: Sequence[Summary], baselines: Collection[str], *, sort: str
 ) -> Html:
     """The same numbers as a table, the other rules, groups of subjects, notes and signatures."""
@@ -121,9 +121,11 @@ def _rules_table(t: Messages, summaries: Sequence[Summary], cells: Mapping[Cell,
     return table(heads, rows)
 
 
-def _rule(t: Messages, found: ReadingFigures) -> Html:
+def _rule(t: Messages, found: ReadingMetrics) -> Html:
     lost = [
-        t("overview.unreadable", share=figure(found.unreadable)) if found.unreadable.value else "",
+        t("overview.unreadable", share=format_value(found.unreadable))
+        if found.unreadable.value
+        else "",
         t.count("overview.ties", found.tied) if found.tied else "",
     ]
     words = t("list.comma").join(word for word in lost if word)
@@ -133,9 +135,9 @@ def _rule(t: Messages, found: ReadingFigures) -> Html:
 def _form(t: Messages, s: Summary) -> Html:
     if s.format is None:
         return join("–")
-    gap, mass, merged = s.format.gap, s.format.mass, s.format.merged_seams
+    gap, mass, merged = s.format.format_gap, s.format.mass, s.format.merged_boundaries
     lines = [
-        t("overview.gap", points=figure(gap), span=spread(gap)) if gap else "",
+        t("overview.gap", points=format_value(gap), span=spread(gap)) if gap else "",
         t("overview.mass", value=percent(mass)) if mass is not None else "",
         t.count("overview.merged", merged) if merged else "",
     ]
@@ -171,7 +173,7 @@ def _groups_card(
     )
 
 
-def _group_row(t: Messages, groups: Sequence[Group | None]) -> list[Child]:
+def _group_row(t: Messages, groups: Sequence[SubjectGroup | None]) -> list[Child]:
     first = next(group for group in groups if group)
     name = first.name_zh if t.language == "zh" and first.name_zh else first.name
     if first.kind != "subject":
@@ -179,7 +181,7 @@ def _group_row(t: Messages, groups: Sequence[Group | None]) -> list[Child]:
     return [name, f"{first.n:,}", *(_group_cell(t, group) for group in groups)]
 
 
-def _group_cell(t: Messages, group: Group | None) -> Child:
+def _group_cell(t: Messages, group: SubjectGroup | None) -> Child:
     if group is None or group.accuracy is None:
         return "–"
     if group.kind == "subject":

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.narrative import battles_by, standings_title
-from evalui.report.analyses.judge import judge_notes, steadiness
-from evalui.report.analyses.open_answers.rated import rated_titles
+from evalui.report.analyses.judge import judge_notes, order_consistency
+from evalui.report.analyses.open_answers.rated import rating_titles
 from evalui.types import CellResult
 from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.html import span as inline
 from evalui.ui.components.widgets import card, note
 
 
-def marked_top(
+def rating_summary(
     t: Messages, results: Sequence[CellResult], *, rule_based: frozenset[str]
 ) -> Html | None:
     """What each judge that marked single answers says, dataset by dataset; None without marks."""
@@ -25,7 +25,7 @@ def marked_top(
         )
         for dataset in datasets
         if (
-            titles := rated_titles(
+            titles := rating_titles(
                 [result for result in results if result.cell.dataset == dataset],
                 t.language,
                 rule_based=rule_based,
@@ -35,7 +35,7 @@ def marked_top(
     return div(*cards, cls="stack first") if cards else None
 
 
-def judged_top(
+def judging_summary(
     t: Messages, run_id: str, arenas: Sequence[Arena], *, rule_based: frozenset[str]
 ) -> Html | None:
     """For each dataset the sentence on top of its arena, and the gravest thing to know of it.
@@ -78,9 +78,9 @@ def _about(t: Messages, arena: Arena, rule_based: frozenset[str]) -> list[Child]
         el("p", battles_by(arena, t.language, rule_based=rule_based), cls="meta gap-s")
     ]
     notes = [n for n in judge_notes(arena, t.language, rule_based=rule_based) if n.level != "info"]
-    steady = steadiness(arena, t.language)
+    steady = order_consistency(arena, t.language)
     if notes:
         lines.append(div(note(notes[0].level, notes[0].text), cls="gap-s"))
     elif steady:
-        lines.append(el("p", join(el("b", steady.lead), " ", steady.rest), cls="gap-s"))
+        lines.append(el("p", join(el("b", steady.headline), " ", steady.explanation), cls="gap-s"))
     return lines

@@ -5,19 +5,24 @@ from collections.abc import Collection, Mapping, Sequence
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import (
     answer_notes,
-    between,
+    format_fraction,
+    format_interval,
+    is_significant,
     metric_name,
-    share_of_one,
     text_subtitle,
     text_title,
-    told_apart,
 )
-from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary, Rated, paired
-from evalui.report.analyses.overview.leading import MAIN, RECALL, lead, lead_reason
-from evalui.report.analyses.overview.warnings import Note
-from evalui.report.numbers import count, figure, fixed, span
-from evalui.scoring.statistics.intervals import wilson
-from evalui.scoring.text.metrics import FIGURES
+from evalui.report.analyses.open_answers.figures import (
+    AnswerPair,
+    AnswerSummary,
+    JudgeRating,
+    compare_answers,
+)
+from evalui.report.analyses.overview.leading import MAIN, RECALL, ranking_metric, recall_reason
+from evalui.report.analyses.overview.warnings import ReportNote
+from evalui.report.numbers import count, fixed, format_range, format_value
+from evalui.scoring.statistics.intervals import wilson_interval
+from evalui.scoring.text.metrics import TEXT_METRICS
 from evalui.types import Cell, CellResult, Interval
 from evalui.ui.components.format import tile
 from evalui.ui.components.html import Child, Html, div, el, join
@@ -33,7 +38,7 @@ STRIPS = {
     RECALL: (RECALL, MAIN, "bleu-1", "exact_match"),
 }
 _SHARES = frozenset({"exact_match"})  # of answers, so printed in per cent
-_ALL = (*FIGURES, "exact_match", "token_f1")
+_ALL = (*TEXT_METRICS, "exact_match", "token_f1")
 _LEVELS = ("bad", "warn", "info")
 
 
@@ -104,7 +109,7 @@ def by_dataset(answers: Sequence[AnswerSummary]) -> dict[str, list[AnswerSummary
 
 def pair_sentence(t: Messages, pair: AnswerPair) -> str:
     """Who is ahead and by how much, if the test says so; else that they cannot be told apart."""
-    if not told_apart(pair):
+    if not is_significant(pair):
         return t("open.level", first=pair.first, second=pair.second, n=count(pair.n))
     first, second = (pair.first, pair.second) if pair.value > 0 else (pair.second, pair.first)
     low, high = (pair.low, pair.high) if pair.value > 0 else (-pair.high, -pair.low)
@@ -112,9 +117,9 @@ def pair_sentence(t: Messages, pair: AnswerPair) -> str:
         "open.beats",
         first=first,
         second=second,
-        points=share_of_one(abs(pair.value)),
+        points=format_fraction(abs(pair.value)),
         figure=metric_name(pair.figure, t.language),
-        span=f"{share_of_one(low)}–{share_of_one(high)}",
+        span=f"{format_fraction(low)}–{format_fraction(high)}",
     )
 
 
@@ -128,12 +133,12 @@ def _dataset(
     heading: str,
 ) -> Html:
     compared = any(summary.means for summary in answers)
-    leading = lead(answers)
-    pairs = paired(results, leading.figure)
+    leading = ranking_metric(answers)
+    pairs = compare_answers(results, leading.figure)
     title = t("open.no_references")
     if compared:
         title = text_title(answers, t.language, pairs=pairs, rule_based=baselines)
-    reason = lead_reason(leading, t.language)
+    reason = recall_reason(leading, t.language)
     said = card(el("h2", title), el("p", reason, cls="dim gap-s") if reason else None)
     return div(
         el("h2", heading) if heading else None,
@@ -191,16 +196,16 @@ def _figure(t: Messages, name: str, mean: Interval | None, n: int | None) -> Htm
         return inline("–", cls="meta")
     below = t("kpi.n", n=count(n)) if n is not None else ""
     if name in _SHARES:
-        return tile(figure(mean), "%", t("open.range", span=span(mean)), below)
-    return tile(share_of_one(mean.value), "", t("open.range", span=between(mean)), below)
+        return tile(format_value(mean), "%", t("open.range", span=format_range(mean)), below)
+    return tile(format_fraction(mean.value), "", t("open.range", span=format_interval(mean)), below)
 
 
 def _answered(t: Messages, s: AnswerSummary) -> Html:
-    share = wilson(s.n - s.empty, s.n)
+    share = wilson_interval(s.n - s.empty, s.n)
     told = [t("open.of", done=count(s.n - s.empty), n=count(s.questions))]
-    if s.cut:
-        told.append(t.count("open.cut", s.cut))
-    return tile(figure(share), "%", *told)
+    if s.truncated:
+        told.append(t.count("open.cut", s.truncated))
+    return tile(format_value(share), "%", *told)
 
 
 def _pairs_card(t: Messages, pairs: Sequence[AnswerPair]) -> Html:
@@ -217,12 +222,12 @@ def _pairs_card(t: Messages, pairs: Sequence[AnswerPair]) -> Html:
 def _ratings_card(
     t: Messages, answers: Sequence[AnswerSummary], names: Mapping[Cell, Html]
 ) -> Html | None:
-    bare = any(rated.unreferenced for s in answers for rated in s.rated)
+    bare = any(rated.unreferenced for s in answers for rated in s.ratings)
     counts = ("rated", "unscored", "unreferenced") if bare else ("rated", "unscored")
     rows: list[list[Child]] = [
-        [names[s.cell], rated.by, _rating(t, rated), *_counted(rated)[: len(counts)]]
+        [names[s.cell], rated.judge, _rating(t, rated), *_rating_counts(rated)[: len(counts)]]
         for s in answers
-        for rated in s.rated
+        for rated in s.ratings
     ]
     if not rows:
         return None
@@ -230,15 +235,15 @@ def _ratings_card(
     return titled(t("open.ratings"), table(heads, rows, right=(3, 4, 5)[: len(counts)]))
 
 
-def _counted(rated: Rated) -> list[str]:
+def _rating_counts(rated: JudgeRating) -> list[str]:
     return [count(n) for n in (rated.n, rated.unscored, rated.unreferenced)]
 
 
-def _rating(t: Messages, rated: Rated) -> Html:
+def _rating(t: Messages, rated: JudgeRating) -> Html:
     if rated.mean is None:
         return join("–")
     if rated.scale == "correct":
-        value, ends = f"{figure(rated.mean)} %", span(rated.mean)
+        value, ends = f"{format_value(rated.mean)} %", format_range(rated.mean)
         word = t("open.correct")
     else:
         value = fixed(rated.mean.value, 1)
@@ -286,10 +291,10 @@ def _notes_card(
     t: Messages, answers: Sequence[AnswerSummary], rule_based: frozenset[str]
 ) -> Html | None:
     """Every note, most serious first; what is true of several models is said once."""
-    said: dict[Note, list[str]] = {}
+    said: dict[ReportNote, list[str]] = {}
     for summary in answers:
         for found in answer_notes(summary, t.language, rule_based=rule_based):
-            said.setdefault(found, []).append(_called(summary.cell, answers))
+            said.setdefault(found, []).append(_cell_label(summary.cell, answers))
     if not said:
         return None
     serious = sorted(said, key=lambda found: _LEVELS.index(found.level))
@@ -311,7 +316,7 @@ def _names(answers: Sequence[AnswerSummary], baselines: Collection[str]) -> dict
     }
 
 
-def _called(cell: Cell, answers: Sequence[AnswerSummary]) -> str:
+def _cell_label(cell: Cell, answers: Sequence[AnswerSummary]) -> str:
     several = len({other.cell.dataset for other in answers}) > 1
     label = cell.label.removeprefix(cell.mode).strip()
     return " · ".join(filter(None, (cell.model, cell.dataset if several else "", label)))

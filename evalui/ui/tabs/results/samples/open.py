@@ -4,21 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import share_of_one
+from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.analyses.open_answers.figures import ANSWERS
 from evalui.report.analyses.overview.leading import MAIN
 from evalui.runs.database.records import CellRow
-from evalui.runs.database.sent_prompts import Asked
+from evalui.runs.database.sent_prompts import SentPrompt
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.text.metrics import BLEUS, ROUGES
 from evalui.types import CellResult, Generate, Sample, Trial
-from evalui.ui.components.diff import Piece, closest, sides
+from evalui.ui.components.diff import DiffSegment, closest_reference, diff_texts
 from evalui.ui.components.fragment import Form
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.paged_list import question_list
 from evalui.ui.components.widgets import card, field, note, select, status, table
-from evalui.ui.tabs.evaluate.run_form import one
-from evalui.ui.tabs.results.samples.question import source_line, written
+from evalui.ui.tabs.evaluate.run_form import field_value
+from evalui.ui.tabs.results.samples.question import format_prompt, source_line
 
 STATES = ("answered", "empty", "cut")
 SORTS = ("file", "worst", "best")
@@ -27,7 +27,7 @@ _OTHERS = ("exact_match", "token_f1")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AnswerFilters:
     """What the list shows, and in which order; `page` counts from 0."""
 
     state: str = ""
@@ -39,7 +39,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AnswerLine:
     """One question with the answer that it got."""
 
     sample: Sample
@@ -57,33 +57,35 @@ def is_open(row: CellRow) -> bool:
     return row.cell.mode == ANSWERS
 
 
-def read_wish(form: Form, page: int) -> Wish:
+def read_answer_filters(form: Form, page: int) -> AnswerFilters:
     """The filters of a form or an address; what cannot be understood filters nothing."""
-    state, sort = one(form, "answer"), one(form, "sort")
-    return Wish(
+    state, sort = field_value(form, "answer"), field_value(form, "sort")
+    return AnswerFilters(
         state=state if state in STATES else "",
         sort=sort if sort in SORTS else SORTS[0],
-        subject=one(form, "subject"),
-        capability=one(form, "capability"),
-        find=one(form, "find").strip()[:200],
+        subject=field_value(form, "subject"),
+        capability=field_value(form, "capability"),
+        find=field_value(form, "find").strip()[:200],
         page=page,
     )
 
 
-def choose(result: CellResult, wish: Wish) -> list[Line]:
+def filter_answers(result: CellResult, filters: AnswerFilters) -> list[AnswerLine]:
     """The answers that pass the filters, in the order asked for."""
-    lines = [Line(result.samples[trial.sample_id], trial) for trial in result.trials]
-    passing = [line for line in lines if _passes(line, wish)]
-    if wish.sort == "file":
+    lines = [AnswerLine(result.samples[trial.sample_id], trial) for trial in result.trials]
+    passing = [line for line in lines if _passes(line, filters)]
+    if filters.sort == "file":
         return passing
     # Without a reference there is nothing to sort by: such questions come last either way.
     scored = [line for line in passing if line.closeness is not None]
     rest = [line for line in passing if line.closeness is None]
-    return sorted(scored, key=lambda line: line.closeness or 0, reverse=wish.sort == "best") + rest
+    return (
+        sorted(scored, key=lambda line: line.closeness or 0, reverse=filters.sort == "best") + rest
+    )
 
 
 def filter_bar(
-    t: Messages, row: CellRow, cells: Mapping[str, str], result: CellResult, wish: Wish
+    t: Messages, row: CellRow, cells: Mapping[str, str], result: CellResult, filters: AnswerFilters
 ) -> Html:
     """A field per filter that can tell questions apart."""
     subjects = list(dict.fromkeys(s.subject for s in result.samples.values() if s.subject))
@@ -94,17 +96,17 @@ def filter_bar(
     states = any_ | {name: t(f"answer.{name}") for name in STATES}
     return div(
         field(t("samples.cell"), select("cell", cells, str(row.id))),
-        field(t("samples.outcome"), select("answer", states, wish.state)),
-        field(t("samples.sort"), select("sort", {s: t(f"sort.{s}") for s in SORTS}, wish.sort)),
-        _picker(t("samples.subject"), "subject", any_, subjects, wish.subject),
-        _picker(t("samples.capability"), "capability", any_, capabilities, wish.capability),
+        field(t("samples.outcome"), select("answer", states, filters.state)),
+        field(t("samples.sort"), select("sort", {s: t(f"sort.{s}") for s in SORTS}, filters.sort)),
+        _picker(t("samples.subject"), "subject", any_, subjects, filters.subject),
+        _picker(t("samples.capability"), "capability", any_, capabilities, filters.capability),
         field(
             t("samples.find"),
             el(
                 "input",
                 type="search",
                 name="find",
-                value=wish.find,
+                value=filters.find,
                 placeholder=t("samples.find_hint"),
             ),
         ),
@@ -112,23 +114,36 @@ def filter_bar(
     )
 
 
-def listing(t: Messages, found: Sequence[Line], wish: Wish, opened: str, *, page_size: int) -> Html:
+def listing(
+    t: Messages,
+    answer_lines: Sequence[AnswerLine],
+    filters: AnswerFilters,
+    opened: str,
+    *,
+    page_size: int,
+) -> Html:
     """The questions of one page; arrow keys move between them."""
-    first = wish.page * page_size
-    lines = found[first : first + page_size]
+    first = filters.page * page_size
+    lines = answer_lines[first : first + page_size]
     shown = ""
     if lines:
         shown = t("samples.shown", first=f"{first + 1:,}", last=f"{first + len(lines):,}")
-    several = len({line.sample.subject for line in found}) > 1
+    several = len({line.sample.subject for line in answer_lines}) > 1
     items = [_item(t, line, opened, subject=line.sample.subject * several) for line in lines]
     parts = question_list(
-        t, items, shown, total=len(found), end=first + len(lines), page=wish.page, opened=opened
+        t,
+        items,
+        shown,
+        total=len(answer_lines),
+        end=first + len(lines),
+        page=filters.page,
+        opened=opened,
     )
     return card(*parts, el("p", t("samples.open_legend"), cls="meta pad"), cls="flush")
 
 
 def open_detail(
-    t: Messages, line: Line, asked: Sequence[Asked], mode: ModeSpec, *, address: str
+    t: Messages, line: AnswerLine, prompts: Sequence[SentPrompt], mode: ModeSpec, *, address: str
 ) -> Html:
     """The card of one question: turns, reference and reply side by side, figures, prompt."""
     sample, trial = line.sample, line.trial
@@ -145,13 +160,13 @@ def open_detail(
         _last_turn(t, sample, trial),
         _guidance(t, sample),
         _figures(t, trial),
-        _prompts(t, asked, mode),
+        _prompts(t, prompts, mode),
         div(note("warn", t("question.cut")), cls="gap") if trial.truncated else None,
         cls="detail",
     )
 
 
-def marked(pieces: Sequence[Piece], tag: str) -> Html:
+def marked(pieces: Sequence[DiffSegment], tag: str) -> Html:
     """A text whose own words stand out: by colour, and struck out (del) or underlined (ins)."""
     return join(*(piece.text if piece.shared else el(tag, piece.text) for piece in pieces))
 
@@ -161,7 +176,7 @@ def state_of(trial: Trial) -> str:
     return trial.reading.rule if trial.reading.rule in STATES else "answered"
 
 
-def _passes(line: Line, wish: Wish) -> bool:
+def _passes(line: AnswerLine, wish: AnswerFilters) -> bool:
     sample, trial = line.sample, line.trial
     texts = (sample.question, *trial.answers)
     return (
@@ -188,10 +203,10 @@ def _picker(
     return field(label, select(name, {**any_, **{value: value for value in values}}, chosen))
 
 
-def _item(t: Messages, line: Line, opened: str, *, subject: str) -> Html:
+def _item(t: Messages, line: AnswerLine, opened: str, *, subject: str) -> Html:
     sample, state = line.sample, state_of(line.trial)
     word = span(t(f"answer.{state}"), cls=f"meta {_KINDS[state]}") if state != "answered" else None
-    figure = span(share_of_one(line.closeness), cls="r") if line.closeness is not None else None
+    figure = span(format_fraction(line.closeness), cls="r") if line.closeness is not None else None
     about = " · ".join(filter(None, (subject, _capability(sample))))
     return el(
         "li",
@@ -254,8 +269,8 @@ def _side_by_side(t: Messages, references: Sequence[str], reply: str) -> Html:
     answer = el("p", reply, cls="text") if reply.strip() else el("p", t("answer.blank"), cls="dim")
     if not references:
         return div(el("b", t("answer.reply")), answer, cls="side gap")
-    place = closest(references, reply)
-    found = sides(references[place], reply)
+    place = closest_reference(references, reply)
+    found = diff_texts(references[place], reply)
     if reply.strip():
         answer = el("p", marked(found.reply, "ins"), cls="text")
     others = [text for at, text in enumerate(references) if at != place]
@@ -303,7 +318,7 @@ def _figures(t: Messages, trial: Trial) -> Html | None:
     )
 
 
-def _prompts(t: Messages, asked: Sequence[Asked], mode: ModeSpec) -> Html:
+def _prompts(t: Messages, asked: Sequence[SentPrompt], mode: ModeSpec) -> Html:
     if mode.recorded:
         return el("p", t("answer.recorded"), cls="meta gap")
     prompts = [
@@ -317,7 +332,7 @@ def _prompts(t: Messages, asked: Sequence[Asked], mode: ModeSpec) -> Html:
             el(
                 "details",
                 el("summary", t("answer.prompt")),
-                el("pre", written(t, prompt)),
+                el("pre", format_prompt(t, prompt)),
                 cls="gap",
                 open=True,
             )

@@ -3,21 +3,26 @@
 from collections.abc import Sequence
 
 from evalui.messages import Messages
-from evalui.runs.database.records import Question
-from evalui.runs.database.sent_prompts import Asked
-from evalui.scoring.choice.circular import label
+from evalui.runs.database.records import QuestionDetail
+from evalui.runs.database.sent_prompts import SentPrompt
+from evalui.scoring.choice.circular import variant_label
 from evalui.types import LETTERS, Generate, Loglik, Pattern, Prompt, Request, Sample, Trial, Variant
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import bar, card, note, status, table
 
 
-def detail(
-    t: Messages, question: Question, asked: Sequence[Asked], pattern: Pattern, *, address: str
+def question_card(
+    t: Messages,
+    question: QuestionDetail,
+    prompts: Sequence[SentPrompt],
+    pattern: Pattern,
+    *,
+    address: str,
 ) -> Html:
     """The card of one question."""
     sample, trials = question.sample, question.trials
     right = sum(trial.correct is True for trial in trials)
-    places = {entry.variant: place for place, entry in enumerate(asked)}
+    places = {entry.variant: place for place, entry in enumerate(prompts)}
     orders = [
         _variant(t, trial, sample, _order(t, pattern, trial.variant, places.get(trial.variant, 0)))
         for trial in trials
@@ -42,7 +47,7 @@ def detail(
         _explanation(t, sample),
         *(
             _prompt(t, entry, _order(t, pattern, entry.variant, place), opened=place == 0)
-            for place, entry in enumerate(asked)
+            for place, entry in enumerate(prompts)
         ),
         cls="detail",
     )
@@ -50,7 +55,11 @@ def detail(
 
 def fixed_note(t: Messages, sample: Sample) -> Html | None:
     """Why a question is asked in the order as written only."""
-    return div(note("warn", t(f"question.{sample.fixed}")), cls="gap-s") if sample.fixed else None
+    return (
+        div(note("warn", t(f"question.{sample.fixed_reason}")), cls="gap-s")
+        if sample.fixed_reason
+        else None
+    )
 
 
 def source_line(t: Messages, sample: Sample, address: str) -> Html:
@@ -80,7 +89,7 @@ def _order(t: Messages, pattern: Pattern, variant: Variant, place: int) -> str:
         return t("order.origin")
     if pattern == "circular":
         return t("order.shifted", n=place)
-    return t("order.label", label=label(variant))
+    return t("order.label", label=variant_label(variant))
 
 
 def _variant(t: Messages, trial: Trial, sample: Sample, title: str) -> Html:
@@ -163,7 +172,7 @@ def _explanation(t: Messages, sample: Sample) -> Html | None:
     )
 
 
-def _prompt(t: Messages, entry: Asked, title: str, *, opened: bool) -> Html:
+def _prompt(t: Messages, entry: SentPrompt, title: str, *, opened: bool) -> Html:
     first, *more = entry.requests
     return el(
         "details",
@@ -177,7 +186,7 @@ def _prompt(t: Messages, entry: Asked, title: str, *, opened: bool) -> Html:
 
 def _request(t: Messages, request: Request) -> Html:
     prompt = request.prompt if isinstance(request, Generate) else request.context
-    shown = el("pre", written(t, prompt))
+    shown = el("pre", format_prompt(t, prompt))
     return join(shown, div(_continuation(request), cls="meta gap-s"))
 
 
@@ -189,7 +198,7 @@ def _continuation(request: Request) -> Html:
     return join()
 
 
-def written(t: Messages, prompt: Prompt) -> Html:
+def format_prompt(t: Messages, prompt: Prompt) -> Html:
     """A prompt as it is read: a text as it is, a conversation with its roles."""
     if isinstance(prompt, str):
         return join(prompt)

@@ -8,23 +8,23 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from evalui.messages import Messages
-from evalui.runs.database.records import CellRow, Facets, OutcomeFilter, Page
+from evalui.runs.database.records import CellRow, Facets, OutcomeFilter, QuestionPage
 from evalui.runs.spec import ModeSpec
 from evalui.types import LETTERS
-from evalui.ui.components.fragment import Form, on, pane, read_act
+from evalui.ui.components.fragment import Form, html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, span
 from evalui.ui.components.paged_list import question_list
 from evalui.ui.components.widgets import card, field, select
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.evaluate.run_form import one, whole
-from evalui.ui.tabs.results.run_view import Shown
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.run_form import field_value, parse_whole_number
+from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import open
-from evalui.ui.tabs.results.samples.open import Line, Wish
-from evalui.ui.tabs.results.samples.question import detail
+from evalui.ui.tabs.results.samples.open import AnswerFilters, AnswerLine
+from evalui.ui.tabs.results.samples.question import question_card
 
 PAGE_SIZE = 100
 _OUTCOMES: Mapping[str, OutcomeFilter] = {name: name for name in get_args(OutcomeFilter)}
-_LONGEST_FIND = 200  # characters; SQLite refuses very long patterns
+_MAX_SEARCH_LENGTH = 200  # characters; SQLite refuses very long patterns
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
 
 
@@ -41,35 +41,35 @@ class Filters:
     page: int = 0
 
 
-class Samples:
+class SamplesView:
     """The view in one language. The form in the browser is its whole state."""
 
-    def __init__(self, desk: Desk, t: Messages) -> None:
-        self.desk = desk
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self.service = service
         self.t = t
         self.outputs: list[Any] = []
 
     def build(self, run_id: gr.Textbox) -> None:
         """Lay out the one pane."""
-        whole = pane("samples-pane")
+        whole = html_fragment("samples-pane")
         self.outputs = [whole]
-        on(whole, self.answer, inputs=[run_id], outputs=[whole])
+        on_action(whole, self.answer, inputs=[run_id], outputs=[whole])
 
     def answer(self, run_id: str, event: gr.EventData) -> Html:
         """The page after a filter, a step or a click on a question."""
-        act = read_act(event)
-        form = act.form | {name: act.one(name) for name in ("page", "sample") if act.one(name)}
+        act = read_action(event)
+        form = act.form | {name: act.value(name) for name in ("page", "sample") if act.value(name)}
         if act.do == "set":
             form |= {"page": "0", "sample": ""}
-        if act.do == "set" and act.one("name") == "cell":
+        if act.do == "set" and act.value("name") == "cell":
             form |= dict.fromkeys(("subject", "capability", "rule", "gold", "picked"), "")
         return self.show(run_id, form)
 
     def show(self, run_id: str, form: Form | None = None) -> Html:
         """Filters, list and the opened question of a run."""
         form = form or {}
-        shown, t, store = Shown(self.desk, self.t, run_id), self.t, self.desk.store
-        row, wish = shown.cell(one(form, "cell")), read_filters(form)
+        shown, t, store = RunView(self.service, self.t, run_id), self.t, self.service.store
+        row, wish = shown.cell(field_value(form, "cell")), read_filters(form)
         if open.is_open(row):
             return self._answers(shown, row, form, wish.page)
         found = store.page(
@@ -84,7 +84,7 @@ class Samples:
             limit=PAGE_SIZE,
         )
         ids = [line.sample_id for line in found.rows]
-        opened = one(form, "sample")
+        opened = field_value(form, "sample")
         if not store.has_question(row.id, opened):  # none was asked for, or the link is an old one
             opened = ids[0] if ids else ""
         bar = filter_bar(t, row, _cells(shown), store.facets(row.id), wish)
@@ -94,18 +94,18 @@ class Samples:
             cls="stack",
         )
 
-    def _answers(self, shown: Shown, row: CellRow, form: Form, page: int) -> Html:
+    def _answers(self, view: RunView, row: CellRow, form: Form, page: int) -> Html:
         """The same for written answers: few filters, and an answer beside its reference."""
-        t, result = self.t, self.desk.result(row)
-        wish = open.read_wish(form, page)
-        found = open.choose(result, wish)
-        lines = {line.sample.id: line for line in open.choose(result, Wish())}
-        opened = one(form, "sample")
+        t, result = self.t, self.service.result(row)
+        wish = open.read_answer_filters(form, page)
+        found = open.filter_answers(result, wish)
+        lines = {line.sample.id: line for line in open.filter_answers(result, AnswerFilters())}
+        opened = field_value(form, "sample")
         if opened not in lines:
             first = found[wish.page * PAGE_SIZE : wish.page * PAGE_SIZE + 1]
             opened = first[0].sample.id if first else ""
         return div(
-            open.filter_bar(t, row, _cells(shown), result, wish),
+            open.filter_bar(t, row, _cells(view), result, wish),
             div(
                 open.listing(t, found, wish, opened, page_size=PAGE_SIZE),
                 self._answer(row, lines[opened])
@@ -116,17 +116,17 @@ class Samples:
             cls="stack",
         )
 
-    def _answer(self, row: CellRow, line: Line) -> Html:
+    def _answer(self, row: CellRow, line: AnswerLine) -> Html:
         mode = ModeSpec.model_validate_json(row.plan)
-        asked = () if mode.recorded else self.desk.store.prompts(row, line.sample.id)
+        asked = () if mode.recorded else self.service.store.prompts(row, line.sample.id)
         address = _address(row, line.sample.id)
         return open.open_detail(self.t, line, asked, mode, address=address)
 
     def _question(self, row: CellRow, sample_id: str) -> Html:
         if not sample_id:
             return card(div(self.t("samples.nothing"), cls="empty"))
-        store = self.desk.store
-        return detail(
+        store = self.service.store
+        return question_card(
             self.t,
             store.question(row.id, sample_id),
             store.prompts(row, sample_id),
@@ -138,13 +138,13 @@ class Samples:
 def read_filters(form: Form) -> Filters:
     """The filters of a form or an address; what cannot be understood filters nothing."""
     return Filters(
-        outcome=_OUTCOMES.get(one(form, "outcome"), ""),
-        subject=one(form, "subject"),
-        rule=one(form, "rule"),
-        gold=_slot(one(form, "gold")),
-        picked=_slot(one(form, "picked")),
-        find=one(form, "find").strip()[:_LONGEST_FIND],
-        page=whole(one(form, "page")) or 0,
+        outcome=_OUTCOMES.get(field_value(form, "outcome"), ""),
+        subject=field_value(form, "subject"),
+        rule=field_value(form, "rule"),
+        gold=_slot(field_value(form, "gold")),
+        picked=_slot(field_value(form, "picked")),
+        find=field_value(form, "find").strip()[:_MAX_SEARCH_LENGTH],
+        page=parse_whole_number(field_value(form, "page")) or 0,
     )
 
 
@@ -153,7 +153,7 @@ def filter_bar(
     row: CellRow,
     cells: Mapping[str, str],
     facets: Facets,
-    wish: Filters,
+    filters: Filters,
 ) -> Html:
     """A field per filter. The page starts again from the first when one changes."""
     any_ = {"": t("samples.any")}
@@ -163,20 +163,20 @@ def filter_bar(
     rules = any_ | {name: name for name in facets.rules}
     fields = [
         field(t("samples.cell"), select("cell", cells, str(row.id))),
-        field(t("samples.outcome"), select("outcome", outcomes, wish.outcome)),
-        field(t("samples.subject"), select("subject", subjects, wish.subject))
+        field(t("samples.outcome"), select("outcome", outcomes, filters.outcome)),
+        field(t("samples.subject"), select("subject", subjects, filters.subject))
         if len(subjects) > 2
         else None,
-        field(t("samples.rule"), select("rule", rules, wish.rule)),
-        field(t("samples.gold"), select("gold", slots, _text(wish.gold))),
-        field(t("samples.picked"), select("picked", slots, _text(wish.picked))),
+        field(t("samples.rule"), select("rule", rules, filters.rule)),
+        field(t("samples.gold"), select("gold", slots, _text(filters.gold))),
+        field(t("samples.picked"), select("picked", slots, _text(filters.picked))),
         field(
             t("samples.find"),
             el(
                 "input",
                 type="search",
                 name="find",
-                value=wish.find,
+                value=filters.find,
                 placeholder=t("samples.find_hint"),
             ),
         ),
@@ -184,9 +184,9 @@ def filter_bar(
     return div(*fields, cls="fields")
 
 
-def listing(t: Messages, page: Page, wish: Filters, opened: str) -> Html:
+def listing(t: Messages, page: QuestionPage, filters: Filters, opened: str) -> Html:
     """The questions of one page; arrow keys move between them."""
-    first = wish.page * PAGE_SIZE
+    first = filters.page * PAGE_SIZE
     shown = (
         t("samples.shown", first=f"{first + 1:,}", last=f"{first + len(page.rows):,}")
         if page.rows
@@ -202,7 +202,7 @@ def listing(t: Messages, page: Page, wish: Filters, opened: str) -> Html:
                 span(
                     *(_DOTS[outcome] for outcome in row.outcomes),
                     cls="dots",
-                    title=_spoken(t, row.outcomes),
+                    title=_outcomes_label(t, row.outcomes),
                 ),
                 span(row.subject, cls="meta") if row.subject else None,
                 type="button",
@@ -214,13 +214,19 @@ def listing(t: Messages, page: Page, wish: Filters, opened: str) -> Html:
         for row in page.rows
     ]
     parts = question_list(
-        t, items, shown, total=page.total, end=first + len(page.rows), page=wish.page, opened=opened
+        t,
+        items,
+        shown,
+        total=page.total,
+        end=first + len(page.rows),
+        page=filters.page,
+        opened=opened,
     )
     return card(*parts, el("p", t("samples.legend"), cls="meta pad"), cls="flush")
 
 
-def _cells(shown: Shown) -> Mapping[str, str]:
-    return {str(cell.id): shown.words(cell) for cell in shown.questioned if cell.done}
+def _cells(view: RunView) -> Mapping[str, str]:
+    return {str(cell.id): view.label(cell) for cell in view.answering_cells if cell.done}
 
 
 def _address(row: CellRow, sample_id: str) -> str:
@@ -228,12 +234,12 @@ def _address(row: CellRow, sample_id: str) -> str:
     return f"?{urlencode(wish)}"
 
 
-def _spoken(t: Messages, outcomes: tuple[str, ...]) -> str:
+def _outcomes_label(t: Messages, outcomes: tuple[str, ...]) -> str:
     return t("list.comma").join(t(f"outcome.{outcome}") for outcome in outcomes)
 
 
 def _slot(text: str) -> int | None:
-    slot = whole(text)
+    slot = parse_whole_number(text)
     return None if slot is None or slot >= len(LETTERS) else slot
 
 

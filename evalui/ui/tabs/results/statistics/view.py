@@ -10,77 +10,77 @@ import gradio as gr
 from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Measure, Summary
 from evalui.report.analyses.statistics.narrative import refusal_sentence
-from evalui.report.analyses.statistics.pairs import Comparison, comparisons
+from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
 from evalui.report.numbers import count, fixed
-from evalui.report.numbers import span as spread
+from evalui.report.numbers import format_range as spread
 from evalui.types import Cell
-from evalui.ui.components.format import ranged
-from evalui.ui.components.fragment import SKIP, Form, on, pane, read_act
+from evalui.ui.components.format import value_with_range
+from evalui.ui.components.fragment import SKIP, Form, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el
 from evalui.ui.components.widgets import card, field, note, select, signature_line, table, titled
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.evaluate.run_form import one
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.run_form import field_value
 from evalui.ui.tabs.results.overview.figures import cell_names, model_places
-from evalui.ui.tabs.results.run_view import Shown
+from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.statistics.pairs import (
-    bands_card,
     pairs_chart,
     pairs_table,
     pairs_title,
     power_chart,
     power_table,
+    rank_bands_card,
 )
 from evalui.ui.tabs.runs.progress_table import model_name
 
 
-class Statistics:
+class StatisticsView:
     """The view in one language. The fields of the tab are its state."""
 
-    def __init__(self, desk: Desk, t: Messages) -> None:
-        self.desk = desk
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self.service = service
         self.t = t
         self.outputs: list[Any] = []
 
     def build(self, run_id: gr.Textbox) -> None:
         """Lay out errors, differences with the ranks beside them, and what could be seen."""
-        top = pane("statistics-top")
+        top = html_fragment("statistics-top")
         with gr.Row(visible=False, equal_height=True, elem_classes="charts") as charts:
             with gr.Column(elem_classes=["chart-card", "wide-plot"], scale=2, min_width=320):
-                title = pane("statistics-pairs-title")
+                title = html_fragment("statistics-pairs-title")
                 differences = gr.Plot(show_label=False, container=False)
             with gr.Column(elem_classes="chart-card", scale=1, min_width=320):
-                bands = pane("statistics-bands")
-        tests = pane("statistics-tests")
+                bands = html_fragment("statistics-bands")
+        tests = html_fragment("statistics-tests")
         with gr.Column(elem_classes=["chart-card", "wide-plot"], visible=False) as frame:
-            power = pane("statistics-power")
+            power = html_fragment("statistics-power")
             needed = gr.Plot(show_label=False, container=False)
-        last = pane("statistics-below")
+        last = html_fragment("statistics-below")
         self.outputs = [top, charts, title, differences, bands, tests, frame, power, needed, last]
-        on(top, self.changed, inputs=[run_id], outputs=self.outputs)
-        on(power, self.resized, inputs=[run_id], outputs=[power, needed])
+        on_action(top, self.changed, inputs=[run_id], outputs=self.outputs)
+        on_action(power, self.resized, inputs=[run_id], outputs=[power, needed])
 
     def show(self, run_id: str, form: Form | None = None) -> tuple[Any, ...]:
         """Everything the view shows of a run."""
-        shown, t, form = Shown(self.desk, self.t, run_id), self.t, form or {}
-        summaries = [summary for summary in shown.asked.values() if summary.accuracy]
+        shown, t, form = RunView(self.service, self.t, run_id), self.t, form or {}
+        summaries = [summary for summary in shown.with_question.values() if summary.accuracy]
         signatures = div(*(signature_line(summary.cell.signature) for summary in summaries))
         hidden, frame = gr.Row(visible=False), gr.Column(visible=False)
         if not summaries:
             words = el("p", t("statistics.none_about"), cls="dim")
             none = card(div(el("h2", t("statistics.none")), words, cls="empty"))
             return none, hidden, SKIP, None, SKIP, Html(""), frame, SKIP, None, Html("")
-        wish = wished(shown, form)
-        found = wish.found
+        wish = select_comparison(shown, form)
+        found = wish.comparison
         if found is None or not found.pairs:
-            told = div(errors_card(t, shown), lonely(t, wish), cls="stack")
+            told = div(errors_card(t, shown), no_comparison_card(t, wish), cls="stack")
             return told, hidden, SKIP, None, SKIP, Html(""), frame, SKIP, None, signatures
-        size = one(form, "size")
+        size = field_value(form, "size")
         return (
             div(errors_card(t, shown), pickers(t, wish), cls="stack"),
             gr.Row(visible=True),
             pairs_title(t, shown, found),
             pairs_chart(shown, found),
-            bands_card(t, shown, found),
+            rank_bands_card(t, shown, found),
             pairs_table(t, found),
             gr.Column(visible=True),
             power_table(t, found, size),
@@ -90,80 +90,80 @@ class Statistics:
 
     def changed(self, run_id: str, event: gr.EventData) -> tuple[Any, ...]:
         """Another comparison or another measure."""
-        return self.show(run_id, read_act(event).form)
+        return self.show(run_id, read_action(event).form)
 
     def resized(self, run_id: str, event: gr.EventData) -> tuple[Any, ...]:
         """Another number of questions."""
-        form = read_act(event).form
-        found = wished(Shown(self.desk, self.t, run_id), form).found
+        form = read_action(event).form
+        found = select_comparison(RunView(self.service, self.t, run_id), form).comparison
         if found is None:
             return SKIP, SKIP
-        size = one(form, "size")
+        size = field_value(form, "size")
         return power_table(self.t, found, size), power_chart(found, size, self.t.language)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ComparisonSelection:
     """What the pickers are set to: one comparison.
 
-    `offered` are the keys of all comparisons with their words, `measures` those that every cell
+    `options` are the keys of all comparisons with their words, `measures` those that every cell
     of the chosen one has.
     """
 
-    offered: Mapping[str, str]
+    options: Mapping[str, str]
     key: str
     measures: tuple[Measure, ...]
-    found: Comparison | None
+    comparison: ComparisonSet | None
 
 
-def wished(shown: Shown, form: Form) -> Wish:
+def select_comparison(view: RunView, form: Form) -> ComparisonSelection:
     """The comparison that the form asks for, else the first."""
-    offered = {_key(each): shown.heading(each) for each in shown.pairs()}
-    wish = one(form, "compared")
+    offered = {_key(each): view.heading(each) for each in view.pairs()}
+    wish = field_value(form, "compared")
     key = wish if wish in offered else next(iter(offered), "")
-    cells = [s for s in shown.asked.values() if s.accuracy and _key(s.cell) == key]
+    cells = [s for s in view.with_question.values() if s.accuracy and _key(s.cell) == key]
     measures = tuple(m for m in get_args(Measure) if all(m in s.outcomes for s in cells))
-    measure = next((name for name in measures if name == one(form, "measure")), None)
-    found = next(iter(comparisons(cells, measure, baselines=shown.baselines)), None)
-    return Wish(offered, key, measures, found)
+    measure = next((name for name in measures if name == field_value(form, "measure")), None)
+    found = next(iter(comparisons(cells, measure, baselines=view.baselines)), None)
+    return ComparisonSelection(offered, key, measures, found)
 
 
-def _key(kind: Comparison | Cell) -> str:
+def _key(kind: ComparisonSet | Cell) -> str:
     return f"{kind.dataset}|{kind.label}"
 
 
-def pickers(t: Messages, wish: Wish) -> Html:
+def pickers(t: Messages, selection: ComparisonSelection) -> Html:
     """Which cells are compared, and by which figure."""
-    assert wish.found is not None, "there is something to pick"
-    measures = {name: t(f"measure.{name}") for name in wish.measures}
-    compared = select("compared", wish.offered, wish.key)
-    measure = select("measure", measures, wish.found.measure)
+    assert selection.comparison is not None, "there is something to pick"
+    measures = {name: t(f"measure.{name}") for name in selection.measures}
+    compared = select("compared", selection.options, selection.key)
+    measure = select("measure", measures, selection.comparison.measure)
     return div(
         div(field(t("statistics.compared"), compared), cls="bias-pick")
-        if len(wish.offered) > 1
+        if len(selection.options) > 1
         else None,
         div(field(t("statistics.measure"), measure), cls="bias-pick") if measures else None,
         cls="row end",
     )
 
 
-def lonely(t: Messages, wish: Wish) -> Html:
+def no_comparison_card(t: Messages, selection: ComparisonSelection) -> Html:
     """Why nothing is compared."""
-    refused = wish.found.refused if wish.found else ()
+    refused = selection.comparison.incomparable if selection.comparison else ()
     lines = [note("na", refusal_sentence(each, t.language)) for each in refused]
     return card(*(lines or [el("p", t("statistics.no_pair"), cls="dim")]))
 
 
-def errors_card(t: Messages, shown: Shown) -> Html:
+def errors_card(t: Messages, view: RunView) -> Html:
     """The figure of each cell over its orders with its clustered error and design effect."""
-    summaries = [summary for summary in shown.asked.values() if summary.accuracy]
+    summaries = [summary for summary in view.with_question.values() if summary.accuracy]
     # A model without answers keeps its place, and with it the colours of those that follow.
-    places = model_places(list(shown.asked.values()), shown.baselines)
+    places = model_places(list(view.with_question.values()), view.baselines)
     names = cell_names(t, summaries)
     keys = ("cell", "kind", "figure", "se", "t", "deff", "n", "trials", "effective")
     rows: list[list[Child]] = [
         [
-            model_name(names[s.cell], places[s.cell.model], s.cell.model in shown.baselines),
+            model_name(names[s.cell], places[s.cell.model], s.cell.model in view.baselines),
             *_error(t, s),
         ]
         for s in summaries
@@ -182,10 +182,10 @@ def _error(t: Messages, s: Summary) -> list[Child]:
     assert s.accuracy is not None, "only cells with answers are listed"
     found, n = s.clustered, count(s.n)
     if found is None:
-        return [t("measure.accuracy"), ranged(s.accuracy), "–", "–", "–", n, n, n]
+        return [t("measure.accuracy"), value_with_range(s.accuracy), "–", "–", "–", n, n, n]
     return [
         t("measure.mean_over_orders"),
-        ranged(found.interval),
+        value_with_range(found.interval),
         "–" if found.se is None else t("statistics.points", value=fixed(100 * found.se, 2)),
         "–" if found.se is None else spread(found.t_interval),
         "–" if found.design_effect is None else fixed(found.design_effect, 2),

@@ -1,7 +1,7 @@
 import pytest
 
 from evalui.errors import ModelError
-from evalui.models.endpoint.http.addresses import authority, check_address, check_url, literal
+from evalui.models.endpoint.http.addresses import authority, check_address, check_url, literal_ip
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_each_notation_of_a_refused_address_is_known(host: str):
 
 
 def test_a_name_is_no_address():
-    assert literal("metadata.google.internal") == ""
-    assert literal("127.1") == "127.0.0.1"
+    assert literal_ip("metadata.google.internal") == ""
+    assert literal_ip("127.1") == "127.0.0.1"
     check_url("http://model.example:8000/v1")
 
 

@@ -6,7 +6,13 @@ import pytest
 from endpoint_server_examples import Reply, ToyServer
 
 from evalui.errors import ModelError
-from evalui.models.endpoint.http.connection import Overdue, Wire, _Timed, pool_for, proxy_for
+from evalui.models.endpoint.http.connection import (
+    CheckedNetworkBackend,
+    TotalTimeoutExceeded,
+    _DeadlineStream,
+    connection_pool,
+    proxy_for,
+)
 
 METADATA = "169.254.169.254"
 
@@ -38,14 +44,14 @@ def named(server: ToyServer) -> str:
 
 def test_the_address_that_was_checked_is_the_one_connected_to(server: ToyServer):
     names = Names(["127.0.0.1"])
-    with pool_for(named(server), 5.0, resolve=names) as pool:
+    with connection_pool(named(server), 5.0, resolve=names) as pool:
         assert pool.request("GET", named(server)).status == 200
     assert names.asked == 1
 
 
 def test_a_name_that_resolves_differently_the_second_time_is_refused(server: ToyServer):
     names = Names(["127.0.0.1"], [METADATA])
-    with pool_for(named(server), 5.0, resolve=names) as pool:
+    with connection_pool(named(server), 5.0, resolve=names) as pool:
         pool.request("GET", named(server))
         with pytest.raises(ModelError, match=METADATA):
             pool.request("GET", named(server))
@@ -54,7 +60,7 @@ def test_a_name_that_resolves_differently_the_second_time_is_refused(server: Toy
 
 def test_each_address_of_a_name_is_checked(server: ToyServer):
     names = Names([METADATA, "::ffff:169.254.169.254", "127.0.0.1"])
-    with pool_for(named(server), 5.0, resolve=names) as pool:
+    with connection_pool(named(server), 5.0, resolve=names) as pool:
         assert pool.request("GET", named(server)).status == 200
 
 
@@ -68,7 +74,7 @@ def test_a_refused_address_is_not_tried_after_one_that_does_not_answer(
         raise ConnectionRefusedError
 
     monkeypatch.setattr(socket, "create_connection", connect)
-    wire = Wire(5.0, Names(["127.0.0.1", METADATA, "127.0.0.2"]))
+    wire = CheckedNetworkBackend(5.0, Names(["127.0.0.1", METADATA, "127.0.0.2"]))
     with pytest.raises(httpcore.ConnectError):
         wire.connect_tcp("model.invalid", 80)
     assert tried == ["127.0.0.1", "127.0.0.2"]
@@ -115,17 +121,17 @@ class Slow(httpcore.NetworkStream):
 
 def test_a_reply_that_drips_ends_with_its_total_time():
     drips = Dripping()
-    timed = _Timed(drips, 10.0, drips.clock)
+    timed = _DeadlineStream(drips, 10.0, drips.clock)
     timed.write(b"GET")
-    with pytest.raises(Overdue):
+    with pytest.raises(TotalTimeoutExceeded):
         list(iter(lambda: timed.read(1, timeout=4.0), b""))
     assert drips.waits == [4.0] * 7 + [3.0, 2.0, 1.0]
 
 
 def test_a_request_that_is_taken_slowly_ends_with_its_total_time():
     slow = Slow()
-    timed = _Timed(slow, 10.0, slow.clock)
-    with pytest.raises(Overdue):
+    timed = _DeadlineStream(slow, 10.0, slow.clock)
+    with pytest.raises(TotalTimeoutExceeded):
         timed.write(b"x" * 2**22, timeout=4.0)
     assert slow.waits == [4.0] * 3 + [1.0]
 
@@ -133,13 +139,13 @@ def test_a_request_that_is_taken_slowly_ends_with_its_total_time():
 def test_a_request_is_sent_whole():
     slow = Slow()
     whole = bytes(range(256)) * 600
-    _Timed(slow, 10.0, slow.clock).write(whole)
+    _DeadlineStream(slow, 10.0, slow.clock).write(whole)
     assert slow.sent == whole
 
 
 def test_the_next_exchange_has_its_own_time():
     drips = Dripping()
-    timed = _Timed(drips, 10.0, drips.clock)
+    timed = _DeadlineStream(drips, 10.0, drips.clock)
     for _ in range(3):
         timed.write(b"GET")
         assert [timed.read(1) for _ in range(9)] == [b"x"] * 9
@@ -167,7 +173,7 @@ def test_a_server_on_this_machine_is_reached_without_the_proxy(
 
 def test_requests_go_over_the_proxy(monkeypatch: pytest.MonkeyPatch, server: ToyServer):
     monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
-    with pool_for("http://model.invalid/v1", 5.0) as pool:
+    with connection_pool("http://model.invalid/v1", 5.0) as pool:
         assert pool.request("GET", "http://model.invalid/v1/models").status == 200
     assert server.asked[0][0] == "http://model.invalid/v1/models"
 

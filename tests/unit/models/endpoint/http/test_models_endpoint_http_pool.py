@@ -6,15 +6,22 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from evalui.errors import ModelError, Refused, Unreachable
-from evalui.models.endpoint.http.circuit_breaker import Patience
-from evalui.models.endpoint.http.client import Blame, Declined, Faltered, Json, Post, Server
-from evalui.models.endpoint.http.pool import Pool
+from evalui.errors import ModelError, RequestRejected, Unreachable
+from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
+from evalui.models.endpoint.http.client import (
+    Blame,
+    HttpServer,
+    Json,
+    Post,
+    RejectedError,
+    RetryableError,
+)
+from evalui.models.endpoint.http.pool import ServerPool
 
-QUICK = Patience(first_pause=0.001, longest_pause=0.02, first_rest=0.02, longest_rest=0.04)
+QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.04)
 
 
-class Place(Server):
+class Place(HttpServer):
     """A server that only has a name; jobs recognise it by what `post` returns."""
 
     def __init__(self, url: str) -> None:
@@ -25,12 +32,12 @@ class Place(Server):
         return {"url": self.url}
 
 
-def pool(*urls: str, retries: int = 3, concurrency: int = 2, **more: float) -> Pool:
+def pool(*urls: str, retries: int = 3, concurrency: int = 2, **more: float) -> ServerPool:
     servers = [Place(url) for url in urls or ("one",)]
-    return Pool(servers, concurrency=concurrency, retries=retries, patience=QUICK, **more)
+    return ServerPool(servers, concurrency=concurrency, retries=retries, retry_policy=QUICK, **more)
 
 
-def results(pool: Pool, *jobs: Callable[[Post], str]) -> Mapping[int, str]:
+def results(pool: ServerPool, *jobs: Callable[[Post], str]) -> Mapping[int, str]:
     return dict(pool.run("m", dict(enumerate(jobs))))
 
 
@@ -50,7 +57,7 @@ class Failing:
     def __call__(self, post: Post) -> str:
         self.places.append(where(post))
         if self.only in ("", self.places[-1]) and len(self.places) <= self.times:
-            raise Faltered("no luck", blame=self.blame)
+            raise RetryableError("no luck", blame=self.blame)
         return self.places[-1]
 
 
@@ -87,29 +94,29 @@ def test_a_server_that_answers_nobody_is_unreachable(blame: Blame):
 
 def test_a_request_that_no_server_bears_is_refused_if_others_are_answered():
     bad = Failing(99, "either")
-    with pytest.raises(Refused, match="to 1 requests"):
+    with pytest.raises(RequestRejected, match="to 1 requests"):
         results(pool(retries=2), bad, *[where] * 40)
 
 
 def test_an_answer_that_is_never_usable_is_refused():
-    with pytest.raises(Refused, match="no luck"):
+    with pytest.raises(RequestRejected, match="no luck"):
         results(pool(retries=2), Failing(99, "answer"))
 
 
 def test_answers_that_cannot_be_used_do_not_close_the_server():
     mine = pool(retries=0)
-    with pytest.raises(Refused, match="to 20 requests"):
+    with pytest.raises(RequestRejected, match="to 20 requests"):
         results(mine, *[Failing(99, "answer") for _ in range(20)])
-    assert not mine.lines[0].breaker.is_open
+    assert not mine.slots[0].breaker.is_open
 
 
 def declined(_: Post) -> str:
-    raise Declined("too long")
+    raise RejectedError("too long")
 
 
 def test_refusals_are_counted_and_told_with_the_first_reason():
     found: dict[int, str] = {}
-    with pytest.raises(Refused, match=r"to 2 requests. The first time: too long\."):
+    with pytest.raises(RequestRejected, match=r"to 2 requests. The first time: too long\."):
         found.update(pool().run("m", dict(enumerate([where, declined, where, declined]))))
     assert sorted(found) == [0, 2]
 
@@ -137,7 +144,7 @@ def test_a_dead_server_is_put_aside_and_the_other_does_the_work():
     def job(post: Post) -> str:
         tried.append(where(post))
         if tried[-1] == "dead":
-            raise Faltered("gone", blame="server")
+            raise RetryableError("gone", blame="server")
         return "well"
 
     found = results(pool("dead", "well", concurrency=4), *[job] * 100)
@@ -150,7 +157,7 @@ def test_a_server_that_is_put_aside_stays_so_for_the_next_call():
     mine = pool(retries=0)
     with pytest.raises(Unreachable):
         results(mine, *[Failing(99, "server") for _ in range(9)])
-    mine.lines[0].breaker.opens_at += 60
+    mine.slots[0].breaker.half_open_at += 60
     late = Failing(0)
     with pytest.raises(Unreachable) as error:
         results(mine, late)
@@ -165,17 +172,17 @@ def test_what_a_busy_server_asks_for_is_waited_for_if_it_is_short():
     def job(_: Post) -> str:
         if left:
             left.pop()
-            raise Faltered("busy", blame="server", status=429, retry_after_s=0.01)
+            raise RetryableError("busy", blame="server", status=429, retry_after_s=0.01)
         return "well"
 
     mine = pool(concurrency=8, retries=8)
     assert results(mine, *[job] * 8) == dict.fromkeys(range(8), "well")
-    assert not mine.lines[0].breaker.is_open
+    assert not mine.slots[0].breaker.is_open
 
 
 def test_what_a_busy_server_asks_for_is_passed_on_if_it_is_long():
     def busy(_: Post) -> str:
-        raise Faltered("busy", blame="server", retry_after_s=300.0)
+        raise RetryableError("busy", blame="server", retry_after_s=300.0)
 
     with pytest.raises(Unreachable, match="busy") as error:
         results(pool(), busy, busy)
@@ -186,7 +193,7 @@ def test_requests_keep_their_distance_if_there_is_a_limit():
     mine = pool(concurrency=8, requests_per_minute=6000.0)
     began = time.monotonic()
     results(mine, *[where] * 5)
-    assert mine.lines[0].free_at - began >= 5 * 0.01
+    assert mine.slots[0].next_request_at - began >= 5 * 0.01
     assert time.monotonic() - began >= 4 * 0.01
 
 
@@ -219,10 +226,10 @@ def test_a_job_that_queues_up_ends_when_nobody_wants_it():
     mine.threads[0].join(5)
     assert not mine.threads[0].is_alive()
     assert sent == ["one"]
-    assert not mine.lines[0].breaker.is_open
+    assert not mine.slots[0].breaker.is_open
 
 
-def stopped(mine: Pool, *jobs: Callable[[Post], str]) -> Mapping[int, str]:
+def stopped(mine: ServerPool, *jobs: Callable[[Post], str]) -> Mapping[int, str]:
     """What is answered until the pool is stopped, soon."""
     threading.Timer(0.1, mine.stop).start()
     return results(mine, *jobs)
@@ -260,7 +267,7 @@ def test_nobody_knows_how_long_a_trial_takes_that_is_on_its_way():
     mine = pool(retries=0)
     with pytest.raises(Unreachable):
         results(mine, *[Failing(99, "server") for _ in range(9)])
-    mine.lines[0].breaker.trying = True
+    mine.slots[0].breaker.trial_in_flight = True
     with pytest.raises(Unreachable) as error:
         results(mine, where)
     assert error.value.retry_after_s == 0

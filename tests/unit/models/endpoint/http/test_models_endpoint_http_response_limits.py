@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from evalui.models.endpoint.http.response_limits import (
-    BASE,
-    COMMON,
-    MOST,
-    Budget,
-    Garbled,
-    Room,
-    TooLong,
-    allowance,
+    BASE_BYTES,
+    COMMON_REPLY_BYTES,
+    MAX_REPLY_BYTES,
+    InvalidContentEncoding,
+    ReplyMemoryBudget,
+    ReplyReservation,
+    ReplyTooLong,
     read_all,
     read_beginning,
+    reply_byte_limit,
 )
 
 LIMIT = 2**20
@@ -51,38 +51,38 @@ def bomb() -> Iterator[bytes]:
 
 
 @pytest.fixture
-def room() -> Iterator[Room]:
-    with Budget().room(LIMIT) as room:
+def room() -> Iterator[ReplyReservation]:
+    with ReplyMemoryBudget().reserve(LIMIT) as room:
         yield room
 
 
-def test_an_endless_reply_is_read_up_to_its_limit(room: Room):
+def test_an_endless_reply_is_read_up_to_its_limit(room: ReplyReservation):
     pieces = Counted(endless())
-    with pytest.raises(TooLong):
+    with pytest.raises(ReplyTooLong):
         read_all(pieces, {}, room)
     assert pieces.bytes <= LIMIT + 2**16
 
 
-def test_a_bomb_is_unpacked_up_to_the_limit(room: Room):
+def test_a_bomb_is_unpacked_up_to_the_limit(room: ReplyReservation):
     pieces = Counted(bomb())
-    with pytest.raises(TooLong):
+    with pytest.raises(ReplyTooLong):
         read_all(pieces, ZIPPED, room)
     assert pieces.bytes < 2**15  # of 0.2 MB
 
 
-def test_a_bomb_costs_no_more_memory_than_the_limit(room: Room):
+def test_a_bomb_costs_no_more_memory_than_the_limit(room: ReplyReservation):
     import tracemalloc
 
     packed = list(bomb())
     tracemalloc.start()
-    with pytest.raises(TooLong):
+    with pytest.raises(ReplyTooLong):
         read_all(packed, ZIPPED, room)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 4 * LIMIT
 
 
-def test_compressed_nothing_is_not_read_for_ever(room: Room):
+def test_compressed_nothing_is_not_read_for_ever(room: ReplyReservation):
     flushed = b"\x00\x00\x00\xff\xff"  # a stored block of no bytes
     head = gzip.compress(b"")[:10]
 
@@ -91,19 +91,19 @@ def test_compressed_nothing_is_not_read_for_ever(room: Room):
         yield from endless(flushed * 10_000)
 
     taken = Counted(pieces())
-    with pytest.raises(TooLong):
+    with pytest.raises(ReplyTooLong):
         read_all(taken, ZIPPED, room)
     assert taken.bytes <= LIMIT + 2**16
 
 
-def test_a_reply_that_says_it_is_too_long_is_not_read(room: Room):
+def test_a_reply_that_says_it_is_too_long_is_not_read(room: ReplyReservation):
     pieces = Counted(endless())
-    with pytest.raises(TooLong):
+    with pytest.raises(ReplyTooLong):
         read_all(pieces, {"content-length": str(LIMIT + 1)}, room)
     assert pieces.bytes == 0
 
 
-def test_a_reply_is_read_whole(room: Room):
+def test_a_reply_is_read_whole(room: ReplyReservation):
     text = bytes(range(256)) * 4000
     assert read_all([text[:70_000], text[70_000:]], {}, room) == text
     packed = gzip.compress(text)
@@ -112,15 +112,15 @@ def test_a_reply_is_read_whole(room: Room):
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip"])
-def test_what_was_not_requested_is_no_reply(room: Room, encoding: str):
-    with pytest.raises(Garbled):
+def test_what_was_not_requested_is_no_reply(room: ReplyReservation, encoding: str):
+    with pytest.raises(InvalidContentEncoding):
         read_all([b"{}"], {"content-encoding": encoding}, room)
 
 
-def test_a_packed_reply_that_breaks_off_is_none(room: Room):
-    with pytest.raises(Garbled):
+def test_a_packed_reply_that_breaks_off_is_none(room: ReplyReservation):
+    with pytest.raises(InvalidContentEncoding):
         read_all([gzip.compress(b"x" * 1000)[:-9]], ZIPPED, room)
-    with pytest.raises(Garbled):
+    with pytest.raises(InvalidContentEncoding):
         read_all([b"not packed"], ZIPPED, room)
 
 
@@ -134,10 +134,10 @@ def test_of_an_error_only_the_beginning_is_read():
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ({}, BASE),
-        ({"prompt": "abcd", "max_tokens": 6}, BASE + 512 * 10),
-        ({"prompt": "abcd", "max_tokens": 6, "logprobs": 5}, BASE + 512 * 10 * 6),
-        ({"prompt": [7] * 100, "max_tokens": 1, "prompt_logprobs": 0}, BASE + 512 * 101),
+        ({}, BASE_BYTES),
+        ({"prompt": "abcd", "max_tokens": 6}, BASE_BYTES + 512 * 10),
+        ({"prompt": "abcd", "max_tokens": 6, "logprobs": 5}, BASE_BYTES + 512 * 10 * 6),
+        ({"prompt": [7] * 100, "max_tokens": 1, "prompt_logprobs": 0}, BASE_BYTES + 512 * 101),
         (
             {
                 "messages": [{"role": "user", "content": "abc"}, {"role": "a", "content": "de"}],
@@ -145,31 +145,33 @@ def test_of_an_error_only_the_beginning_is_read():
                 "logprobs": True,
                 "top_logprobs": 20,
             },
-            BASE + 512 * 10 * 21,
+            BASE_BYTES + 512 * 10 * 21,
         ),
-        ({"prompt": "x" * 10_000, "logprob_token_ids": [1] * 50}, MOST),
-        ({"prompt": None, "max_tokens": -5, "logprobs": "many"}, BASE),
+        ({"prompt": "x" * 10_000, "logprob_token_ids": [1] * 50}, MAX_REPLY_BYTES),
+        ({"prompt": None, "max_tokens": -5, "logprobs": "many"}, BASE_BYTES),
     ],
 )
 def test_a_reply_may_be_as_long_as_its_request_makes_it(body: dict[str, object], expected: int):
-    assert allowance(body) == expected
+    assert reply_byte_limit(body) == expected
 
 
 def test_replies_in_flight_stay_within_the_budget():
-    budget = Budget(total=8 * COMMON)  # six for the rest: one reply of the limit below
+    budget = ReplyMemoryBudget(
+        total=8 * COMMON_REPLY_BYTES
+    )  # six for the rest: one reply of the limit below
     taken, most = 0, 0
     change = threading.Lock()
 
     def reply() -> None:
         nonlocal taken, most
-        with budget.room(4 * COMMON) as room:
+        with budget.reserve(4 * COMMON_REPLY_BYTES) as room:
             for share in range(1, 5):
-                room.grow(share * COMMON)
+                room.grow(share * COMMON_REPLY_BYTES)
                 with change:
-                    taken += COMMON
+                    taken += COMMON_REPLY_BYTES
                     most = max(most, taken)
             with change:
-                taken -= 4 * COMMON
+                taken -= 4 * COMMON_REPLY_BYTES
 
     threads = [threading.Thread(target=reply) for _ in range(40)]
     for thread in threads:
@@ -177,13 +179,13 @@ def test_replies_in_flight_stay_within_the_budget():
     for thread in threads:
         thread.join(60)
     assert not any(thread.is_alive() for thread in threads)
-    assert 0 < most <= 8 * COMMON
+    assert 0 < most <= 8 * COMMON_REPLY_BYTES
 
 
 def test_the_longest_reply_fits_while_all_beginnings_are_taken():
-    budget = Budget()
-    rooms = [Room(budget, BASE) for _ in range(255)]
+    budget = ReplyMemoryBudget()
+    rooms = [ReplyReservation(budget, BASE_BYTES) for _ in range(255)]
     for room in rooms:
         room.grow(1)
-    with budget.room(MOST) as room:
-        room.grow(MOST)
+    with budget.reserve(MAX_REPLY_BYTES) as room:
+        room.grow(MAX_REPLY_BYTES)

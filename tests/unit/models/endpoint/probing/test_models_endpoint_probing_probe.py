@@ -10,16 +10,20 @@ import pytest
 from evalui.errors import ModelError, Unreachable
 from evalui.models import ModelEntry
 from evalui.models.endpoint.config import Endpoint, read_endpoint
-from evalui.models.endpoint.http.client import Declined, Faltered, Json, Server
-from evalui.models.endpoint.probing.capabilities import Findings, common, restricted
+from evalui.models.endpoint.http.client import HttpServer, Json, RejectedError, RetryableError
+from evalui.models.endpoint.probing.capabilities import (
+    Capabilities,
+    common_capabilities,
+    restrict_to_api,
+)
 from evalui.models.endpoint.probing.probe import probe
-from evalui.models.endpoint.probing.status import Survey, usable
+from evalui.models.endpoint.probing.status import EndpointStatus, usable_capabilities
 from evalui.types import Usage
 
 Route = Callable[[Json], Json]
 
 
-class Fake(Server):
+class Fake(HttpServer):
     """Answers by a function for each path; a path without one is not there."""
 
     def __init__(self, **routes: Route) -> None:
@@ -29,7 +33,7 @@ class Fake(Server):
     def post(self, path: str, body: Json) -> Json:
         name = path.strip("/").replace("/", "_")
         if name not in self.routes:
-            raise Declined("HTTP 404", status=404)
+            raise RejectedError("HTTP 404", status=404)
         return self.routes[name](body)
 
     def get(self, path: str) -> Json:
@@ -44,9 +48,9 @@ def listing(*logprobs: float) -> Json:
 def chat(logprobs: Json | None = None, most: int = 20, field: str = "max_tokens") -> Route:
     def reply(body: Json) -> Json:
         if field not in body:
-            raise Declined(f"use '{field}' instead", status=400)
+            raise RejectedError(f"use '{field}' instead", status=400)
         if body.get("top_logprobs", 0) > most:
-            raise Declined("too many", status=400)
+            raise RejectedError("too many", status=400)
         choice = {"message": {"content": "A"}, "finish_reason": "length", "logprobs": logprobs}
         return {"model": "toy@main", "choices": [choice]}
 
@@ -55,7 +59,7 @@ def chat(logprobs: Json | None = None, most: int = 20, field: str = "max_tokens"
 
 def faltering(**how: object) -> Route:
     def falter(_: Json) -> Json:
-        raise Faltered("not now", **how)  # type: ignore[arg-type]
+        raise RetryableError("not now", **how)  # type: ignore[arg-type]
 
     return falter
 
@@ -63,7 +67,7 @@ def faltering(**how: object) -> Route:
 def test_chat_alone_can_only_write():
     found = probe(Fake(chat_completions=chat()), "toy")
     assert found.abilities == {"generate"}
-    assert (found.chat, found.completions, found.told) == (True, False, "toy@main")
+    assert (found.chat, found.completions, found.reported_model) == (True, False, "toy@main")
 
 
 def test_a_list_in_chat_gives_the_next_token():
@@ -94,7 +98,7 @@ def test_a_list_that_says_nothing_is_none_and_the_reason_is_kept(
     routes["completions"] = lambda _: {"choices": [{"text": "A", "logprobs": logprobs}]}
     found = probe(Fake(**routes), "toy")
     assert "next_token" not in found.abilities
-    assert found.lacks["next_token"] == reason
+    assert found.missing_reasons["next_token"] == reason
 
 
 def test_a_list_that_somebody_else_has_spoilt_is_asked_for_again():
@@ -119,19 +123,24 @@ def test_the_word_for_the_longest_reply_is_found():
 def test_only_the_field_that_is_refused_is_left_out(refused: str, told: str, kept: set[str]):
     def converse(body: Json) -> Json:
         if refused in body:
-            raise Declined(told, status=400)
+            raise RejectedError(told, status=400)
         return chat()(body)
 
     found = probe(Fake(chat_completions=converse), "toy")
-    assert (found.refused, found.draws) == ({refused}, refused == "temperature")
-    assert not found.refused & kept
+    assert (found.refused_fields, found.is_nondeterministic) == (
+        {refused},
+        refused == "temperature",
+    )
+    assert not found.refused_fields & kept
 
 
 def test_servers_of_one_model_are_asked_in_a_manner_that_all_of_them_take():
-    new = Findings(chat=True, limit_field="max_completion_tokens", refused=frozenset({"stop"}))
-    for servers in (Findings(chat=True), new), (new, Findings(chat=True)):
-        found = common(servers)
-        assert (found.limit_field, found.refused) == ("max_completion_tokens", {"stop"})
+    new = Capabilities(
+        chat=True, limit_field="max_completion_tokens", refused_fields=frozenset({"stop"})
+    )
+    for servers in (Capabilities(chat=True), new), (new, Capabilities(chat=True)):
+        found = common_capabilities(servers)
+        assert (found.limit_field, found.refused_fields) == ("max_completion_tokens", {"stop"})
 
 
 def test_a_prompt_as_ids_that_is_taken_for_a_text_is_not_believed():
@@ -149,11 +158,11 @@ def test_a_prompt_as_ids_that_is_taken_for_a_text_is_not_believed():
         "detokenize": lambda _: {"prompt": "a b"},
     }
     completions.read = 31  # type: ignore[attr-defined]
-    assert not probe(Fake(**routes), "toy").scores_ids
+    assert not probe(Fake(**routes), "toy").scores_token_ids
     completions.read = 12  # type: ignore[attr-defined]
     found = probe(Fake(**routes), "toy")
-    assert found.scores_ids
-    assert found.picks
+    assert found.scores_token_ids
+    assert found.picks_token_ids
     assert found.abilities == {"next_token", "loglik", "generate"}
 
 
@@ -176,7 +185,7 @@ def test_a_server_without_any_interface_is_told_so():
 @pytest.mark.parametrize("how", [{"blame": "server"}, {"status": 408}])
 def test_what_may_pass_is_not_taken_for_a_missing_ability(how: dict[str, object]):
     routes = {"chat_completions": chat(), "completions": faltering(**how)}
-    with pytest.raises(Faltered):
+    with pytest.raises(RetryableError):
         probe(Fake(**routes), "toy")
 
 
@@ -233,14 +242,14 @@ def test_a_key_refused_wherever_replies_come_from_is_told():
 @pytest.mark.parametrize("how", [{"status": 503, "blame": "server"}, {"status": 408}])
 def test_a_gateway_that_fails_beside_the_interface_is_no_outage(how: dict[str, object]):
     found = probe(Fake(**vllm(tokenize=faltering(**how))), "toy")
-    assert not found.tokenizes
+    assert not found.has_tokenizer_routes
     assert found.abilities == {"next_token", "generate"}
 
 
 def test_a_gateway_that_fails_once_beside_the_interface_is_asked_again():
     answers: list[Route] = [faltering(status=503, blame="server"), vllm()["tokenize"]]
     routes = vllm(tokenize=lambda body: answers.pop(0)(body))
-    assert probe(Fake(**routes), "toy").tokenizes
+    assert probe(Fake(**routes), "toy").has_tokenizer_routes
 
 
 def test_a_connection_that_breaks_once_is_no_outage():
@@ -266,7 +275,9 @@ class Limited(Fake):
     def post(self, path: str, body: Json) -> Json:
         with self.one:
             if sum(self.now - each < 60 for each in self.sent) >= 5:
-                raise Faltered("slow down", blame="server", status=429, retry_after_s=self.told)
+                raise RetryableError(
+                    "slow down", blame="server", status=429, retry_after_s=self.told
+                )
             self.sent.append(self.now)
         return super().post(path, body)
 
@@ -274,31 +285,37 @@ class Limited(Fake):
 @pytest.mark.parametrize("told", [20.0, 0.0])
 def test_a_server_that_wants_fewer_questions_is_waited_for(told: float):
     server = Limited(told, **vllm())
-    assert probe(server, "toy", server.sleep).scores_ids
+    assert probe(server, "toy", server.sleep).scores_token_ids
     assert len(server.sent) > 5
 
 
 def test_a_server_that_has_had_enough_for_hours_is_not_waited_for():
     server = Limited(3600.0, **vllm())
-    with pytest.raises(Faltered):
+    with pytest.raises(RetryableError):
         probe(server, "toy", server.sleep)
     assert server.now == 0
 
 
 def test_what_several_servers_can_do_is_what_each_can():
-    one = Findings(chat=True, chat_top=20, echo=True, max_length=100, told="x")
-    two = Findings(chat=True, chat_top=5, max_length=50, told="x", lacks={"loglik": "it does not"})
-    both = common([one, two])
-    assert (both.chat_top, both.echo, both.max_length, both.told) == (5, False, 50, "x")
-    assert both.lacks == {"loglik": "it does not"}
-    assert common([one]) == one
+    one = Capabilities(chat=True, chat_top=20, echo=True, max_length=100, reported_model="x")
+    two = Capabilities(
+        chat=True,
+        chat_top=5,
+        max_length=50,
+        reported_model="x",
+        missing_reasons={"loglik": "it does not"},
+    )
+    both = common_capabilities([one, two])
+    assert (both.chat_top, both.echo, both.max_length, both.reported_model) == (5, False, 50, "x")
+    assert both.missing_reasons == {"loglik": "it does not"}
+    assert common_capabilities([one]) == one
 
 
 def test_a_tokenizer_here_serves_as_one_there():
-    found = Findings(ids=True, prompt_logprobs=True, completions=True)
+    found = Capabilities(accepts_token_ids=True, prompt_logprobs=True, completions=True)
     assert "loglik" not in found.abilities
-    assert "loglik" in restricted(found, "auto", tokenizer=True).abilities
-    assert "loglik" not in restricted(found, "chat", tokenizer=True).abilities
+    assert "loglik" in restrict_to_api(found, "auto", tokenizer=True).abilities
+    assert "loglik" not in restrict_to_api(found, "chat", tokenizer=True).abilities
 
 
 class Clock:
@@ -317,37 +334,40 @@ class Prober:
         self.asked: list[str] = []
         self.down: set[str] = set()
 
-    def __call__(self, server: Server, model: str) -> Findings:
+    def __call__(self, server: HttpServer, model: str) -> Capabilities:
         del model
         self.asked.append(server.url)
         if server.url in self.down:
-            raise Faltered(f"{server.url} is down", blame="server")
-        return Findings(chat=True)
+            raise RetryableError(f"{server.url} is down", blame="server")
+        return Capabilities(chat=True)
 
 
-def wait(survey: Survey) -> None:
+def wait(survey: EndpointStatus) -> None:
     """For what goes on in the background."""
-    while any(note.asking for note in survey._notes.values()):
+    while any(note.is_probing for note in survey._records.values()):
         time.sleep(0.001)
 
 
 def test_a_success_is_remembered_for_ten_minutes_and_a_failure_for_thirty_seconds():
     clock, prober, both = Clock(), Prober(), endpoint("http://a/v1", "http://b/v1")
     prober.down.add("http://b/v1")
-    survey = Survey(prober, clock)
-    seen = survey.look(both)
-    assert (list(seen.well), seen.down) == (["http://a/v1"], {"http://b/v1": "http://b/v1 is down"})
+    survey = EndpointStatus(prober, clock)
+    seen = survey.get(both)
+    assert (list(seen.available), seen.unavailable) == (
+        ["http://a/v1"],
+        {"http://b/v1": "http://b/v1 is down"},
+    )
     clock.now = 29.0
-    survey.look(both)
+    survey.get(both)
     assert sorted(prober.asked) == ["http://a/v1", "http://b/v1"]
     prober.down.clear()
     clock.now = 31.0
-    survey.look(both)
+    survey.get(both)
     wait(survey)
     assert prober.asked.count("http://b/v1") == 2
-    assert list(survey.look(both).well) == ["http://a/v1", "http://b/v1"]
+    assert list(survey.get(both).available) == ["http://a/v1", "http://b/v1"]
     clock.now = 601.0
-    survey.look(both)
+    survey.get(both)
     wait(survey)
     assert prober.asked.count("http://a/v1") == 2
 
@@ -355,52 +375,52 @@ def test_a_success_is_remembered_for_ten_minutes_and_a_failure_for_thirty_second
 def test_whoever_opens_a_model_is_told_only_what_is_found_then():
     prober, one = Prober(), endpoint("http://a/v1")
     prober.down.add("http://a/v1")
-    survey = Survey(prober, Clock())
+    survey = EndpointStatus(prober, Clock())
     with pytest.raises(Unreachable, match="http://a/v1 is down"):
-        usable(one, survey.look(one))
+        usable_capabilities(one, survey.get(one))
     prober.down.clear()
-    assert usable(one, survey.look_anew(one, patience_s=1.0)).chat
+    assert usable_capabilities(one, survey.refresh(one, wait_s=1.0)).chat
     prober.down.add("http://a/v1")
-    assert usable(one, survey.look(one)).chat
+    assert usable_capabilities(one, survey.get(one)).chat
     with pytest.raises(Unreachable, match="http://a/v1 is down"):
-        usable(one, survey.look_anew(one, patience_s=1.0))
+        usable_capabilities(one, survey.refresh(one, wait_s=1.0))
 
 
 def test_a_probe_that_outlasts_an_opening_serves_the_next_one_and_no_other():
     clock, asked, answering = Clock(), [], threading.Event()
 
-    def prober(server: Server, model: str) -> Findings:
+    def prober(server: HttpServer, model: str) -> Capabilities:
         del model
         asked.append(server.url)
         answering.wait()
-        return Findings(chat=True)
+        return Capabilities(chat=True)
 
-    survey, one = Survey(prober, clock), endpoint("http://a/v1")
+    survey, one = EndpointStatus(prober, clock), endpoint("http://a/v1")
     with pytest.raises(Unreachable, match="has not answered yet"):
-        usable(one, survey.look_anew(one, patience_s=0.01))
+        usable_capabilities(one, survey.refresh(one, wait_s=0.01))
     answering.set()
     wait(survey)
     clock.now = 60.0
-    assert usable(one, survey.look_anew(one, patience_s=1.0)).chat
+    assert usable_capabilities(one, survey.refresh(one, wait_s=1.0)).chat
     assert len(asked) == 1
-    survey.look_anew(one, patience_s=1.0)
+    survey.refresh(one, wait_s=1.0)
     assert len(asked) == 2
 
 
 def test_what_two_openings_ask_together_is_paid_for_once():
     begun, answering = threading.Event(), threading.Event()
 
-    def prober(server: Server, model: str) -> Findings:
+    def prober(server: HttpServer, model: str) -> Capabilities:
         del model
         begun.set()
         answering.wait()
-        server._count({"usage": {"prompt_tokens": 30, "completion_tokens": 4}})
-        return Findings(chat=True)
+        server._count_usage({"usage": {"prompt_tokens": 30, "completion_tokens": 4}})
+        return Capabilities(chat=True)
 
-    survey, one, spent = Survey(prober), endpoint("http://a/v1"), list[Usage]()
+    survey, one, spent = EndpointStatus(prober), endpoint("http://a/v1"), list[Usage]()
     both = [
         threading.Thread(
-            target=lambda: spent.append(survey.look_anew(one, patience_s=9.0).spent), daemon=True
+            target=lambda: spent.append(survey.refresh(one, wait_s=9.0).probe_usage), daemon=True
         )
         for _ in range(2)
     ]
@@ -417,44 +437,44 @@ def test_what_two_openings_ask_together_is_paid_for_once():
 
 def test_what_nobody_waited_for_any_longer_is_found_anew():
     clock, prober, one = Clock(), Prober(), endpoint("http://a/v1")
-    survey = Survey(prober, clock)
-    survey.look_anew(one, patience_s=-1.0)
+    survey = EndpointStatus(prober, clock)
+    survey.refresh(one, wait_s=-1.0)
     wait(survey)
     clock.now = 300.0
-    survey.look_anew(one, patience_s=1.0)
+    survey.refresh(one, wait_s=1.0)
     assert len(prober.asked) == 2
 
 
 def test_how_long_busy_servers_want_to_be_left_alone_is_passed_on():
-    def prober(server: Server, model: str) -> Findings:
+    def prober(server: HttpServer, model: str) -> Capabilities:
         del model
         wanted = {"http://a/v1": 300.0, "http://b/v1": 90.0}[server.url]
-        raise Faltered("slow down", blame="server", status=429, retry_after_s=wanted)
+        raise RetryableError("slow down", blame="server", status=429, retry_after_s=wanted)
 
     clock, both = Clock(), endpoint("http://a/v1", "http://b/v1")
-    survey = Survey(prober, clock)
-    survey.look(both)
+    survey = EndpointStatus(prober, clock)
+    survey.get(both)
     clock.now = 20.0
     with pytest.raises(Unreachable, match="slow down") as error:
-        usable(both, survey.look(both))
+        usable_capabilities(both, survey.get(both))
     assert error.value.retry_after_s == 70.0
 
 
 def test_a_page_does_not_wait_long_for_a_server_that_was_never_seen():
     answering = threading.Event()
 
-    def prober(server: Server, model: str) -> Findings:
+    def prober(server: HttpServer, model: str) -> Capabilities:
         del server, model
         answering.wait()
-        return Findings(chat=True)
+        return Capabilities(chat=True)
 
     clock, one = Clock(), endpoint("http://a/v1")
-    survey = Survey(prober, clock)
-    seen = survey.look(one, patience_s=0.01)
+    survey = EndpointStatus(prober, clock)
+    seen = survey.get(one, wait_s=0.01)
     clock.now = 60.0
-    survey.look(one, patience_s=50.0)  # it has been waited for long enough
-    assert (seen.well, seen.down, seen.wrong) == ({}, {}, {})
+    survey.get(one, wait_s=50.0)  # it has been waited for long enough
+    assert (seen.available, seen.unavailable, seen.misconfigured) == ({}, {}, {})
     with pytest.raises(Unreachable, match="has not answered yet"):
-        usable(one, seen)
+        usable_capabilities(one, seen)
     answering.set()
-    assert list(survey.look(one, patience_s=70.0).well) == ["http://a/v1"]
+    assert list(survey.get(one, wait_s=70.0).available) == ["http://a/v1"]

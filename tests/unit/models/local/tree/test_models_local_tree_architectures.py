@@ -4,41 +4,45 @@ import random
 
 import pytest
 
-from evalui.models.local.loading import Causal
-from evalui.models.local.padded_forward import Network
-from evalui.models.local.scorer import Reader
-from evalui.models.logprob_queries import Question, Tokens, plan, scored
+from evalui.models.local.loading import LoadedModel
+from evalui.models.local.padded_forward import PaddedNetwork
+from evalui.models.local.scorer import Scorer
+from evalui.models.logprob_queries import LogprobQuery, TokenIds, continuation_query, plan_batches
 from tests.unit.models.tree_architectures import OVER_TRIES, ROW_BY_ROW, tiny
 
 pytestmark = pytest.mark.slow  # forty architectures are imported
 Scores = dict[int, list[float]]
 
 
-def questions() -> list[Question]:
+def questions() -> list[LogprobQuery]:
     """Options after stems after examples, a text of one token, and one longer than 64."""
     dice = random.Random(0)
 
-    def some(least: int, most: int) -> Tokens:
+    def some(least: int, most: int) -> TokenIds:
         return tuple(dice.randrange(3, 300) for _ in range(dice.randint(least, most)))
 
     shots = some(30, 30)
-    found: list[Question] = []
+    found: list[LogprobQuery] = []
     for _ in range(8):
         stem = some(5, 20)
-        found += [scored(len(found) + at, shots + stem, some(1, 7)) for at in range(3)]
-    return [*found, scored(100, (5,), (6, 7)), scored(101, some(90, 90), some(3, 3))]
+        found += [continuation_query(len(found) + at, shots + stem, some(1, 7)) for at in range(3)]
+    return [
+        *found,
+        continuation_query(100, (5,), (6, 7)),
+        continuation_query(101, some(90, 90), some(3, 3)),
+    ]
 
 
-def alone(causal: Causal) -> Scores:
-    network, found = Network(causal), Scores()
-    for batch in plan(questions(), token_budget=1, place_budget=10**6):
-        readout = network.read(batch)
-        found |= {q.key: list(readout.logprobs[own]) for q, own in batch.answers}
+def alone(causal: LoadedModel) -> Scores:
+    network, found = PaddedNetwork(causal), Scores()
+    for batch in plan_batches(questions(), token_budget=1, max_logit_rows=10**6):
+        readout = network.compute_logprobs(batch)
+        found |= {q.key: list(readout.logprobs[own]) for q, own in batch.query_slices}
     return found
 
 
-def read(reader: Reader) -> Scores:
-    return {each.question.key: list(each.logprobs) for each in reader.read(questions())}
+def read(reader: Scorer) -> Scores:
+    return {each.query.key: list(each.logprobs) for each in reader.score(questions())}
 
 
 def assert_equal(found: Scores, expected: Scores) -> None:
@@ -51,7 +55,7 @@ def assert_equal(found: Scores, expected: Scores) -> None:
 def test_these_are_read_over_tries(name: str):
     causal = tiny(name)
     expected = alone(causal)
-    reader = Reader(causal, token_budget=2048)
+    reader = Scorer(causal, token_budget=2048)
     assert reader.note == ""
     assert_equal(read(reader), expected)
     assert_equal(read(reader), expected)  # with the trunk kept from before
@@ -61,6 +65,6 @@ def test_these_are_read_over_tries(name: str):
 def test_these_are_read_row_by_row_and_say_so(name: str):
     causal = tiny(name)
     expected = alone(causal)
-    reader = Reader(causal, token_budget=2048)
+    reader = Scorer(causal, token_budget=2048)
     assert "Scored prompt by prompt" in reader.note
     assert_equal(read(reader), expected)

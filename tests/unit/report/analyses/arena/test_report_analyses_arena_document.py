@@ -58,7 +58,7 @@ def test_the_basic_statistics_are_shares_of_each_models_battles(report, text):
     # The best model is in no battle that both lose.
     last = one.standings[-1].model
     tally = tallies(one.battles)[last]
-    assert tally.neither
+    assert tally.both_bad
     counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
     wanted = " / ".join(f"{100 * count / tally.n:.1f}%" for count in counts)
     rows = _rows(text, "Dimension \\[W / T / L / NB\\]", after="judge: one")
@@ -204,7 +204,7 @@ def test_a_preview_has_no_pictures(report, text):
 
 
 def test_pictures_that_cannot_be_drawn_are_told_in_one_line(report, monkeypatch):
-    monkeypatch.setattr(arena_png, "installed", lambda: False)
+    monkeypatch.setattr(arena_png, "matplotlib_installed", lambda: False)
     text = markdown(report, "en")
     assert "![" not in text
     assert text.count("pip install evalui") == 1

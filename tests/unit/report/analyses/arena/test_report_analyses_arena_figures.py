@@ -17,11 +17,11 @@ from open_examples import (
     votes,
 )
 
-from evalui.report.analyses.arena.figures import Arena, arena, arenas, best_first, people
+from evalui.report.analyses.arena.figures import Arena, arena, arenas, best_first, human_arena
 from evalui.report.charts.arena import elo_chart, win_matrix
 from evalui.report.export.open_json import arena_object
 from evalui.report.export.open_tables import standings
-from evalui.scoring.arena.battles import Tally
+from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.types import Cell, CellResult, Outcome, Sample
 
@@ -59,14 +59,14 @@ def test_each_showing_is_a_battle_of_the_right_models():
     assert len(found.battles) == 72
     # Against two models in two orders: nine questions won, three lost.
     assert found.standings[0].model == "late"
-    assert found.standings[0].tally == Tally(win=36, both=0, neither=0, lose=12)
+    assert found.standings[0].tally == BattleTally(win=36, both_good=0, both_bad=0, lose=12)
     assert found.shares["late", "weak"].value == pytest.approx(0.75)
     won, lost = found.shares["late", "weak"], found.shares["weak", "late"]
     assert lost.low <= lost.value <= lost.high
     assert (lost.value, lost.low, lost.high) == pytest.approx((0.25, 1 - won.high, 1 - won.low))
     assert found.shares["early", "weak"].value == 0.5
-    assert found.reliability.flips
-    assert found.reliability.flips.value == 0
+    assert found.reliability.flip_rate
+    assert found.reliability.flip_rate.value == 0
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_orders_that_differ_count_by_the_rule(conflict: Any, battles: int, share
     assert len(found.battles) == battles
     met = found.shares.get(("late", "early"))
     assert (met and met.value) == share
-    assert found.reliability.flips
-    assert found.reliability.flips.value == 1
+    assert found.reliability.flip_rate
+    assert found.reliability.flip_rate.value == 1
     assert found.comparisons
     assert (found.comparisons.extracted, found.comparisons.consistent) == (72, 0)
 
@@ -125,7 +125,7 @@ def test_islands_are_told_and_not_rated():
     people_met = tuple(contestant(name, asked) for name in models)
     found = arena(CellResult(cell, asked, trials, len(trials), contestants=people_met))
     assert found.connection
-    assert found.connection.islands == (("v", "w"), ("x", "y"))
+    assert found.connection.disconnected_groups == (("v", "w"), ("x", "y"))
     assert all(one.rating is None for one in found.standings)
     assert ("v", "x") not in found.shares
 
@@ -140,7 +140,7 @@ def test_a_run_that_has_not_begun_is_an_arena_without_figures():
     assert found.matrix is None
     assert found.connection is None
     assert found.lead is None
-    assert found.reliability.by == "judge-local"
+    assert found.reliability.judge == "judge-local"
     assert found.state == "running"
 
 
@@ -212,10 +212,10 @@ def test_datasets_have_arenas_of_their_own():
 
 def test_people_have_an_arena_in_which_each_vote_counts():
     judged = arena(judge_result())
-    found = people([*votes("ann", decide=_better), *votes("bob", decide=_first)], judged)
+    found = human_arena([*votes("ann", decide=_better), *votes("bob", decide=_first)], judged)
     assert (found.by, found.judges) == ("people", ("ann", "bob"))
     assert len(found.battles) == 72
-    assert found.reliability.by == "people"
+    assert found.reliability.judge == "people"
     assert found.signature.startswith("open-qa@1|by:people|people:2|votes:72|")
     assert found.agreement
     assert {one.model for one in found.standings} == set(MODELS)
@@ -232,14 +232,14 @@ def test_the_signature_tells_how_ratings_are_made():
 def test_very_many_battles_are_played_in_fewer_orders_and_the_signature_tells(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("evalui.report.analyses.arena.figures._MANY", 36)
+    monkeypatch.setattr("evalui.report.analyses.arena.figures._MANY_BATTLES", 36)
     found = arena(judge_result())
     assert len(found.battles) == 72
     assert found.elo_orders == 500
     assert "orders500|bradley-terry:resamples1000|style:resamples100" in found.signature
     assert found.styled
     assert found.styled.resamples == 100
-    monkeypatch.setattr("evalui.report.analyses.arena.figures._MANY", 1)
+    monkeypatch.setattr("evalui.report.analyses.arena.figures._MANY_BATTLES", 1)
     least = arena(judge_result())
     assert least.elo_orders == 100
     assert {one.model for one in least.standings} == set(MODELS)

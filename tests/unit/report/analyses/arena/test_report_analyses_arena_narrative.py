@@ -4,22 +4,22 @@ import pytest
 from arena_examples import judged, leading, swept
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
-from evalui.report.analyses.arena.categories import panels
+from evalui.report.analyses.arena.categories import question_groups
 from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.arena.narrative import (
     answer_notes,
-    listed,
+    groups_subtitle,
+    groups_title,
+    join_names_shortened,
     matrix_title,
     order_note,
-    panels_subtitle,
-    panels_title,
     standings_subtitle,
     standings_title,
     text_subtitle,
     text_title,
 )
 from evalui.report.analyses.open_answers.figures import answers
-from evalui.scoring.arena.bradley_terry import Connection
+from evalui.scoring.arena.bradley_terry import Connectivity
 from evalui.types import Interval
 
 
@@ -71,15 +71,15 @@ def test_a_model_that_never_lost_has_no_finite_rating():
     ("connection", "title"),
     [
         (
-            Connection((("a",), ("b",)), (("a",), ("b",)), ("a",), ("b",)),
+            Connectivity((("a",), ("b",)), (("a",), ("b",)), ("a",), ("b",)),
             "No finite rating: 2 groups of models never met",
         ),
         (
-            Connection((("a", "b"), ("c",)), (("a", "b", "c"),), (), ("c",)),
+            Connectivity((("a", "b"), ("c",)), (("a", "b", "c"),), (), ("c",)),
             "No finite rating: c never won a point",
         ),
         (
-            Connection((("a", "b"), ("c", "d")), (("a", "b", "c", "d"),), (), ()),
+            Connectivity((("a", "b"), ("c", "d")), (("a", "b", "c", "d"),), (), ()),
             "No finite rating: some models never lost a point to any of the others",
         ),
     ],
@@ -99,7 +99,7 @@ def test_the_subtitle_has_questions_battles_and_the_judge(three):
 def _scored(found: Arena, *scores: int) -> Arena:
     """The arena with other scores: so many wins more than losses, in threes."""
     standings = tuple(
-        replace(one, tally=replace(one.tally, win=100 + score, lose=100, both=0, neither=0))
+        replace(one, tally=replace(one.tally, win=100 + score, lose=100, both_good=0, both_bad=0))
         for one, score in zip(found.standings, scores, strict=True)
     )
     return replace(found, standings=standings)
@@ -138,7 +138,10 @@ def test_without_a_finite_rating_the_order_is_that_of_elo():
     ],
 )
 def test_lists_of_models_read_well(models, english, chinese):
-    assert (listed(models, "en"), listed(models, "zh")) == (english, chinese)
+    assert (join_names_shortened(models, "en"), join_names_shortened(models, "zh")) == (
+        english,
+        chinese,
+    )
 
 
 def test_the_matrix_title_names_who_beats_all_only_if_the_ranges_say_so(three):
@@ -156,35 +159,35 @@ def test_the_matrix_title_names_who_beats_all_only_if_the_ranges_say_so(three):
 
 
 def test_the_panels_title_counts_where_a_model_is_first(three):
-    (one, two, rest) = panels(three)
+    (one, two, rest) = question_groups(three)
     first = replace(one, shares={"a": _share(0.6), "b": _share(0.4)})
     second = replace(two, shares={"a": _share(0.7), "b": _share(0.3)})
     third = replace(rest, shares={"a": _share(0.3), "b": _share(0.7)})
-    title = panels_title([first, second, third], "capability", "en")
+    title = groups_title([first, second, third], "capability", "en")
     assert title == "a is clearly first in 2 of 3 capabilities"
-    split = panels_title([first, third], "capability", "en")
+    split = groups_title([first, third], "capability", "en")
     assert split == "a and b: each clearly first in 1 of 2 capabilities"
 
 
 def test_who_is_first_has_a_range_above_all_others(three):
-    (one, two, _) = panels(three)
+    (one, two, _) = question_groups(three)
     shares = {"a": _share(0.7, 0.5, 0.9), "b": _share(0.4, 0.3, 0.5)}
     near = [replace(panel, shares=shares) for panel in (one, two)]
-    title = panels_title(near, "language", "en")
+    title = groups_title(near, "language", "en")
     assert title == "No model is clearly first in any language"
     apart = shares | {"b": _share(0.4, 0.3, 0.49)}
-    title = panels_title([replace(one, shares=apart), near[1]], "language", "en")
+    title = groups_title([replace(one, shares=apart), near[1]], "language", "en")
     assert title == "a is clearly first in 1 of 2 languages"
 
 
 def test_one_group_alone_has_no_title(three):
-    assert panels_title(panels(three)[:1], "capability", "en") == ""
+    assert groups_title(question_groups(three)[:1], "capability", "en") == ""
 
 
 def test_panels_of_few_questions_do_not_make_the_title(three):
-    small = [replace(panel, questions=4) for panel in panels(three)]
-    assert panels_title(small, "language", "en") == "Too few questions per language to compare"
-    assert "240 battles" in panels_subtitle(three, "en")
+    small = [replace(panel, questions=4) for panel in question_groups(three)]
+    assert groups_title(small, "language", "en") == "Too few questions per language to compare"
+    assert "240 battles" in groups_subtitle(three, "en")
 
 
 # ---------------------------------------------------------------- written answers
@@ -205,7 +208,7 @@ def test_means_over_different_questions_name_no_closest_model():
     found = answers([answers_result("weak", done=2), answers_result("late")])
     assert text_title(found, "en").startswith("The models were compared on different questions")
     assert text_title(found[:1], "en").startswith("weak reaches")
-    silent = replace(found[0], means={}, asked=frozenset())
+    silent = replace(found[0], means={}, question_ids=frozenset())
     assert text_title([silent, found[1]], "en").startswith("late reaches")
 
 

@@ -11,7 +11,7 @@ def test_cells_are_told_apart_by_their_mode(make_result):
     assert [one.cell.mode for one in found.summaries] == ["generation"]
     assert [one.cell.model for one in found.answers] == ["late", "early", "weak"]
     assert [one.by for one in found.arenas] == ["judge-local"]
-    assert [len(one.rated) for one in found.answers] == [1, 0, 0]
+    assert [len(one.ratings) for one in found.answers] == [1, 0, 0]
 
 
 def test_signatures_cover_every_cell(make_result):

@@ -7,7 +7,7 @@ from open_examples import answer_trial, answers_result, judge_result, rating_res
 
 from evalui.report.analyses.open_answers.figures import (
     answers,
-    paired,
+    compare_answers,
     rating_cells,
     summarise_answers,
 )
@@ -45,7 +45,7 @@ def test_blank_and_cut_answers_are_counted():
     result = _answered("good", " ", "long")
     long = answer_trial(result.samples["q2"], "long", cut=True)
     found = summarise_answers(replace(result, trials=(*result.trials[:2], long)))
-    assert (found.n, found.empty, found.cut) == (3, 1, 1)
+    assert (found.n, found.empty, found.truncated) == (3, 1, 1)
     # The blank one counts as 0.
     assert found.means["rouge-1-f"].value == pytest.approx(1 / 3)
 
@@ -96,12 +96,12 @@ def test_a_conversation_is_compared_turn_by_turn_where_each_has_its_reference():
 
 def test_marks_have_a_mean_on_the_judges_own_scale():
     judged = rating_result({"late": [10, 8, 9], "weak": [1, 2, None]})
-    (late,) = summarise_answers(answers_result("late"), [judged]).rated
-    assert (late.by, late.scale, late.n, late.unscored) == ("judge-local", "rating", 3, 0)
+    (late,) = summarise_answers(answers_result("late"), [judged]).ratings
+    assert (late.judge, late.scale, late.n, late.unscored) == ("judge-local", "rating", 3, 0)
     assert late.mean
     assert late.mean.value == pytest.approx(9)
     assert 8 <= late.mean.low < 9 < late.mean.high <= 10
-    (weak,) = summarise_answers(answers_result("weak"), [judged]).rated
+    (weak,) = summarise_answers(answers_result("weak"), [judged]).ratings
     assert (weak.n, weak.unscored) == (2, 1)
     assert weak.mean
     assert weak.mean.value == pytest.approx(1.5)
@@ -109,7 +109,7 @@ def test_marks_have_a_mean_on_the_judges_own_scale():
 
 def test_correctness_is_a_share():
     judged = rating_result({"late": [1, 1, 0, 1]}, scale="correct")
-    (found,) = summarise_answers(answers_result("late"), [judged]).rated
+    (found,) = summarise_answers(answers_result("late"), [judged]).ratings
     assert found.scale == "correct"
     assert found.mean
     assert found.mean.value == pytest.approx(0.75)
@@ -117,7 +117,7 @@ def test_correctness_is_a_share():
 
 def test_a_judge_that_gave_no_readable_mark_has_no_mean():
     judged = rating_result({"late": [None, None]})
-    (found,) = summarise_answers(answers_result("late"), [judged]).rated
+    (found,) = summarise_answers(answers_result("late"), [judged]).ratings
     assert (found.mean, found.n, found.unscored) == (None, 0, 2)
 
 
@@ -129,8 +129,8 @@ def test_a_run_attaches_marks_to_the_model_and_dataset_they_are_about():
         judge_result(),
     ]
     here, there = answers(results)
-    assert [one.mean and one.mean.value for one in here.rated] == [pytest.approx(9)]
-    assert there.rated == ()
+    assert [one.mean and one.mean.value for one in here.ratings] == [pytest.approx(9)]
+    assert there.ratings == ()
 
 
 def test_a_judge_that_has_not_begun_is_asked_as_the_others_are():
@@ -138,7 +138,7 @@ def test_a_judge_that_has_not_begun_is_asked_as_the_others_are():
     results = [answers_result("late"), rating_result({"late": [9]}), late]
     assert rating_cells(results) == tuple(results[1:])
     (summary,) = answers(results)
-    assert [(one.by, one.n, one.error) for one in summary.rated] == [
+    assert [(one.judge, one.n, one.error) for one in summary.ratings] == [
         ("judge-local", 1, ""),
         ("late", 0, "No answer."),
     ]
@@ -158,7 +158,7 @@ def _pair_of(first: tuple[float, ...], second: tuple[float, ...]) -> list[CellRe
 
 
 def test_two_models_differ_by_the_mean_over_shared_questions():
-    (pair,) = paired(_pair_of((0.9, 0.7, 0.8), (0.4, 0.4, 0.1)), "rouge-l-f")
+    (pair,) = compare_answers(_pair_of((0.9, 0.7, 0.8), (0.4, 0.4, 0.1)), "rouge-l-f")
     assert (pair.first, pair.second, pair.n) == ("m", "n", 3)
     assert pair.value == pytest.approx(0.5)
     assert pair.low <= pair.value <= pair.high
@@ -168,14 +168,14 @@ def test_two_models_differ_by_the_mean_over_shared_questions():
 
 def test_questions_that_one_model_lacks_do_not_count():
     first, second = _pair_of((0.9, 0.7, 0.8), (0.4, 0.4, 0.1))
-    (pair,) = paired([first, replace(second, trials=second.trials[:2])], "rouge-l-f")
+    (pair,) = compare_answers([first, replace(second, trials=second.trials[:2])], "rouge-l-f")
     assert pair.n == 2
     assert pair.value == pytest.approx(0.4)
 
 
 def test_p_values_are_adjusted_for_the_number_of_pairs():
-    alone = paired([answers_result("late"), answers_result("early")], "bleu-1")
-    three = paired([answers_result(name) for name in ("late", "early", "weak")], "bleu-1")
+    alone = compare_answers([answers_result("late"), answers_result("early")], "bleu-1")
+    three = compare_answers([answers_result(name) for name in ("late", "early", "weak")], "bleu-1")
     assert len(three) == 3
     assert three[0].p == pytest.approx(3 * alone[0].p, rel=0.5)
     assert three[0].p > 2 * alone[0].p
@@ -183,7 +183,7 @@ def test_p_values_are_adjusted_for_the_number_of_pairs():
 
 def test_only_models_of_one_dataset_are_compared():
     results = [answers_result("late"), answers_result("early", dataset="other")]
-    assert paired(results, "rouge-l-f") == ()
+    assert compare_answers(results, "rouge-l-f") == ()
 
 
 def test_without_references_there_is_nothing_to_compare():
@@ -196,4 +196,4 @@ def test_without_references_there_is_nothing_to_compare():
         )
         for name in ("late", "early")
     ]
-    assert paired(results, "rouge-l-f") == ()
+    assert compare_answers(results, "rouge-l-f") == ()

@@ -10,32 +10,32 @@ from evalui.report.analyses.overview.banner import BIASED, banner
 from evalui.report.analyses.overview.document import choice_blocks
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.position_bias import (
+    bias_level_details,
+    bias_level_sentence,
+    bias_level_text,
+    cell_summary,
     findings,
-    front_page,
-    light_sentence,
-    light_small,
-    light_words,
-    picks_words,
+    picks_text,
     recall_subtitle_tested,
-    recall_words,
+    recall_text,
 )
-from evalui.report.blocks import Picture, Table, as_markdown
+from evalui.report.blocks import Picture, ReportTable, as_markdown
 from evalui.report.charts.bias import prior_rows
 from evalui.report.export.bias_json import bias_object
-from evalui.scoring.choice.answer_format import FormatFigures
+from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.types import Cell, Interval
 
 
-def form(**change: Any) -> FormatFigures:
-    plain = FormatFigures(
+def form(**change: Any) -> FormatMetrics:
+    plain = FormatMetrics(
         n_questions=240,
         n_trials=960,
         readings={},
-        gap=None,
+        format_gap=None,
         mass=None,
         index_hits=0,
         label_text_conflicts=0,
-        merged_seams=0,
+        merged_boundaries=0,
         truncated=0,
         near_ties=0,
     )
@@ -58,7 +58,7 @@ def test_the_lowest_letter_mass_is_told_and_all_models_that_have_one():
     found = banner([held("early", 0.078), held("late", 0.023), held("sound", 0.97)], "en")
     assert found is not None
     assert [c.model for c in found.cells] == ["early", "late"]
-    assert (found.level, found.gravest.model) == ("bad", "late")
+    assert (found.level, found.most_severe.model) == ("bad", "late")
     assert found.text.startswith("The letters hold only 2.3 % of the probability")
 
 
@@ -86,7 +86,7 @@ def test_the_gravest_by_level_then_by_value(summaries: list[Summary], rule: str,
     for given in (summaries, summaries[::-1]):
         found = banner(given, "en")
         assert found is not None
-        assert (found.rule, found.gravest.model) == (rule, gravest)
+        assert (found.rule, found.most_severe.model) == (rule, gravest)
 
 
 def test_what_is_only_information_makes_no_banner():
@@ -104,7 +104,7 @@ def test_of_answers_without_the_question_only_one_note_counts():
     blind = cell("a", mode="choices_only", ties=500)
     found = banner([cell("a"), blind], "en")
     assert found is not None
-    assert (found.rule, found.gravest.mode) == ("choices-only", "choices_only")
+    assert (found.rule, found.most_severe.mode) == ("choices-only", "choices_only")
     assert banner([blind], "en").rule == "ties"
 
 
@@ -138,17 +138,17 @@ LITTLE = {
 def test_no_sentence_claims_a_bias_of_letters_that_hold_too_little(muted, loud, language):
     bias, little = muted.main_bias, LITTLE[language]
     word = {"en": "Not by letters", "zh": "未用字母作答"}[language]
-    assert light_words(bias, language) == ("mass", word)
-    assert light_sentence(bias, language) == picks_words(bias, language) == little
-    assert light_small(bias, language) == ""
-    assert recall_words(bias, language).endswith(little[0].lower() + little[1:])
-    assert little in front_page(muted, language)
+    assert bias_level_text(bias, language) == ("mass", word)
+    assert bias_level_sentence(bias, language) == picks_text(bias, language) == little
+    assert bias_level_details(bias, language) == ""
+    assert recall_text(bias, language).endswith(little[0].lower() + little[1:])
+    assert little in cell_summary(muted, language)
     told = {each.rule: each for each in findings(muted, bias, language)}
     for rule in ("picks", "recalls"):
         assert told[rule].finding.startswith(little)
         assert told[rule].p == ""
     assert "Cochran" not in recall_subtitle_tested(bias, language)
-    assert picks_words(loud.main_bias, language) != little
+    assert picks_text(loud.main_bias, language) != little
 
 
 def test_the_report_and_its_files_claim_none_either(muted, loud):
@@ -157,7 +157,7 @@ def test_the_report_and_its_files_claim_none_either(muted, loud):
     assert text.count("Picks A 62 %") == text.count("clear bias") + 1 == 3
     pictures = [block for block in blocks if isinstance(block, Picture)]
     assert pictures[1].alt == LITTLE["en"]
-    table = next(block for block in blocks if isinstance(block, Table))
+    table = next(block for block in blocks if isinstance(block, ReportTable))
     assert table.rows[0][8] == LITTLE["en"]
     assert bias_object(muted.main_bias)["light"] == "mass"
 
@@ -168,5 +168,5 @@ def test_what_is_preferred_whatever_stands_there_is_not_said_of_it(muted, loud):
 
 def test_replies_have_no_letter_mass_to_doubt():
     found = summarise(cell_result(fond, model="replies"))
-    assert (found.main_bias.light, found.main_bias.mass) == ("red", None)
-    assert summarise(cell_result(right)).main_bias.light == "green"
+    assert (found.main_bias.level, found.main_bias.mass) == ("red", None)
+    assert summarise(cell_result(right)).main_bias.level == "green"

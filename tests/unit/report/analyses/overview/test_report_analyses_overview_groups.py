@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.report.analyses.overview.groups import group
+from evalui.report.analyses.overview.groups import subject_groups
 
 _LAW = {"subject": "law", "subject_zh": "法学", "category": "humanities"}
 _ART = {"subject": "art", "category": "humanities"}
@@ -13,7 +13,7 @@ _SUBJECTS = {"l0": _LAW, "l1": _LAW, "a0": _ART, "a1": _ART, "m0": _MATHS}
 def _groups(make_result, **change):
     given = {"subjects": _SUBJECTS, "targets": {"a1": 1, "m0": 1}} | change
     result = make_result(_PICKS, **given)
-    return {(g.kind, g.name): g for g in group(result.samples, result.trials, "circular")}
+    return {(g.kind, g.name): g for g in subject_groups(result.samples, result.trials, "circular")}
 
 
 def test_subjects_come_first_then_categories_hard_and_all(make_result):
@@ -61,4 +61,4 @@ def test_a_category_has_its_members_only(make_result):
 
 def test_one_subject_makes_no_groups(make_result):
     result = make_result({"q0": "right"}, subjects={"q0": _LAW})
-    assert group(result.samples, result.trials, "circular") == ()
+    assert subject_groups(result.samples, result.trials, "circular") == ()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evalui.report.analyses.overview.document import choice_blocks
-from evalui.report.analyses.overview.guessing import asked, guessing_lines
+from evalui.report.analyses.overview.guessing import guessing_lines, with_question
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.blocks import Heading, Paragraph, as_markdown
 from evalui.report.compile import blocks, compile_report, first_sentence
@@ -85,8 +85,8 @@ def test_the_best_is_told_by_its_mode_where_there_are_several():
 
 def test_the_cells_that_show_their_question():
     blind = cell("late", 0.2, 0.3, mode="choices_only")
-    assert asked([LATE, blind]) == [LATE]
-    assert asked([blind]) == [blind]
+    assert with_question([LATE, blind]) == [LATE]
+    assert with_question([blind]) == [blind]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

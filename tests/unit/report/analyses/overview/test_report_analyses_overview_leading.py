@@ -4,8 +4,8 @@ import pytest
 from open_examples import answer_trial, answers_result, samples
 
 from evalui.report.analyses.arena.narrative import text_title
-from evalui.report.analyses.open_answers.figures import answers, paired
-from evalui.report.analyses.overview.leading import MAIN, RECALL, lead, lead_reason
+from evalui.report.analyses.open_answers.figures import answers, compare_answers
+from evalui.report.analyses.overview.leading import MAIN, RECALL, ranking_metric, recall_reason
 from evalui.types import CellResult
 
 
@@ -23,8 +23,8 @@ def _cell(model: str, length: int, *, recall: float, f: float, reference: str = 
 
 
 def _told(*cells: CellResult) -> str:
-    figure = lead(answers(cells)).figure
-    return text_title(answers(cells), "en", pairs=paired(cells, figure))
+    figure = ranking_metric(answers(cells)).figure
+    return text_title(answers(cells), "en", pairs=compare_answers(cells, figure))
 
 
 def test_scripted_models_are_no_peers_of_real_ones():
@@ -36,19 +36,19 @@ def test_scripted_models_are_no_peers_of_real_ones():
 
 
 def test_answers_over_five_times_as_long_as_the_references_lead_with_recall():
-    found = lead(answers([_cell("m", 16, recall=0.5, f=0.1)]))
-    assert (found.figure, found.reference, found.answer) == (RECALL, 3, 16)
+    found = ranking_metric(answers([_cell("m", 16, recall=0.5, f=0.1)]))
+    assert (found.figure, found.reference_length, found.answer_length) == (RECALL, 3, 16)
 
 
 def test_answers_of_five_times_the_length_lead_with_f():
-    assert lead(answers([_cell("m", 15, recall=0.5, f=0.1)])).figure == MAIN
+    assert ranking_metric(answers([_cell("m", 15, recall=0.5, f=0.1)])).figure == MAIN
 
 
 def test_all_models_decide_together():
     cells = [_cell(name, n, recall=0.5, f=0.1) for name, n in (("a", 3), ("b", 40), ("c", 50))]
-    assert lead(answers(cells)).answer == 40
-    assert lead(answers(cells)).figure == RECALL
-    assert lead(answers(cells[:1])).figure == MAIN
+    assert ranking_metric(answers(cells)).answer_length == 40
+    assert ranking_metric(answers(cells)).figure == RECALL
+    assert ranking_metric(answers(cells[:1])).figure == MAIN
 
 
 def test_only_what_is_compared_with_a_reference_counts():
@@ -56,28 +56,28 @@ def test_only_what_is_compared_with_a_reference_counts():
     asked = {key: replace(one, target=()) for key, one in list(cell.samples.items())[:9]}
     bare = tuple(answer_trial(one, "x") for one in asked.values())
     mixed = replace(cell, samples={**cell.samples, **asked}, trials=(*bare, *cell.trials[9:]))
-    assert lead(answers([mixed])).answer == 16
+    assert ranking_metric(answers([mixed])).answer_length == 16
 
 
 def test_without_references_nothing_is_brief():
     asked = {key: replace(one, target=()) for key, one in samples(4).items()}
     trials = tuple(answer_trial(one, "x" * 99) for one in asked.values())
     cell = replace(answers_result("m", n=4), samples=asked, trials=trials)
-    assert lead(answers([cell])).figure == MAIN
-    assert lead_reason(lead(answers([cell])), "en") == ""
+    assert ranking_metric(answers([cell])).figure == MAIN
+    assert recall_reason(ranking_metric(answers([cell])), "en") == ""
 
 
 def test_the_reason_is_given_in_both_languages():
-    found = lead(answers([_cell("m", 130, recall=0.5, f=0.1)]))
-    assert lead_reason(found, "en") == (
+    found = ranking_metric(answers([_cell("m", 130, recall=0.5, f=0.1)]))
+    assert recall_reason(found, "en") == (
         "References are 3 characters, answers 130 (medians): "
         "recall or a judge says more than ROUGE-L."
     )
-    assert lead_reason(found, "zh") == (
+    assert recall_reason(found, "zh") == (
         "参考答案 3 字，回答 130 字（中位数）：召回率或评委比 ROUGE-L 更能说明问题。"
     )
-    one = lead(answers([_cell("m", 130, recall=0.5, f=0.1, reference="熵")]))
-    assert lead_reason(one, "en").startswith("References are 1 character, answers 130")
+    one = ranking_metric(answers([_cell("m", 130, recall=0.5, f=0.1, reference="熵")]))
+    assert recall_reason(one, "en").startswith("References are 1 character, answers 130")
 
 
 def test_the_longer_answer_that_holds_more_of_the_reference_is_named_first():
@@ -91,7 +91,7 @@ def test_the_title_names_no_winner_where_the_pair_has_none():
         [_cell("a", 99, recall=0.50, f=0.1), _cell("b", 99, recall=0.49, f=0.1)]
     )
     cells = [_cell("a", 99, recall=0.50, f=0.1), _cell("b", 99, recall=0.49, f=0.1)]
-    (pair,) = paired(cells, RECALL)
+    (pair,) = compare_answers(cells, RECALL)
     told = text_title([first, second], "en", pairs=[replace(pair, p=0.2)])
     assert told == (
         "Against the references, a and b cannot be told apart: recall (ROUGE-L) from 0.49 to 0.50"

@@ -34,7 +34,7 @@ def _summary(
         robust=_share(robust, n),
         order_sensitivity=_share(gap, n),
         only_as_written=round(gap * n),
-        lost=gap / accuracy,
+        lost_with_order=gap / accuracy,
     )
 
 
@@ -155,7 +155,7 @@ def test_the_takeaway_of_one_order_says_nothing_of_others():
 
 def test_the_small_lines_under_the_figures():
     summary = replace(_summary(robust=0.36), unreadable=29, done=960, unreadable_origin=12)
-    assert narrative.plausible(summary.accuracy, "en") == "plausible range 54–66"
+    assert narrative.plausible_range(summary.accuracy, "en") == "plausible range 54–66"
     assert narrative.only_as_written(summary, "en") == "58 of 240 only as written"
     assert narrative.unreadable(summary, "en") == "29 of 960 unreadable, counted as wrong"
     assert narrative.accuracy_bounds(summary, "en") == "accuracy 60–65 %"

@@ -4,7 +4,7 @@ import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import outcomes, summarise
-from evalui.report.export.json import figures
+from evalui.report.export.json import metrics_object
 from evalui.types import Trial
 
 # Worked by hand: q0 right in every order; q1 always A; q2 right as written, then unreadable;
@@ -40,11 +40,11 @@ def test_order_sensitivity_counts_questions_right_as_written_only(make_result):
 
 
 def test_lost_is_the_share_of_the_answers_right_as_written(make_result):
-    assert summarise(make_result(_PICKS)).lost == pytest.approx(1 / 2)
+    assert summarise(make_result(_PICKS)).lost_with_order == pytest.approx(1 / 2)
 
 
 def test_nothing_is_lost_where_nothing_was_right(make_result):
-    assert summarise(make_result({"q0": [1, 1, 1, 2]})).lost is None
+    assert summarise(make_result({"q0": [1, 1, 1, 2]})).lost_with_order is None
 
 
 def test_unreadable_and_tied_answers_are_counted_apart(make_result):
@@ -75,7 +75,7 @@ def test_questions_with_fewer_options_have_their_own_chance(make_result):
 def test_in_the_order_as_written_alone_there_is_no_order_figure(make_result):
     summary = summarise(make_result({"q0": [0]}, pattern="origin"))
     assert (summary.robust, summary.circular, summary.order_sensitivity) == (None, None, None)
-    assert (summary.chance_robust, summary.lost) == (None, None)
+    assert (summary.chance_robust, summary.lost_with_order) == (None, None)
 
 
 def test_a_cell_without_trials_has_no_figures(make_result):
@@ -136,14 +136,14 @@ def test_bias_is_told_per_number_of_options(make_result):
 
 
 def test_a_fond_model_has_a_red_light_and_a_steady_one_a_green_one():
-    assert summarise(cell_result(fond)).main_bias.light == "red"
-    assert summarise(cell_result(right)).main_bias.light == "green"
+    assert summarise(cell_result(fond)).main_bias.level == "red"
+    assert summarise(cell_result(right)).main_bias.level == "green"
 
 
 def test_a_cell_at_work_is_not_tested_on_every_answer():
     at_work = summarise(cell_result(fond, state="running"))
-    assert at_work.main_bias.tests.permuted is None
-    assert at_work.main_bias.light == "na"
+    assert at_work.main_bias.tests.permutation is None
+    assert at_work.main_bias.level == "na"
     assert at_work.main_bias.spread.rstd is not None
     probable = with_probabilities(cell_result(fond, state="running"))
     assert summarise(probable).priors == {}
@@ -151,7 +151,7 @@ def test_a_cell_at_work_is_not_tested_on_every_answer():
 
 @pytest.mark.parametrize("state", ["done", "failed", "cancelled"])
 def test_a_cell_that_is_no_longer_at_work_is_tested(state: str):
-    assert summarise(cell_result(fond, state=state)).main_bias.tests.permuted is not None
+    assert summarise(cell_result(fond, state=state)).main_bias.tests.permutation is not None
 
 
 def test_the_mean_over_orders_has_its_clustered_error():
@@ -203,10 +203,10 @@ def test_options_of_one_text_are_listed(make_result):
     assert found.duplicates == ("q1",)
     assert found.robust
     assert (found.n, found.robust.n) == (2, 1)
-    assert figures(found)["duplicate_options"] == ["q1"]
+    assert metrics_object(found)["duplicate_options"] == ["q1"]
 
 
 def test_the_right_answers_of_a_fond_model_depend_on_the_position():
     found = summarise(cell_result(right)).main_bias
-    assert found.tests.recalls.p == 1
-    assert summarise(cell_result(fond)).main_bias.tests.recalls.p < 0.001
+    assert found.tests.cochran_q.p == 1
+    assert summarise(cell_result(fond)).main_bias.tests.cochran_q.p < 0.001

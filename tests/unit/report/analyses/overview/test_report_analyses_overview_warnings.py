@@ -5,20 +5,20 @@ from bias_examples import cell_result, fond, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.overview.warnings import evidence, notes
-from evalui.scoring.choice.answer_format import FormatFigures
+from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.types import Cell, Interval
 
 
-def _form(**change: object) -> FormatFigures:
-    plain = FormatFigures(
+def _form(**change: object) -> FormatMetrics:
+    plain = FormatMetrics(
         n_questions=240,
         n_trials=960,
         readings={},
-        gap=None,
+        format_gap=None,
         mass=None,
         index_hits=0,
         label_text_conflicts=0,
-        merged_seams=0,
+        merged_boundaries=0,
         truncated=0,
     )
     return replace(plain, **change)

@@ -6,7 +6,7 @@ from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
 from evalui.report.analyses.arena.figures import PEOPLE, arenas
 from evalui.report.analyses.people.figures import (
-    NOBODY,
+    NO_JUDGE,
     PeopleFigures,
     compare_people,
     human_arenas,
@@ -32,12 +32,12 @@ def test_votes_stand_beside_every_judge_and_the_panel_first():
     assert one_per_dataset(found) == found[:1]
     assert [one.by for one in human_arenas(found)] == [PEOPLE]
     # What people say among themselves is worked out once.
-    assert all(one.human is found[0].human for one in found)
+    assert all(one.human_arena is found[0].human_arena for one in found)
 
 
 def test_answers_that_nobody_judged_make_an_arena_of_all_contestants():
     (judged,) = voted_arenas(DATASET, (), _written())
-    assert (judged.by, judged.verdicts, judged.battles) == (NOBODY, (), ())
+    assert (judged.by, judged.verdicts, judged.battles) == (NO_JUDGE, (), ())
     assert [one.name for one in judged.contestants] == list(MODELS)
     assert judged.contestants[2].answers["cn-0"] == ("OK.",)
     assert len(judged.samples) == 12

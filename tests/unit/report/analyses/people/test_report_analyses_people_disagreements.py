@@ -4,8 +4,8 @@ import pytest
 from open_examples import judge_result
 
 from evalui.report.analyses.arena.figures import Arena, arena
-from evalui.report.analyses.people.disagreements import disagreements, items
-from evalui.types import Conflict, Duel, Outcome
+from evalui.report.analyses.people.disagreements import disagreements, judged_duels
+from evalui.types import ConflictRule, Duel, Outcome
 
 
 def _first(number: int, first: str, second: str) -> Outcome:
@@ -21,27 +21,29 @@ def judged() -> Arena:
 
 
 def test_an_item_has_both_orders_from_one_side(judged: Arena):
-    found = items(judged)
+    found = judged_duels(judged)
     assert len(found) == 36
     item = found[0]
     assert item.duel == Duel("cn-0", "late", "early")
-    assert item.there
-    assert item.back
-    assert (item.there.duel.model_a, item.back.duel.model_a) == ("late", "early")
+    assert item.original_order
+    assert item.swapped_order
+    assert (item.original_order.duel.model_a, item.swapped_order.duel.model_a) == ("late", "early")
     assert (item.outcome, item.flipped) == ("a", False)
 
 
 @pytest.mark.parametrize(("conflict", "outcome"), [("tie", "tie"), ("half", "tie"), ("drop", None)])
-def test_orders_that_differ_count_by_the_rule(conflict: Conflict, outcome: Outcome | None):
-    found = items(arena(judge_result(decide=_first, conflict=conflict)))
+def test_orders_that_differ_count_by_the_rule(conflict: ConflictRule, outcome: Outcome | None):
+    found = judged_duels(arena(judge_result(decide=_first, conflict=conflict)))
     (item,) = [one for one in found if one.duel == Duel("en-1", "late", "early")]
     assert (item.outcome, item.flipped) == (outcome, True)
 
 
 def test_one_order_alone_is_an_item_too():
-    found = items(arena(judge_result(decide=_first, orders="single")))
+    found = judged_duels(arena(judge_result(decide=_first, orders="single")))
     assert len(found) == 36
-    assert all(one.there and one.back is None and not one.flipped for one in found)
+    assert all(
+        one.original_order and one.swapped_order is None and not one.flipped for one in found
+    )
     assert {one.outcome for one in found} == {"a"}
 
 
@@ -50,17 +52,17 @@ def test_an_unreadable_order_is_kept_and_does_not_contradict():
         del number, second
         return "a" if first == "late" else None
 
-    found = items(arena(judge_result(models=("late", "early"), decide=decide)))
-    assert all(one.outcome == "a" and one.back and not one.flipped for one in found)
+    found = judged_duels(arena(judge_result(models=("late", "early"), decide=decide)))
+    assert all(one.outcome == "a" and one.swapped_order and not one.flipped for one in found)
 
 
 def test_an_item_on_which_all_agree_is_no_disagreement(judged: Arena):
-    first, second, *_ = items(judged)
+    first, second, *_ = judged_duels(judged)
     voted: dict[Duel, dict[str, Outcome]] = {
         first.duel: {"ann": "a", "bob": "a"},
         second.duel: {"ann": "a", "bob": "tie"},
     }
-    (found,) = disagreements(items(judged), voted)
+    (found,) = disagreements(judged_duels(judged), voted)
     assert (found.duel, found.judge, found.people) == (
         second.duel,
         "a",
@@ -69,8 +71,8 @@ def test_an_item_on_which_all_agree_is_no_disagreement(judged: Arena):
 
 
 def test_people_may_disagree_with_the_judge_alone(judged: Arena):
-    (first, *_) = items(judged)
-    (found,) = disagreements(items(judged), {first.duel: {"ann": "b"}})
+    (first, *_) = judged_duels(judged)
+    (found,) = disagreements(judged_duels(judged), {first.duel: {"ann": "b"}})
     assert (found.judge, found.people) == ("a", {"ann": "b"})
 
 
@@ -79,9 +81,9 @@ def test_neither_is_a_tie_to_a_judge_without_a_word_for_it():
         Duel("cn-0", "late", "early"): {"ann": "neither"},
         Duel("cn-2", "late", "early"): {"ann": "neither", "bob": "tie"},
     }
-    coarse = items(arena(judge_result(decide=_tie)))
+    coarse = judged_duels(arena(judge_result(decide=_tie)))
     assert [one.duel.sample_id for one in disagreements(coarse, voted)] == ["cn-2"]
-    strict = items(arena(judge_result(decide=_neither_once)))
+    strict = judged_duels(arena(judge_result(decide=_neither_once)))
     assert [one.duel.sample_id for one in disagreements(strict, voted)] == ["cn-0", "cn-2"]
 
 

@@ -85,8 +85,8 @@ def test_the_title_is_the_agreement_with_the_judge(report: Report, text: str):
 
 def test_people_and_judge_have_their_ratings_side_by_side(report: Report, text: str):
     (figures,) = report.people
-    assert figures.human is not None
-    best = figures.human.standings[0]
+    assert figures.human_arena is not None
+    best = figures.human_arena.standings[0]
     tally = best.tally
     judged = {standing.model: standing for standing in figures.judged.standings}
     cells = _rows(text, "Model | W / T / L / NB")[best.model]
@@ -106,7 +106,7 @@ def test_every_two_raters_have_agreement_and_kappa(report: Report, text: str):
         f"judge-local and {hostile}",
         f"ann and {hostile}",
     ]
-    found = figures.between["ann", _HOSTILE]
+    found = figures.between_people["ann", _HOSTILE]
     assert found.kappa is not None
     share, kappa, n = rows[f"ann and {hostile}"]
     assert share.startswith(f"{100 * found.raw.value:.0f} (")
@@ -122,11 +122,11 @@ def test_one_person_is_not_told_twice():
 def test_win_rates_stand_three_times_with_their_ranges(report: Report, text: str):
     (figures,) = report.people
     assert "Votes on 12 of 36 pairs correct the verdicts of judge-local on all." in text
-    rate = figures.powered["late", "early"]
-    assert rate.people
-    assert rate.powered
+    rate = figures.prediction_powered["late", "early"]
+    assert rate.human
+    assert rate.combined
     cells = _rows(text, "Pair | Judge only")["late against early"]
-    wanted = [round(100 * share.value) for share in (rate.judge, rate.people, rate.powered)]
+    wanted = [round(100 * share.value) for share in (rate.judge, rate.human, rate.combined)]
     assert [round(float(cell.partition(" ")[0])) for cell in cells[:3]] == wanted
     assert cells[3] == "4 / 12"
 

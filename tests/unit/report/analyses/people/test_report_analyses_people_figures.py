@@ -52,7 +52,7 @@ def _vote(by: str, winner: Outcome, *, first: str = "late", second: str = "early
 
 def test_a_person_who_sees_it_as_the_judge_does_agrees_fully(judged: Arena):
     found = people_figures(judged, votes("ann", decide=_fair))
-    assert (found.votes, found.people, found.strangers) == (36, 1, 0)
+    assert (found.votes, found.people, found.unmatched_votes) == (36, 1, 0)
     assert found.agreement
     assert found.agreement.raw.value == 1
     assert found.agreement.kappa
@@ -72,8 +72,8 @@ def test_votes_on_exchanged_sides_are_turned_back(judged: Arena):
     found = people_figures(judged, turned)
     assert found.agreement
     assert found.agreement.raw.value == 1
-    assert found.human
-    assert found.human.standings[0].model == "late"
+    assert found.human_arena
+    assert found.human_arena.standings[0].model == "late"
 
 
 def test_a_contrary_person_agrees_on_ties_only(judged: Arena):
@@ -93,8 +93,8 @@ def test_the_last_vote_of_a_person_on_an_item_counts(judged: Arena):
         judged, [_vote("ann", "a"), _vote("ann", "a", first="early", second="late")]
     )
     assert found.votes == 1
-    assert found.human
-    assert [one.model for one in found.human.standings] == ["early", "late"]
+    assert found.human_arena
+    assert [one.model for one in found.human_arena.standings] == ["early", "late"]
 
 
 def test_the_judge_is_compared_with_the_majority(judged: Arena):
@@ -103,9 +103,9 @@ def test_the_judge_is_compared_with_the_majority(judged: Arena):
     assert found.agreement
     # The judge calls this item a tie, two of three people do not.
     assert (found.agreement.n, found.agreement.raw.value) == (1, 0)
-    assert found.each["eve"].raw.value == 1
-    assert found.between["ann", "bob"].raw.value == 1
-    assert found.between["ann", "eve"].raw.value == 0
+    assert found.by_person["eve"].raw.value == 1
+    assert found.between_people["ann", "bob"].raw.value == 1
+    assert found.between_people["ann", "eve"].raw.value == 0
 
 
 def test_people_who_are_split_have_no_majority(judged: Arena):
@@ -146,13 +146,13 @@ def test_votes_correct_the_win_rate_of_the_judge(judged: Arena):
         for vote in votes("ann", n=6)
         if (vote.duel.model_a, vote.duel.model_b) == ("late", "weak")
     ]
-    rate = people_figures(judged, cast).powered["late", "weak"]
+    rate = people_figures(judged, cast).prediction_powered["late", "weak"]
     assert rate.judge.value == pytest.approx((9 + 3 / 2) / 12)
-    assert rate.people
-    assert rate.people.value == 0
-    assert rate.powered
-    assert rate.powered.value < rate.judge.value
-    assert people_figures(judged, []).powered["late", "weak"].people is None
+    assert rate.human
+    assert rate.human.value == 0
+    assert rate.combined
+    assert rate.combined.value < rate.judge.value
+    assert people_figures(judged, []).prediction_powered["late", "weak"].human is None
 
 
 def test_votes_on_what_the_run_does_not_have_are_counted_apart(judged: Arena):
@@ -161,13 +161,13 @@ def test_votes_on_what_the_run_does_not_have_are_counted_apart(judged: Arena):
         Verdict(Duel("cn-999", "late", "early"), "a", "ann"),
     ]
     found = people_figures(judged, [*strange, _vote("ann", "a")])
-    assert (found.votes, found.strangers) == (1, 2)
+    assert (found.votes, found.unmatched_votes) == (1, 2)
 
 
 def test_without_votes_there_are_no_figures_of_people(judged: Arena):
     found = people_figures(judged, ())
-    assert (found.votes, found.people, found.human, found.agreement) == (0, 0, None, None)
-    assert (found.each, found.between, found.voters) == ({}, {}, ())
+    assert (found.votes, found.people, found.human_arena, found.agreement) == (0, 0, None, None)
+    assert (found.by_person, found.between_people, found.voters) == ({}, {}, ())
 
 
 # ---------------------------------------------------------------- files

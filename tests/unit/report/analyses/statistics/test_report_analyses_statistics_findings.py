@@ -12,14 +12,14 @@ from pair_examples import GUESSING, KNOWING, LEVEL, summary, two
 from evalui.report.analyses.overview.document import choice_blocks
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics.narrative import (
-    comparison_about,
+    comparison_method,
     comparison_sentences,
-    least,
+    format_least_difference,
     pair_sentence,
-    rank_words,
+    rank_text,
 )
-from evalui.report.analyses.statistics.pairs import Comparison, Pair, comparisons
-from evalui.report.blocks import Bullets, Paragraph, Table
+from evalui.report.analyses.statistics.pairs import CellComparison, ComparisonSet, comparisons
+from evalui.report.blocks import Bullets, Paragraph, ReportTable
 from evalui.report.charts.calibration import difference_chart, difference_subtitle
 from evalui.types import Language
 
@@ -28,7 +28,7 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 MISSED = re.compile(r"missed|invisible|看不出")
 
 
-def only_pair(counts: tuple[int, int, int, int]) -> tuple[Comparison, Pair]:
+def only_pair(counts: tuple[int, int, int, int]) -> tuple[ComparisonSet, CellComparison]:
     (found,) = comparisons(two(*counts))
     return found, found.pairs[0]
 
@@ -37,9 +37,11 @@ def test_a_small_difference_that_passes_its_test_is_a_win_and_never_invisible():
     found, pair = only_pair(KNOWING)
     assert pair.finding == "apart"
     assert pair.detectable is not None
-    assert pair.detectable > pair.found.difference
+    assert pair.detectable > pair.paired.difference
     for language in LANGUAGES:
-        text = " ".join((*comparison_sentences(found, language), comparison_about(found, language)))
+        text = " ".join(
+            (*comparison_sentences(found, language), comparison_method(found, language))
+        )
         assert not MISSED.search(text + difference_subtitle(found.pairs, language))
     assert pair_sentence(pair, "en") == "a beats b by 4.9 points (0.4–9.4)"
     assert not [
@@ -64,8 +66,8 @@ def test_of_a_pair_that_is_not_told_apart_the_planning_figure_is_said_to_be_one(
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_of_two_guessers_nobody_wins(language: Language):
     found, pair = only_pair(GUESSING)
-    assert (pair.apart, pair.finding) == (True, "guessing")
-    assert found.places == ()
+    assert (pair.significant, pair.finding) == (True, "guessing")
+    assert found.ranks == ()
     assert (
         pair_sentence(pair, language)
         == {
@@ -73,9 +75,9 @@ def test_of_two_guessers_nobody_wins(language: Language):
             "zh": "a 与 b 不分高下：都不比乱猜好",
         }[language]
     )
-    assert comparison_about(found, language) == ""
+    assert comparison_method(found, language) == ""
     why = {"en": "no better than guessing", "zh": "不比乱猜好"}[language]
-    assert rank_words(found, pair.first, language) == ("–", why)
+    assert rank_text(found, pair.first, language) == ("–", why)
 
 
 def test_who_beats_a_guesser_beats_no_more_than_that():
@@ -84,7 +86,7 @@ def test_who_beats_a_guesser_beats_no_more_than_that():
         "a beats b by 22 points (17–28); b is no better than guessing"
     )
     assert pair_sentence(pair, "zh").endswith("；b 不比乱猜好")
-    assert [place.name for place in found.places] == ["a"]
+    assert [place.name for place in found.ranks] == ["a"]
 
 
 def test_a_guesser_that_is_ahead_wins_nothing():
@@ -102,7 +104,7 @@ def test_a_guesser_that_is_ahead_wins_nothing():
 def test_the_report_shows_no_least_difference_beside_a_win_and_no_p_of_guessers():
     for counts, wanted in ((KNOWING, (".034", "–")), (GUESSING, ("–", "–"))):
         blocks = list(choice_blocks(two(*counts), "en", baselines=()))
-        table = next(b for b in blocks if isinstance(b, Table) and "McNemar mid-p" in b.head)
+        table = next(b for b in blocks if isinstance(b, ReportTable) and "McNemar mid-p" in b.head)
         row = dict(zip(table.head, table.rows[0], strict=True))
         assert (row["p, corrected"], row["Usually missed below"]) == wanted
 
@@ -113,7 +115,7 @@ def test_ranks_follow_the_verdicts_on_pairs():
     script = summary("script", [bool(value) for value in b.outcomes["accuracy"].values()])
     (found,) = comparisons([a, b, script], baselines={"script"})
     assert found.pairs[0].finding == "level"
-    assert [(place.name, place.band) for place in found.places] == [("a", 1), ("b", 1)]
+    assert [(place.name, place.band) for place in found.ranks] == [("a", 1), ("b", 1)]
     assert found.unranked[script.cell] == "baseline"
 
 
@@ -140,7 +142,7 @@ def runs(draw: st.DrawFn) -> list[Summary]:
 def test_no_page_tells_a_difference_as_a_win_and_as_invisible(summaries: list[Summary]):
     (found,) = comparisons(summaries)
     guessers = {s.cell.model for s in summaries if not s.above_chance}
-    assert not guessers & {place.name for place in found.places}
+    assert not guessers & {place.name for place in found.ranks}
     for language, won in (
         ("en", r"^(\w+) (?:beats|is ahead of) "),
         ("zh", r"(\w+) (?:比|每一题都比) "),
@@ -152,9 +154,9 @@ def test_no_page_tells_a_difference_as_a_win_and_as_invisible(summaries: list[Su
             assert not (winner and MISSED.search(sentence))
             if winner:
                 assert winner[1] not in guessers
-                assert pair.missed is None
-        wins = [pair for pair, _ in said if pair.won]
-        whole = comparison_about(found, language)
+                assert pair.undetected_difference is None
+        wins = [pair for pair, _ in said if pair.has_winner]
+        whole = comparison_method(found, language)
         # What is said of all pairs together may not doubt any of those that were told apart.
         assert not (wins and MISSED.search(whole))
         assert not (
@@ -162,12 +164,12 @@ def test_no_page_tells_a_difference_as_a_win_and_as_invisible(summaries: list[Su
             and MISSED.search(difference_subtitle(found.pairs, language))
         )
         for pair in wins:
-            better, worse = (found.place(cell.model) for cell in (pair.first, pair.second))
+            better, worse = (found.rank_of(cell.model) for cell in (pair.first, pair.second))
             if better and worse:
                 assert better.high < worse.low or better.band <= worse.band
         for pair, sentence in said:
-            if pair.missed is not None and pair.finding == "level":
-                assert least(pair.missed) in sentence
+            if pair.undetected_difference is not None and pair.finding == "level":
+                assert format_least_difference(pair.undetected_difference) in sentence
 
 
 @given(runs())

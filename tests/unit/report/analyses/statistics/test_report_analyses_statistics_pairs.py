@@ -5,18 +5,24 @@ from bias_examples import cell_result, fond, halting, right
 
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.statistics.narrative import (
-    comparison_about,
+    comparison_method,
     comparison_sentences,
-    least,
+    format_least_difference,
     mcnemar_sentence,
     p_value,
     pair_sentence,
-    rank_words,
+    rank_text,
     refusal_sentence,
     signed_points,
 )
-from evalui.report.analyses.statistics.pairs import Pair, Refusal, comparisons, pair, unranked
-from evalui.scoring.statistics.paired_tests import McNemar, Paired
+from evalui.report.analyses.statistics.pairs import (
+    CellComparison,
+    IncomparablePair,
+    compare_cells,
+    comparisons,
+    unranked_reason,
+)
+from evalui.scoring.statistics.paired_tests import McNemar, PairedTTest
 from evalui.types import Cell
 
 
@@ -26,15 +32,19 @@ def _cell(model: str) -> Cell:
 
 def _pair(
     difference: float = 0.30, low: float = 0.24, high: float = 0.36, p: float = 0.0001, n: int = 240
-) -> Pair:
-    found = Paired(difference, 0.03, low, high, p, 0.44, n, identical=False)
-    return Pair(_cell("late"), _cell("early"), "robust", found, p, McNemar(78, 6, 0.0, 0.0), 0.0796)
+) -> CellComparison:
+    found = PairedTTest(difference, 0.03, low, high, p, 0.44, n, all_equal=False)
+    return CellComparison(
+        _cell("late"), _cell("early"), "robust", found, p, McNemar(78, 6, 0.0, 0.0), 0.0796
+    )
 
 
-def _same(difference: float, n: int = 240) -> Pair:
-    found = Paired(difference, 0.0, difference, difference, None, 0.0, n, identical=True)
+def _same(difference: float, n: int = 240) -> CellComparison:
+    found = PairedTTest(difference, 0.0, difference, difference, None, 0.0, n, all_equal=True)
     p = 2.0 ** (1 - n) if difference else 1.0
-    return Pair(_cell("x"), _cell("y"), "robust", found, p, McNemar(0, 0, None, None), None)
+    return CellComparison(
+        _cell("x"), _cell("y"), "robust", found, p, McNemar(0, 0, None, None), None
+    )
 
 
 @pytest.fixture
@@ -88,7 +98,7 @@ def three():
         ),
     ],
 )
-def test_a_pair_in_one_sentence(given: Pair, english: str, chinese: str):
+def test_a_pair_in_one_sentence(given: CellComparison, english: str, chinese: str):
     assert pair_sentence(given, "en") == english
     assert pair_sentence(given, "zh") == chinese
 
@@ -104,21 +114,21 @@ def test_the_first_is_the_better_one(three):
     names = [(each.first.model, each.second.model) for each in found.pairs]
     assert names == [("sure", "less"), ("sure", "fond"), ("less", "fond")]
     (swapped,) = comparisons([three[2], three[0]])
-    assert (swapped.pairs[0].first.model, swapped.pairs[0].found.difference > 0) == ("sure", True)
+    assert (swapped.pairs[0].first.model, swapped.pairs[0].paired.difference > 0) == ("sure", True)
 
 
 def test_pairs_are_tested_on_question_means_and_corrected(three):
     (found,) = comparisons(three)
     assert found.measure == "robust"
     first = found.pairs[0]
-    assert first.found.difference == pytest.approx(24 / 120)
-    assert (first.table.first_only, first.table.second_only) == (24, 0)
+    assert first.paired.difference == pytest.approx(24 / 120)
+    assert (first.mcnemar.first_only, first.mcnemar.second_only) == (24, 0)
 
 
 def test_p_values_are_corrected_for_the_pairs_shown_together():
     made = [("a", right), ("b", halting(40)), ("c", halting(15))]
     (found,) = comparisons([summarise(cell_result(pick, model=name)) for name, pick in made])
-    raw = sorted(each.found.p for each in found.pairs)
+    raw = sorted(each.paired.p for each in found.pairs)
     adjusted = sorted(each.adjusted for each in found.pairs)
     assert raw[0] > 0.001
     assert adjusted == pytest.approx([3 * raw[0], 2 * raw[1], 2 * raw[1]])
@@ -143,16 +153,16 @@ def test_the_sentences_come_with_the_widest_difference_first(three):
 
 def test_the_small_line_tells_correction_and_p(three):
     (found,) = comparisons(three)
-    text = comparison_about(found, "en")
+    text = comparison_method(found, "en")
     assert text.startswith("Paired on the same questions, corrected for 3 comparisons, each p <")
     assert "missed" not in text
-    assert comparison_about(comparisons(three[:2])[0], "zh").startswith("按题配对，p < .001。")
+    assert comparison_method(comparisons(three[:2])[0], "zh").startswith("按题配对，p < .001。")
 
 
 def test_mixed_p_values_are_told_by_their_ends(three):
     (found,) = comparisons(three)
     pairs = [replace(p, adjusted=x) for p, x in zip(found.pairs, (0.5, 0.012, 0.2), strict=True)]
-    assert "p from .012 to .500." in comparison_about(replace(found, pairs=tuple(pairs)), "en")
+    assert "p from .012 to .500." in comparison_method(replace(found, pairs=tuple(pairs)), "en")
 
 
 def test_of_few_questions_no_p_is_told():
@@ -160,7 +170,7 @@ def test_of_few_questions_no_p_is_told():
         summarise(cell_result(pick, n=24, model=name)) for pick, name in ((right, "a"), (fond, "b"))
     ]
     (found,) = comparisons(summaries)
-    assert comparison_about(found, "en") == ""
+    assert comparison_method(found, "en") == ""
     assert comparison_sentences(found, "en") == ("a and b: too few questions to tell (24)",)
 
 
@@ -168,7 +178,7 @@ def test_identical_models_are_not_a_test():
     summaries = [summarise(cell_result(halting(5), model=name)) for name in "ab"]
     (found,) = comparisons(summaries)
     assert found.pairs[0].adjusted == 1
-    assert not found.pairs[0].apart
+    assert not found.pairs[0].significant
     assert comparison_sentences(found, "en") == (
         "By this figure a and b are equal on each of 120 questions",
     )
@@ -200,29 +210,29 @@ def test_what_was_made_differently_is_refused_with_the_reason(
         summarise(cell_result(fond, model="b", signature=other)),
     ]
     (found,) = comparisons(summaries)
-    (refused,) = found.refused
-    assert refused.parts == parts
-    assert (found.pairs, found.places) == ((), ())
+    (refused,) = found.incomparable
+    assert refused.differences == parts
+    assert (found.pairs, found.ranks) == ((), ())
     assert refusal_sentence(refused, "en") == english
     assert refusal_sentence(refused, "zh") == chinese
-    assert comparison_about(found, "en") == ""
+    assert comparison_method(found, "en") == ""
 
 
 def test_one_that_cannot_be_compared_leaves_all_without_a_rank(three):
     other = summarise(cell_result(right, model="other", signature="e@1|mode:generation"))
     (found,) = comparisons([*three, other])
-    assert (len(found.pairs), len(found.refused), found.places) == (3, 3, ())
-    assert rank_words(found, three[0].cell, "en") == ("–", "")
+    assert (len(found.pairs), len(found.incomparable), found.ranks) == (3, 3, ())
+    assert rank_text(found, three[0].cell, "en") == ("–", "")
 
 
 def test_a_tie_counts_in_part_but_is_not_right(make_result):
     picks = {f"q{i}": "right" for i in range(40)}
     sure = summarise(make_result(picks, model="sure"))
     tied = summarise(make_result(picks | {"q0": ["tie", 0, 0, 0]}, model="tied"))
-    found = pair(sure, tied, "accuracy")
-    assert isinstance(found, Pair)
-    assert found.found.difference == pytest.approx(0.5 / 40)
-    assert (found.table.first_only, found.table.second_only) == (1, 0)
+    found = compare_cells(sure, tied, "accuracy")
+    assert isinstance(found, CellComparison)
+    assert found.paired.difference == pytest.approx(0.5 / 40)
+    assert (found.mcnemar.first_only, found.mcnemar.second_only) == (1, 0)
 
 
 def test_accuracy_is_compared_until_all_have_a_robust_one(three):
@@ -233,19 +243,19 @@ def test_accuracy_is_compared_until_all_have_a_robust_one(three):
 def test_cells_without_a_common_question_are_refused():
     one, other = (summarise(cell_result(right, model=name)) for name in "ab")
     apart = replace(other, outcomes={"robust": {"else": 1.0}})
-    found = pair(one, apart, "robust")
-    assert isinstance(found, Refusal)
+    found = compare_cells(one, apart, "robust")
+    assert isinstance(found, IncomparablePair)
     assert refusal_sentence(found, "en").endswith("they have no questions in common")
 
 
 def test_models_of_one_band_share_their_rank(three):
     (found,) = comparisons(three)
-    words = [rank_words(found, summary.cell, "en") for summary in three]
+    words = [rank_text(found, summary.cell, "en") for summary in three]
     assert words == [("Rank 1", ""), ("Rank 2", ""), ("Rank 3", "")]
     again = summarise(cell_result(halting(5), model="same"))
     (found,) = comparisons([*three, again])
-    assert rank_words(found, again.cell, "en")[0] == "Rank 2, shared"
-    assert rank_words(found, again.cell, "zh")[0] == "第 2 档（并列）"
+    assert rank_text(found, again.cell, "en")[0] == "Rank 2, shared"
+    assert rank_text(found, again.cell, "zh")[0] == "第 2 档（并列）"
 
 
 @pytest.mark.parametrize(
@@ -259,15 +269,15 @@ def test_models_of_one_band_share_their_rank(three):
 )
 def test_who_is_not_ranked_and_why(change: dict[str, float], why: str | None):
     summary = replace(summarise(cell_result(right)), done=480, **change)
-    assert unranked(summary) == why
+    assert unranked_reason(summary) == why
 
 
 def test_guessers_are_compared_but_have_no_rank(three):
     blind = summarise(cell_result(lambda *_: 0, model="always-A"))
     (found,) = comparisons([*three, blind])
-    assert rank_words(found, blind.cell, "en") == ("–", "no better than guessing")
+    assert rank_text(found, blind.cell, "en") == ("–", "no better than guessing")
     assert len(found.pairs) == 6
-    assert [place.name for place in found.places] == ["sure", "less", "fond"]
+    assert [place.name for place in found.ranks] == ["sure", "less", "fond"]
 
 
 def test_modes_and_datasets_are_compared_apart(three):
@@ -286,7 +296,7 @@ def test_in_one_order_accuracy_is_compared():
 
 def test_the_mean_over_orders_has_no_table_of_right_and_wrong(three):
     (found,) = comparisons(three, "mean_over_orders")
-    assert found.pairs[0].table is None
+    assert found.pairs[0].mcnemar is None
     assert mcnemar_sentence(found.pairs[0], "en") == ""
 
 
@@ -301,7 +311,7 @@ def test_the_deciding_questions_are_counted():
     ("share", "told"), [(0.0796, "8"), (0.08, "8"), (0.0801, "8"), (0.081, "9"), (0.001, "1")]
 )
 def test_the_least_visible_difference_is_never_understated(share: float, told: str):
-    assert least(share) == told
+    assert format_least_difference(share) == told
 
 
 @pytest.mark.parametrize(("p", "told"), [(0.0009, "< .001"), (0.001, "= .001"), (1.0, "= 1.000")])

@@ -12,10 +12,10 @@ from starlette.testclient import TestClient
 from ui_examples import HOSTILE
 
 from evalui.messages import messages
-from evalui.runs.database.votes import Choice, Mark
-from evalui.ui.services.service import Desk
+from evalui.runs.database.votes import VoteChoice, VoteInput
+from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.result import agreement_so_far
-from evalui.ui.tabs.annotate.tab import Annotate
+from evalui.ui.tabs.annotate.tab import AnnotateTab
 from evalui.ui.web.routes import add_routes
 
 MakeAct = Callable[..., gr.EventData]
@@ -23,29 +23,31 @@ TAG = re.compile(r"<[^>]+>")
 
 
 @pytest.fixture
-def tab(desk: Desk) -> Annotate:
-    return Annotate(desk, messages("en"))
+def tab(desk: AppService) -> AnnotateTab:
+    return AnnotateTab(desk, messages("en"))
 
 
 @pytest.fixture
-def client(desk: Desk) -> TestClient:
+def client(desk: AppService) -> TestClient:
     app = FastAPI()
     add_routes(app, desk)
     return TestClient(app)
 
 
-def vote_all(desk: Desk, run_id: str, person: str, likes: str | Choice, *, most: int = 99) -> None:
+def vote_all(
+    desk: AppService, run_id: str, person: str, likes: str | VoteChoice, *, most: int = 99
+) -> None:
     """Vote on every pair: for the model whose answer holds `likes`, or always the same."""
     for _ in range(most):
         shown = desk.store.ballots(run_id, person)
         if not shown:
             return
-        choice: Choice = "a" if likes in shown[0].left[0] else "b"
+        choice: VoteChoice = "a" if likes in shown[0].left[0] else "b"
         said = likes if likes in ("tie", "neither", "skip") else choice
-        desk.store.cast(run_id, person, Mark(shown[0].token, said))
+        desk.store.cast(run_id, person, VoteInput(shown[0].pair_key, said))
 
 
-def finished(tab: Annotate, act: MakeAct, run_id: str, voter: str = "ann") -> str:
+def finished(tab: AnnotateTab, act: MakeAct, run_id: str, voter: str = "ann") -> str:
     return tab.answer(run_id, act("finish", voter=voter))
 
 
@@ -55,7 +57,7 @@ def said(page: str, title: str) -> str:
     return re.sub(r"\s+", " ", TAG.sub(" ", card))
 
 
-def test_ones_own_votes_are_tallied_by_model(tab: Annotate, desk: Desk, act: MakeAct):
+def test_ones_own_votes_are_tallied_by_model(tab: AnnotateTab, desk: AppService, act: MakeAct):
     run_id = open_run(desk)
     vote_all(desk, run_id, "bob", "do not")
     vote_all(desk, run_id, "ann", "Since", most=6)
@@ -67,7 +69,7 @@ def test_ones_own_votes_are_tallied_by_model(tab: Annotate, desk: Desk, act: Mak
     assert f"{NAMES[1]} 0 0 3 6 17 %" in card
 
 
-def test_people_stand_beside_the_judge(tab: Annotate, desk: Desk, act: MakeAct):
+def test_people_stand_beside_the_judge(tab: AnnotateTab, desk: AppService, act: MakeAct):
     run_id = open_run(desk, judged=True)
     vote_all(desk, run_id, "ann", "do not", most=8)  # against the judge
     vote_all(desk, run_id, "bob", "Since", most=8)
@@ -82,7 +84,7 @@ def test_people_stand_beside_the_judge(tab: Annotate, desk: Desk, act: MakeAct):
 
 
 def test_disagreements_name_the_question_and_what_each_said(
-    tab: Annotate, desk: Desk, act: MakeAct
+    tab: AnnotateTab, desk: AppService, act: MakeAct
 ):
     run_id = open_run(desk, judged=True)
     vote_all(desk, run_id, "ann", "do not")
@@ -93,7 +95,7 @@ def test_disagreements_name_the_question_and_what_each_said(
 
 
 def test_the_win_rate_is_given_by_judge_by_people_and_by_both(
-    tab: Annotate, desk: Desk, act: MakeAct
+    tab: AnnotateTab, desk: AppService, act: MakeAct
 ):
     run_id = open_run(desk, 24, judged=True)
     vote_all(desk, run_id, "ann", "Since", most=12)
@@ -102,7 +104,7 @@ def test_the_win_rate_is_given_by_judge_by_people_and_by_both(
     assert f"{NAMES[0]} / {NAMES[1]} 100 %" in card
 
 
-def test_without_a_judge_people_are_shown_alone(tab: Annotate, desk: Desk, act: MakeAct):
+def test_without_a_judge_people_are_shown_alone(tab: AnnotateTab, desk: AppService, act: MakeAct):
     run_id = open_run(desk)
     vote_all(desk, run_id, "ann", "Since", most=8)
     vote_all(desk, run_id, "bob", "tie", most=8)
@@ -112,7 +114,7 @@ def test_without_a_judge_people_are_shown_alone(tab: Annotate, desk: Desk, act: 
     assert "ann: late-model is better bob: both good" in said(page, "Where opinions part")
 
 
-def test_who_votes_unlike_the_others_is_named(tab: Annotate, desk: Desk, act: MakeAct):
+def test_who_votes_unlike_the_others_is_named(tab: AnnotateTab, desk: AppService, act: MakeAct):
     run_id = open_run(desk, 40)
     for person in ("ann", "bob", "carl"):
         vote_all(desk, run_id, person, "Since")
@@ -121,7 +123,7 @@ def test_who_votes_unlike_the_others_is_named(tab: Annotate, desk: Desk, act: Ma
 
 
 @pytest.mark.parametrize("judged", [True, False])
-def test_a_vote_is_in_the_report_at_once(desk: Desk, judged: bool):
+def test_a_vote_is_in_the_report_at_once(desk: AppService, judged: bool):
     run_id = open_run(desk, judged=judged)
     assert desk.report(run_id, "en").people == ()
     vote_all(desk, run_id, "bob", "skip", most=1)
@@ -133,7 +135,7 @@ def test_a_vote_is_in_the_report_at_once(desk: Desk, judged: bool):
     assert "## People · talk" in desk.export(run_id, "md", "en")[1].decode()
 
 
-def test_a_vote_leaves_the_figures_of_judges_as_they_are(desk: Desk):
+def test_a_vote_leaves_the_figures_of_judges_as_they_are(desk: AppService):
     run_id = open_run(desk, judged=True)
     before = desk.report(run_id, "en")
     vote_all(desk, run_id, "ann", "Since", most=1)
@@ -143,7 +145,7 @@ def test_a_vote_leaves_the_figures_of_judges_as_they_are(desk: Desk):
     assert after.results is before.results
 
 
-def test_another_trial_makes_other_figures(desk: Desk):
+def test_another_trial_makes_other_figures(desk: AppService):
     run_id = open_run(desk, judged=True)
     before = desk.report(run_id, "en")
     with desk.store.database.writing() as connection:
@@ -153,14 +155,14 @@ def test_another_trial_makes_other_figures(desk: Desk):
     assert desk.report(run_id, "en").arenas[0].done == before.arenas[0].done - 1
 
 
-def test_nobody_has_voted_is_said(tab: Annotate, desk: Desk, act: MakeAct):
+def test_nobody_has_voted_is_said(tab: AnnotateTab, desk: AppService, act: MakeAct):
     page = finished(tab, act, open_run(desk))
     assert "No votes." in page
     assert "Nobody else has voted" in page
 
 
 def test_votes_leave_as_battles_and_come_back(
-    tab: Annotate, desk: Desk, act: MakeAct, client: TestClient
+    tab: AnnotateTab, desk: AppService, act: MakeAct, client: TestClient
 ):
     run_id = open_run(desk)
     vote_all(desk, run_id, "ann", "Since", most=3)
@@ -172,7 +174,7 @@ def test_votes_leave_as_battles_and_come_back(
     assert {row["dataset"] for row in rows} == {"talk.jsonl"}
     assert {row[f"{row['winner']}"] for row in rows} == {NAMES[0]}
     text_ = sent.text.replace('"ann"', '"zoe"')
-    upload = desk.keep([("votes.jsonl", text_.encode())])
+    upload = desk.store_upload([("votes.jsonl", text_.encode())])
     for told in ("3 votes were new", "0 votes were new"):
         assert told in tab.answer(run_id, act("uploaded", voter="ann", upload=upload))
     assert [one.by for one in desk.store.votes(run_id)].count("zoe") == 3
@@ -187,15 +189,15 @@ def test_votes_leave_as_battles_and_come_back(
     ],
 )
 def test_a_file_that_does_not_fit_is_told_and_nothing_is_kept(
-    tab: Annotate, desk: Desk, act: MakeAct, line: str
+    tab: AnnotateTab, desk: AppService, act: MakeAct, line: str
 ):
     run_id = open_run(desk)
-    upload = desk.keep([("votes.jsonl", line.encode())])
+    upload = desk.store_upload([("votes.jsonl", line.encode())])
     assert 'class="note bad"' in tab.answer(run_id, act("uploaded", voter="ann", upload=upload))
     assert desk.store.votes(run_id) == ()
 
 
-def test_how_far_one_agrees_does_not_hang_on_the_sides_one_was_shown(desk: Desk):
+def test_how_far_one_agrees_does_not_hang_on_the_sides_one_was_shown(desk: AppService):
     run_id = open_run(desk, 30)
     for person in ("ann", "bob", "carl"):
         vote_all(desk, run_id, person, "Since")
@@ -204,14 +206,14 @@ def test_how_far_one_agrees_does_not_hang_on_the_sides_one_was_shown(desk: Desk)
     assert "30 of 30" in told
 
 
-def test_votes_of_somebody_elses_run_are_not_found(client: TestClient, desk: Desk):
+def test_votes_of_somebody_elses_run_are_not_found(client: TestClient, desk: AppService):
     run_id = open_run(desk)
     desk.owner = "bob"
     assert client.get(f"/votes/{run_id}.jsonl").status_code == 404
     assert client.get("/votes/none.jsonl").status_code == 404
 
 
-def test_names_and_questions_stay_text(tab: Annotate, desk: Desk, act: MakeAct):
+def test_names_and_questions_stay_text(tab: AnnotateTab, desk: AppService, act: MakeAct):
     run_id = open_run(desk, judged=True)
     voter = HOSTILE[:60]
     vote_all(desk, run_id, voter, "do not")

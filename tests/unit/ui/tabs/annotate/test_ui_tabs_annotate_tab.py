@@ -9,22 +9,22 @@ from annotate_examples import NAMES, open_run, question
 from ui_examples import HOSTILE, built
 
 from evalui.messages import messages
-from evalui.runs.database.votes import Mark
+from evalui.runs.database.votes import VoteInput
 from evalui.types import Sample
-from evalui.ui.services.service import Desk
+from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import AGREEMENT_AFTER
-from evalui.ui.tabs.annotate.tab import Annotate
+from evalui.ui.tabs.annotate.tab import AnnotateTab
 
 MakeAct = Callable[..., gr.EventData]
 
 
 @pytest.fixture
-def tab(desk: Desk) -> Annotate:
-    return Annotate(desk, messages("en"))
+def tab(desk: AppService) -> AnnotateTab:
+    return AnnotateTab(desk, messages("en"))
 
 
 @pytest.fixture
-def press(tab: Annotate, act: MakeAct) -> Callable[..., str]:
+def press(tab: AnnotateTab, act: MakeAct) -> Callable[..., str]:
     """Press the first button of a page that has all of these attributes; the page after it."""
 
     def on_page(run_id: str, page: str, *having: str, comment: str = "") -> str:
@@ -44,16 +44,18 @@ def now(page: str) -> str:
     return found[1]
 
 
-def first_votes(desk: Desk, run_id: str, voter: str, n: int) -> None:
+def first_votes(desk: AppService, run_id: str, voter: str, n: int) -> None:
     for _ in range(n):
-        desk.store.cast(run_id, voter, Mark(desk.store.ballots(run_id, voter)[0].token, "a"))
+        desk.store.cast(
+            run_id, voter, VoteInput(desk.store.ballots(run_id, voter)[0].pair_key, "a")
+        )
 
 
-def opened(tab: Annotate, act: MakeAct, run_id: str, voter: str = "ann") -> str:
+def opened(tab: AnnotateTab, act: MakeAct, run_id: str, voter: str = "ann") -> str:
     return tab.answer(run_id, act("open", voter=voter))
 
 
-def test_the_page_asks_for_its_person_first(tab: Annotate, desk: Desk):
+def test_the_page_asks_for_its_person_first(tab: AnnotateTab, desk: AppService):
     def lay_out() -> None:
         with gr.Blocks():
             tab.build()
@@ -68,7 +70,7 @@ def test_the_page_asks_for_its_person_first(tab: Annotate, desk: Desk):
 
 
 def test_a_pair_has_its_question_reference_guidance_and_two_answers(
-    tab: Annotate, act: MakeAct, desk: Desk
+    tab: AnnotateTab, act: MakeAct, desk: AppService
 ):
     page = opened(tab, act, open_run(desk))
     for shown in (
@@ -88,7 +90,7 @@ def test_a_pair_has_its_question_reference_guidance_and_two_answers(
 
 @pytest.mark.parametrize("key", ["2", "s"])
 def test_the_next_pair_is_on_the_page_already(
-    tab: Annotate, act: MakeAct, desk: Desk, press: Callable[..., str], key: str
+    tab: AnnotateTab, act: MakeAct, desk: AppService, press: Callable[..., str], key: str
 ):
     run_id = open_run(desk, 30)
     first_votes(desk, run_id, "ann", 10)
@@ -100,7 +102,7 @@ def test_the_next_pair_is_on_the_page_already(
 
 
 def test_no_name_is_on_the_page_before_the_end(
-    tab: Annotate, act: MakeAct, desk: Desk, press: Callable[..., str]
+    tab: AnnotateTab, act: MakeAct, desk: AppService, press: Callable[..., str]
 ):
     run_id = open_run(desk)
     page = opened(tab, act, run_id)
@@ -113,7 +115,7 @@ def test_no_name_is_on_the_page_before_the_end(
 
 
 def test_the_sides_do_not_follow_the_order_of_the_models(
-    tab: Annotate, act: MakeAct, desk: Desk, press: Callable[..., str]
+    tab: AnnotateTab, act: MakeAct, desk: AppService, press: Callable[..., str]
 ):
     run_id = open_run(desk, 24)
     page = opened(tab, act, run_id)
@@ -135,9 +137,9 @@ def test_the_sides_do_not_follow_the_order_of_the_models(
     ],
 )
 def test_each_key_is_a_vote_that_is_kept_at_once(
-    tab: Annotate,
+    tab: AnnotateTab,
     act: MakeAct,
-    desk: Desk,
+    desk: AppService,
     press: Callable[..., str],
     key: str,
     choice: str,
@@ -151,7 +153,7 @@ def test_each_key_is_a_vote_that_is_kept_at_once(
 
 
 def test_undo_brings_the_last_pair_back(
-    tab: Annotate, act: MakeAct, desk: Desk, press: Callable[..., str]
+    tab: AnnotateTab, act: MakeAct, desk: AppService, press: Callable[..., str]
 ):
     run_id = open_run(desk)
     first = opened(tab, act, run_id)
@@ -168,7 +170,7 @@ def test_undo_brings_the_last_pair_back(
     ("spent", "kept"), [("12.5", 12.5), ("", None), ("nonsense", None), ("99999", None)]
 )
 def test_the_time_spent_is_kept_if_it_can_be_true(
-    tab: Annotate, act: MakeAct, desk: Desk, spent: str, kept: float | None
+    tab: AnnotateTab, act: MakeAct, desk: AppService, spent: str, kept: float | None
 ):
     run_id = open_run(desk)
     token = now(opened(tab, act, run_id))
@@ -178,7 +180,7 @@ def test_the_time_spent_is_kept_if_it_can_be_true(
 
 
 def test_everybody_has_their_own_place(
-    tab: Annotate, act: MakeAct, desk: Desk, press: Callable[..., str]
+    tab: AnnotateTab, act: MakeAct, desk: AppService, press: Callable[..., str]
 ):
     run_id = open_run(desk)
     press(run_id, opened(tab, act, run_id, "ann"), 'data-key="1"')
@@ -188,23 +190,27 @@ def test_everybody_has_their_own_place(
     assert 'data-voter="bob"' in page
 
 
-def test_another_name_or_a_glance_keeps_the_pair_in_view(tab: Annotate, act: MakeAct, desk: Desk):
+def test_another_name_or_a_glance_keeps_the_pair_in_view(
+    tab: AnnotateTab, act: MakeAct, desk: AppService
+):
     run_id = open_run(desk)
-    second = desk.store.ballots(run_id, "ann")[1].token
+    second = desk.store.ballots(run_id, "ann")[1].pair_key
     for do in ("set", "open"):
         page = tab.answer(run_id, act(do, {"voter": "bob", "pair": second}))
         assert now(page) == second
         assert f'name="pair" value="{second}"' in page
 
 
-def test_an_empty_name_is_local_and_a_long_one_is_cut(tab: Annotate, act: MakeAct, desk: Desk):
+def test_an_empty_name_is_local_and_a_long_one_is_cut(
+    tab: AnnotateTab, act: MakeAct, desk: AppService
+):
     run_id = open_run(desk)
     assert 'data-voter="local"' in opened(tab, act, run_id, "  ")
     assert f'data-voter="{"x" * 60}"' in opened(tab, act, run_id, "x" * 99)
 
 
 def test_finishing_asks_first_and_then_shows_names(
-    tab: Annotate, act: MakeAct, desk: Desk, press: Callable[..., str]
+    tab: AnnotateTab, act: MakeAct, desk: AppService, press: Callable[..., str]
 ):
     run_id = open_run(desk)
     page = press(run_id, opened(tab, act, run_id), 'data-key="1"')
@@ -221,7 +227,7 @@ def test_finishing_asks_first_and_then_shows_names(
 
 
 def test_agreement_is_told_late_and_without_names(
-    tab: Annotate, act: MakeAct, desk: Desk, press: Callable[..., str]
+    tab: AnnotateTab, act: MakeAct, desk: AppService, press: Callable[..., str]
 ):
     run_id = open_run(desk, AGREEMENT_AFTER + 2)
     for voter in ("bob", "ann"):
@@ -233,7 +239,9 @@ def test_agreement_is_told_late_and_without_names(
     assert not any(name in page for name in NAMES)
 
 
-def test_without_a_run_those_with_pairs_are_offered(tab: Annotate, act: MakeAct, desk: Desk):
+def test_without_a_run_those_with_pairs_are_offered(
+    tab: AnnotateTab, act: MakeAct, desk: AppService
+):
     assert "No run with answers of two models yet" in opened(tab, act, "")
     run_id = open_run(desk)
     page = opened(tab, act, "")
@@ -242,17 +250,17 @@ def test_without_a_run_those_with_pairs_are_offered(tab: Annotate, act: MakeAct,
 
 
 def test_a_run_without_written_answers_says_so(
-    tab: Annotate, act: MakeAct, finished: Callable[..., str]
+    tab: AnnotateTab, act: MakeAct, finished: Callable[..., str]
 ):
     page = opened(tab, act, finished(models=["always-A"], modes=["multiple_choice"]))
     assert "no question that two models have answered" in page
 
 
-def test_an_unknown_run_is_told(tab: Annotate, act: MakeAct):
+def test_an_unknown_run_is_told(tab: AnnotateTab, act: MakeAct):
     assert "There is no run" in opened(tab, act, "nothing-here")
 
 
-def test_nothing_that_was_written_becomes_markup(tab: Annotate, act: MakeAct, desk: Desk):
+def test_nothing_that_was_written_becomes_markup(tab: AnnotateTab, act: MakeAct, desk: AppService):
     hostile = Sample(
         f"x/{HOSTILE}",
         HOSTILE,
@@ -267,7 +275,7 @@ def test_nothing_that_was_written_becomes_markup(tab: Annotate, act: MakeAct, de
     assert not re.search(r"<(img|script|iframe)", page)
 
 
-def test_a_conversation_shows_every_turn(tab: Annotate, act: MakeAct, desk: Desk):
+def test_a_conversation_shows_every_turn(tab: AnnotateTab, act: MakeAct, desk: AppService):
     run_id = open_run(desk, 1)
     with desk.store.database.writing() as connection:
         connection.execute(
@@ -281,13 +289,13 @@ def test_a_conversation_shows_every_turn(tab: Annotate, act: MakeAct, desk: Desk
         assert page.count(f"<p>{shown}</p>") == 2
 
 
-def test_the_page_speaks_chinese(desk: Desk, act: MakeAct):
-    page = Annotate(desk, messages("zh")).answer(open_run(desk), act("open", voter="甲"))
+def test_the_page_speaks_chinese(desk: AppService, act: MakeAct):
+    page = AnnotateTab(desk, messages("zh")).answer(open_run(desk), act("open", voter="甲"))
     for shown in ("哪个回答更好？", "都不好", "撤销上一票", "您的名字"):
         assert shown in page
 
 
-def test_a_blank_reply_is_shown_as_no_answer(tab: Annotate, desk: Desk, act: MakeAct):
+def test_a_blank_reply_is_shown_as_no_answer(tab: AnnotateTab, desk: AppService, act: MakeAct):
     run_id = open_run(desk, 3, written=lambda _, side: "" if side else "Since so.")
     page = opened(tab, act, run_id)
     assert page.count("(no answer)") == 2  # this pair's and the next one's

@@ -5,7 +5,12 @@ import pytest
 from evalui.errors import SpecError
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.ui.components.fragment import Form
-from evalui.ui.tabs.evaluate.run_form import Given, form_of, read_draft, read_given
+from evalui.ui.tabs.evaluate.run_form import (
+    AnswerSource,
+    form_from_spec,
+    read_answer_sources,
+    read_run_form,
+)
 
 FORM: Form = {
     "uploads": ["0123456789abcdef"],
@@ -30,7 +35,7 @@ FORM: Form = {
 
 
 def spec_of(form: Form):
-    draft = read_draft(form)
+    draft = read_run_form(form)
     return draft.run_spec([draft.dataset_spec(["a.csv"], name="a", sha256="")])
 
 
@@ -50,15 +55,15 @@ def test_a_mode_that_shows_no_options_is_asked_once():
 
 
 def test_a_form_survives_the_way_through_a_specification():
-    assert form_of(spec_of(FORM), ["0123456789abcdef"]) == FORM
+    assert form_from_spec(spec_of(FORM), ["0123456789abcdef"]) == FORM
 
 
 def test_what_becomes_of_equal_options_is_chosen_for_each_file():
     form = FORM | {"uploads": ["a", "b"], "col_duplicates_b": "skip"}
-    draft = read_draft(form)
+    draft = read_run_form(form)
     specs = [draft.dataset_spec([name], name=name, sha256="", upload=name) for name in ("a", "b")]
     assert [spec.duplicate_options for spec in specs] == ["keep", "skip"]
-    assert form_of(draft.run_spec(specs), ["a", "b"]) == form
+    assert form_from_spec(draft.run_spec(specs), ["a", "b"]) == form
 
 
 def test_the_form_writes_version_2_whose_limit_counts_per_subject():
@@ -69,13 +74,13 @@ def test_the_form_writes_version_2_whose_limit_counts_per_subject():
 def test_a_run_of_version_1_repeated_keeps_what_its_limit_counts():
     first = spec_of(FORM).model_copy(update={"version": 1, "limit_per": None})
     assert first.counts_per == "dataset"
-    assert spec_of(form_of(first, ["0123456789abcdef"])).counts_per == "dataset"
+    assert spec_of(form_from_spec(first, ["0123456789abcdef"])).counts_per == "dataset"
 
 
 def test_a_run_repeated_keeps_its_spellings_whatever_mode_comes_first():
     modes = [ModeSpec(mode="cloze"), ModeSpec(mode="multiple_choice", spellings="lm_eval")]
     spec = RunSpec(datasets=[DatasetSpec(path="x")], models=["demo"], modes=modes)
-    assert read_draft(form_of(spec, ["x"])).spellings == "lm_eval"
+    assert read_run_form(form_from_spec(spec, ["x"])).spellings == "lm_eval"
 
 
 def test_own_text_becomes_a_template_with_its_line_breaks():
@@ -96,7 +101,7 @@ def test_own_text_becomes_a_template_with_its_line_breaks():
 
 def test_own_text_survives_too():
     own: Form = {"template": "own", "own_name": "mine.1", "own_question": "{question}"}
-    again = form_of(spec_of(FORM | own), [])
+    again = form_from_spec(spec_of(FORM | own), [])
     assert (again["template"], again["own_name"]) == ("own", "mine.1")
 
 
@@ -111,17 +116,17 @@ def test_own_text_survives_too():
 )
 def test_a_field_that_holds_no_number_is_named(field: str, value: str, message: str):
     with pytest.raises(SpecError, match=message):
-        read_draft(FORM | {field: value})
+        read_run_form(FORM | {field: value})
 
 
 def test_empty_fields_mean_the_usual():
-    draft = read_draft({"uploads": ["x"], "models": ["demo"], "modes": ["cloze"]})
+    draft = read_run_form({"uploads": ["x"], "models": ["demo"], "modes": ["cloze"]})
     assert (draft.shots, draft.limit, draft.seed, draft.max_tokens) == ((0,), None, 0, None)
     assert draft.pattern == "circular"
 
 
 def test_a_mode_that_does_not_exist_is_not_asked():
-    assert read_draft(FORM | {"modes": ["cloze", "telepathy"]}).modes == ("cloze",)
+    assert read_run_form(FORM | {"modes": ["cloze", "telepathy"]}).modes == ("cloze",)
 
 
 OPEN: Form = {
@@ -163,21 +168,21 @@ OPEN: Form = {
 
 
 def open_spec(form: Form):
-    draft = read_draft(form)
+    draft = read_run_form(form)
     (upload,) = draft.uploads
     return draft.run_spec([draft.dataset_spec(["a.xlsx"], name="a", sha256="", upload=upload)])
 
 
 def test_the_form_of_open_questions_survives_too():
-    again = form_of(open_spec(OPEN), OPEN["uploads"], read_given(OPEN))
+    again = form_from_spec(open_spec(OPEN), OPEN["uploads"], read_answer_sources(OPEN))
     assert again == OPEN
 
 
 def test_answers_are_read_with_their_places_and_names():
-    assert read_given(OPEN) == (
-        Given("GPT-4", "fedcba9876543210", 0),
-        Given("Qwen", "fedcba9876543210", 2),
-        Given("llama/7b", run="k3f"),
+    assert read_answer_sources(OPEN) == (
+        AnswerSource("GPT-4", "fedcba9876543210", 0),
+        AnswerSource("Qwen", "fedcba9876543210", 2),
+        AnswerSource("llama/7b", run="k3f"),
     )
 
 
@@ -210,7 +215,7 @@ def test_a_rubric_of_ones_own_survives():
         "rubric_instruction": "Compare.\nBe fair.",
         "rubric_closing": "Say A, B, C or D.",
     }
-    again = form_of(open_spec(OPEN | own), OPEN["uploads"], read_given(OPEN))
+    again = form_from_spec(open_spec(OPEN | own), OPEN["uploads"], read_answer_sources(OPEN))
     assert again == OPEN | own
 
 
@@ -225,7 +230,7 @@ def test_open_questions_have_no_worked_examples_and_longer_replies():
 
 
 def test_a_sheet_is_chosen_for_its_own_upload_only():
-    draft = read_draft(OPEN | {"uploads": ["0123456789abcdef", "1123456789abcdef"]})
+    draft = read_run_form(OPEN | {"uploads": ["0123456789abcdef", "1123456789abcdef"]})
     sheets = [draft.layout_of(upload).sheet for upload in draft.uploads]
     assert sheets == ["second", ""]
     assert draft.layout_of("1123456789abcdef").answer == "gold"
@@ -233,9 +238,9 @@ def test_a_sheet_is_chosen_for_its_own_upload_only():
 
 def test_a_field_of_judging_that_holds_no_number_is_named():
     with pytest.raises(SpecError, match="Sample of pairs: “some” is not a whole number"):
-        read_draft(OPEN | {"judge_sample": "some"})
+        read_run_form(OPEN | {"judge_sample": "some"})
 
 
 @pytest.mark.parametrize("name", ["given_fedcba9876543210_x", "given_fedcba9876543210_-1"])
 def test_a_field_that_names_no_place_is_no_file(name: str):
-    assert len(read_given(OPEN | {name: "?"})) == 3
+    assert len(read_answer_sources(OPEN | {name: "?"})) == 3

@@ -10,30 +10,30 @@ from ui_examples import FAULTY, GOOD, HOSTILE, built
 
 from evalui.messages import messages
 from evalui.ui.components.fragment import SKIP, Form
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.evaluate.tab import Evaluate
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.tab import EvaluateTab
 
 MakeForm = Callable[..., Form]
 MakeAct = Callable[..., gr.EventData]
 
 
 @pytest.fixture
-def tab(desk: Desk) -> Evaluate:
-    return Evaluate(desk, messages("en"))
+def tab(desk: AppService) -> EvaluateTab:
+    return EvaluateTab(desk, messages("en"))
 
 
 def start_button(page: str) -> str:
     return page.partition('data-do="start"')[2].partition(">")[0]
 
 
-def test_the_empty_page_offers_a_file_and_the_sample(tab: Evaluate):
+def test_the_empty_page_offers_a_file_and_the_sample(tab: EvaluateTab):
     page = tab.show({})
     assert "Drop a file of questions here" in page
     assert 'data-do="sample"' in page
 
 
-def test_an_upload_is_checked_and_choices_appear(tab: Evaluate, desk: Desk, act: MakeAct):
-    upload = desk.keep([("capitals.csv", GOOD.encode())])
+def test_an_upload_is_checked_and_choices_appear(tab: EvaluateTab, desk: AppService, act: MakeAct):
+    upload = desk.store_upload([("capitals.csv", GOOD.encode())])
     page = tab.answer(act("uploaded", upload=upload))
     assert "4 ready" in page
     assert "No faults" in page
@@ -41,23 +41,23 @@ def test_an_upload_is_checked_and_choices_appear(tab: Evaluate, desk: Desk, act:
 
 
 def test_a_second_upload_joins_the_first(
-    tab: Evaluate, desk: Desk, act: MakeAct, form_for: MakeForm
+    tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
-    other = desk.keep([("more.csv", GOOD.replace("Capital", "Main town").encode())])
+    other = desk.store_upload([("more.csv", GOOD.replace("Capital", "Main town").encode())])
     page = tab.answer(act("uploaded", form_for(), upload=other))
     assert page.count('name="uploads"') == 2
     assert "<b>capitals</b>" in page
     assert "<b>more</b>" in page
 
 
-def test_a_removed_file_is_gone(tab: Evaluate, act: MakeAct, form_for: MakeForm):
+def test_a_removed_file_is_gone(tab: EvaluateTab, act: MakeAct, form_for: MakeForm):
     form = form_for()
     page = tab.answer(act("remove", form, upload=form["uploads"][0]))
     assert "Drop a file of questions here" in page
 
 
 def test_faulty_rows_stop_the_start_until_they_are_left_out(
-    tab: Evaluate, act: MakeAct, form_for: MakeForm
+    tab: EvaluateTab, act: MakeAct, form_for: MakeForm
 ):
     form = form_for(FAULTY)
     page = tab.answer(act("set", form))
@@ -69,7 +69,7 @@ def test_faulty_rows_stop_the_start_until_they_are_left_out(
 
 
 def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
-    tab: Evaluate, act: MakeAct, form_for: MakeForm
+    tab: EvaluateTab, act: MakeAct, form_for: MakeForm
 ):
     form = form_for(GOOD + "5,Capital of Spain?,Rome,Madrid,Madrid,Bern,B\n")
     page = tab.answer(act("set", form))
@@ -84,21 +84,21 @@ def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
     assert "Leave out 1 row with options of the same text" in page
 
 
-def test_a_chinese_page_translates_the_faults(desk: Desk, form_for: MakeForm):
-    page = Evaluate(desk, messages("zh")).show(form_for(FAULTY))
+def test_a_chinese_page_translates_the_faults(desk: AppService, form_for: MakeForm):
+    page = EvaluateTab(desk, messages("zh")).show(form_for(FAULTY))
     assert "答案不是选项之一：“E”" in page
     assert "one of A, B, C, D" not in page
     assert "有不可用的行" in page
 
 
-def test_many_faults_are_shown_in_part_and_counted(tab: Evaluate, form_for: MakeForm):
+def test_many_faults_are_shown_in_part_and_counted(tab: EvaluateTab, form_for: MakeForm):
     rows = "".join(f"x{n},Q{n}?,a,b,c,d,E\n" for n in range(60))
     page = tab.show(form_for(GOOD + rows))
     assert page.count("<td>“E”") + page.count(">“E”</span>") == 50
     assert "and 10 more faults" in page
 
 
-def test_faults_that_are_only_counted_are_told_as_such(tab: Evaluate, form_for: MakeForm):
+def test_faults_that_are_only_counted_are_told_as_such(tab: EvaluateTab, form_for: MakeForm):
     rows = "".join(f"x{n},,a,b,c,d,E\n" for n in range(1500))
     page = tab.show(form_for(GOOD + rows))
     assert "1,500 rows cannot be used" in page
@@ -117,29 +117,29 @@ def test_faults_that_are_only_counted_are_told_as_such(tab: Evaluate, form_for: 
     ],
 )
 def test_what_cannot_work_says_why_and_does_not_start(
-    tab: Evaluate, form_for: MakeForm, fields: Form, reason: str
+    tab: EvaluateTab, form_for: MakeForm, fields: Form, reason: str
 ):
     page = tab.show(form_for(**fields))
     assert reason in page
     assert "disabled" in start_button(page)
 
 
-def test_a_model_that_cannot_load_is_off_with_its_reason(tab: Evaluate, form_for: MakeForm):
+def test_a_model_that_cannot_load_is_off_with_its_reason(tab: EvaluateTab, form_for: MakeForm):
     page = tab.show(form_for())
     card = page.partition('value="gone"')[2].partition("</label>")[0]
     assert "disabled" in card
     assert "nowhere" in card
 
 
-def test_every_order_is_announced_with_its_count(tab: Evaluate, form_for: MakeForm):
+def test_every_order_is_announced_with_its_count(tab: EvaluateTab, form_for: MakeForm):
     page = tab.show(form_for(pattern="all_possible", modes=["multiple_choice"]))
     assert "This asks 192 requests" in page  # 4 questions x 24 orders x 2 models
 
 
 def test_the_questions_of_several_datasets_are_counted_together(
-    tab: Evaluate, desk: Desk, form_for: MakeForm
+    tab: EvaluateTab, desk: AppService, form_for: MakeForm
 ):
-    other = desk.keep([("more.csv", GOOD.replace("Capital", "Main town").encode())])
+    other = desk.store_upload([("more.csv", GOOD.replace("Capital", "Main town").encode())])
     form = form_for()
     page = tab.show(form | {"uploads": [*form["uploads"], other]})
     cost = page.partition("Before you start")[2].partition("Requests")[0]
@@ -147,7 +147,7 @@ def test_the_questions_of_several_datasets_are_counted_together(
 
 
 def test_start_queues_the_run_and_leads_to_it(
-    tab: Evaluate, desk: Desk, act: MakeAct, form_for: MakeForm
+    tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
     page = tab.answer(act("start", form_for(name="Midterm")))
     (row,) = desk.store.runs()
@@ -156,7 +156,7 @@ def test_start_queues_the_run_and_leads_to_it(
 
 
 def test_a_run_can_be_repeated_from_its_form(
-    tab: Evaluate, desk: Desk, act: MakeAct, form_for: MakeForm
+    tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
     tab.answer(act("start", form_for(name="Midterm", shots="0", pattern="origin")))
     page = tab.again(desk.store.runs()[0].id)
@@ -165,8 +165,10 @@ def test_a_run_can_be_repeated_from_its_form(
     assert "checked" in origin
 
 
-def test_a_file_that_is_no_table_is_told_on_the_empty_page(tab: Evaluate, desk: Desk, act: MakeAct):
-    upload = desk.keep([("photo.csv", bytes(range(256)) * 40)])
+def test_a_file_that_is_no_table_is_told_on_the_empty_page(
+    tab: EvaluateTab, desk: AppService, act: MakeAct
+):
+    upload = desk.store_upload([("photo.csv", bytes(range(256)) * 40)])
     page = tab.answer(act("uploaded", upload=upload))
     assert "photo.csv" in page
     assert "Drop a file of questions here" in page
@@ -189,10 +191,10 @@ def test_a_file_that_is_no_table_is_told_on_the_empty_page(tab: Evaluate, desk: 
     ],
 )
 def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
-    desk: Desk, act: MakeAct, file: str, content: bytes, told: str
+    desk: AppService, act: MakeAct, file: str, content: bytes, told: str
 ):
-    tab = Evaluate(desk, messages("zh"))
-    assert told in tab.answer(act("uploaded", upload=desk.keep([(file, content)])))
+    tab = EvaluateTab(desk, messages("zh"))
+    assert told in tab.answer(act("uploaded", upload=desk.store_upload([(file, content)])))
 
 
 @pytest.mark.parametrize(
@@ -206,19 +208,19 @@ def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
     ],
 )
 def test_a_chinese_page_tells_in_chinese_what_cannot_work(
-    desk: Desk, form_for: MakeForm, fields: Form, told: str
+    desk: AppService, form_for: MakeForm, fields: Form, told: str
 ):
-    page = Evaluate(desk, messages("zh")).show(form_for(**fields))
+    page = EvaluateTab(desk, messages("zh")).show(form_for(**fields))
     assert told in page
     assert "没有文件夹 " in page  # the model that cannot be loaded
 
 
-def test_an_upload_of_somebody_else_is_not_opened(tab: Evaluate, desk: Desk, act: MakeAct):
-    upload = desk.uploads.keep("bob", [("capitals.csv", GOOD.encode())])
+def test_an_upload_of_somebody_else_is_not_opened(tab: EvaluateTab, desk: AppService, act: MakeAct):
+    upload = desk.uploads.store("bob", [("capitals.csv", GOOD.encode())])
     assert "no longer here" in tab.answer(act("uploaded", upload=upload))
 
 
-def test_nothing_in_a_file_becomes_markup(tab: Evaluate, form_for: MakeForm):
+def test_nothing_in_a_file_becomes_markup(tab: EvaluateTab, form_for: MakeForm):
     cell = HOSTILE.replace('"', '""')
     hostile = f'{GOOD}"9{cell}","{cell}","{cell}",b,c,d,A\n10,"{cell}",a,b,c,d,"{cell}"\n'
     page = tab.show(form_for(hostile, file=f"{HOSTILE.replace('/', '')}.csv"))
@@ -238,7 +240,7 @@ def chosen_models(page: str) -> list[str]:
 
 
 def test_the_models_of_an_address_are_chosen_by_a_click_that_comes_before_them(
-    tab: Evaluate, act: MakeAct
+    tab: EvaluateTab, act: MakeAct
 ):
     told, page = tab.clicked(act("sample"), address("models=always-A&models=no-such-model"))
     assert told == ""
@@ -249,14 +251,14 @@ def test_the_models_of_an_address_are_chosen_by_a_click_that_comes_before_them(
 
 
 def test_models_chosen_by_hand_are_those_of_the_address_no_more(
-    tab: Evaluate, act: MakeAct, form_for: MakeForm
+    tab: EvaluateTab, act: MakeAct, form_for: MakeForm
 ):
     form = form_for(models=[])
     _, page = tab.clicked(act("set", form), address("models=always-A"))
     assert chosen_models(page) == []
 
 
-def test_an_address_tells_its_models_and_never_draws_over_the_page(tab: Evaluate):
+def test_an_address_tells_its_models_and_never_draws_over_the_page(tab: EvaluateTab):
     told, page = tab.enter("", ["always-A", "no-such-model"])
     assert "Chosen: always-A." in told
     assert "input" not in told
@@ -264,12 +266,12 @@ def test_an_address_tells_its_models_and_never_draws_over_the_page(tab: Evaluate
     assert tab.enter("", ["no-such-model"]) == (SKIP, SKIP)
 
 
-def test_an_address_with_a_broken_catalog_is_an_empty_page(tab: Evaluate, desk: Desk):
+def test_an_address_with_a_broken_catalog_is_an_empty_page(tab: EvaluateTab, desk: AppService):
     desk.settings.models.write_text("[biased", encoding="utf-8")
     assert tab.enter("", ["always-A"]) == (SKIP, SKIP)
 
 
-def test_every_pane_of_the_tab_is_an_output(tab: Evaluate, act: MakeAct):
+def test_every_pane_of_the_tab_is_an_output(tab: EvaluateTab, act: MakeAct):
     def lay_out() -> None:
         with gr.Blocks():
             tab.build()

@@ -11,20 +11,20 @@ from ui_examples import GOOD
 from evalui.messages import messages
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.types import Cell, CellResult, Reading, Sample, Trial, Variant
-from evalui.ui.services.service import Desk
+from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.choices_only_card import choices_card
 from evalui.ui.tabs.results.health import HealthView
-from evalui.ui.tabs.results.run_view import Shown
+from evalui.ui.tabs.results.run_view import RunView
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+def room(tmp_path_factory: pytest.TempPathFactory) -> AppService:
     """A desk that all tests share, since none of them changes a run."""
     return new_desk(tmp_path_factory.mktemp("room"))
 
 
 @pytest.fixture(scope="module")
-def view(room: Desk) -> HealthView:
+def view(room: AppService) -> HealthView:
     return HealthView(room, messages("en"))
 
 
@@ -60,35 +60,35 @@ def reading(place: int, *, found: bool) -> Reading:
 
 def card(blind: int, whole: int, n: int = 200) -> str:
     cells = {1: summary("multiple_choice", whole, n), 2: summary("choices_only", blind, n)}
-    return choices_card(messages("en"), cast(Shown, Given(cells)), "colours")
+    return choices_card(messages("en"), cast(RunView, Given(cells)), "colours")
 
 
-def test_the_figures_are_those_of_the_evaluate_page(view: HealthView, room: Desk):
+def test_the_figures_are_those_of_the_evaluate_page(view: HealthView, room: AppService):
     page = view.show(ran(room, ("many.csv", MANY), models=["always-A"]))
     assert "120 questions, as this run asked them" in page
     assert "Always A scores" in page
     assert "Right answers per letter, balanced" in page
 
 
-def test_only_the_questions_that_were_asked_count(view: HealthView, room: Desk):
+def test_only_the_questions_that_were_asked_count(view: HealthView, room: AppService):
     page = view.show(ran(room, ("many.csv", MANY), models=["always-A"], limit="40"))
     assert "40 questions, as this run asked them" in page
 
 
-def test_a_run_with_the_question_only_is_told_what_is_missing(view: HealthView, room: Desk):
+def test_a_run_with_the_question_only_is_told_what_is_missing(view: HealthView, room: AppService):
     page = view.show(ran(room, ("capitals.csv", GOOD), models=["always-A"]))
     assert "Repeat the run with “Options only”" in page
 
 
-def test_each_dataset_has_its_own_health(view: HealthView, room: Desk):
+def test_each_dataset_has_its_own_health(view: HealthView, room: AppService):
     one, two = ("one.csv", questions(8)), ("two.csv", questions(12))
-    uploads = [room.keep([(name, rows.encode())]) for name, rows in (one, two)]
+    uploads = [room.store_upload([(name, rows.encode())]) for name, rows in (one, two)]
     page = view.show(ran(room, one, models=["always-A"], uploads=uploads))
     assert "<h2>one</h2>" in page
     assert "12 questions, as this run asked them" in page
 
 
-def test_a_model_that_fails_without_the_question_says_why(view: HealthView, room: Desk):
+def test_a_model_that_fails_without_the_question_says_why(view: HealthView, room: AppService):
     modes = ["multiple_choice", "choices_only"]
     page = view.show(ran(room, ("capitals.csv", GOOD), models=["always-A"], modes=modes))
     assert "Not measured:" in page

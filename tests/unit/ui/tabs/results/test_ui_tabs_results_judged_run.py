@@ -11,10 +11,10 @@ from ui_open_examples import answers, finish, given, lines, open_desk, open_form
 from evalui.messages import messages
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import duel_lines, write
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.arena.tab import Arena
-from evalui.ui.tabs.compare.tab import Compare
-from evalui.ui.tabs.results.tab import Results
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.arena.tab import ArenaTab
+from evalui.ui.tabs.compare.tab import CompareTab
+from evalui.ui.tabs.results.tab import ResultsTab
 
 _CAPITALS = (
     ("中国", "北京"),
@@ -56,11 +56,11 @@ def _answers(*, padding: str, right: int) -> bytes:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def desk(tmp_path: Path) -> AppService:
     return open_desk(tmp_path)
 
 
-def _run(desk: Desk, **fields: str) -> str:
+def _run(desk: AppService, **fields: str) -> str:
     """`brief` is right on 6 of 12 in few words, `long` on all of them in many."""
     brief = given(desk, _answers(padding="我觉得，答案应该是这样的：", right=6), "brief")
     long = given(desk, _answers(padding=_WORDS * 3, right=12), "long")
@@ -69,12 +69,12 @@ def _run(desk: Desk, **fields: str) -> str:
 
 
 @pytest.fixture
-def run_id(desk: Desk) -> str:
+def run_id(desk: AppService) -> str:
     return _run(desk)
 
 
-def _results(desk: Desk, language: str) -> Results:
-    tab = Results(desk, messages(language))
+def _results(desk: AppService, language: str) -> ResultsTab:
+    tab = ResultsTab(desk, messages(language))
 
     def build() -> None:
         with gr.Blocks(analytics_enabled=False):
@@ -84,8 +84,8 @@ def _results(desk: Desk, language: str) -> Results:
     return tab
 
 
-def _arena(desk: Desk, language: str) -> Arena:
-    tab = Arena(desk, messages(language))
+def _arena(desk: AppService, language: str) -> ArenaTab:
+    tab = ArenaTab(desk, messages(language))
 
     def build() -> None:
         with gr.Blocks(analytics_enabled=False):
@@ -95,7 +95,7 @@ def _arena(desk: Desk, language: str) -> Arena:
     return tab
 
 
-def _report(desk: Desk, run_id: str, language: str) -> str:
+def _report(desk: AppService, run_id: str, language: str) -> str:
     return markdown(compile_report("Capitals", desk.store.results(run_id)), language)
 
 
@@ -117,7 +117,7 @@ def _report(desk: Desk, run_id: str, language: str) -> str:
     ],
 )
 def test_the_judge_speaks_first_and_recall_leads(
-    desk: Desk, run_id: str, language: str, first: str, metrics: str, reason: str
+    desk: AppService, run_id: str, language: str, first: str, metrics: str, reason: str
 ):
     page = _results(desk, language).overview.show(run_id)[4]
     told = _report(desk, run_id, language)
@@ -135,7 +135,7 @@ _NOT_JUDGED = {"en": "no reference: not judged", "zh": "没有参考答案，未
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_what_lacks_a_reference_was_not_judged_and_is_not_unreadable(
-    desk: Desk, run_id: str, language: str
+    desk: AppService, run_id: str, language: str
 ):
     k = 2 * _BARE  # both orders of one pair
     row = next(row for row in desk.store.cells(run_id) if row.cell.mode == "judge")
@@ -152,7 +152,7 @@ def test_what_lacks_a_reference_was_not_judged_and_is_not_unreadable(
     assert ("8 of 32" if language == "en" else "32 次展示中有 8 次") in told
 
 
-def test_the_duels_have_a_filter_for_each_of_the_two(desk: Desk, run_id: str):
+def test_the_duels_have_a_filter_for_each_of_the_two(desk: AppService, run_id: str):
     shown = _arena(desk, "en")
     pages = {
         name: "".join(map(str, shown.enter(run_id, {"sub": "duels", "duel_outcome": name})))
@@ -163,7 +163,7 @@ def test_the_duels_have_a_filter_for_each_of_the_two(desk: Desk, run_id: str):
     assert "No duel fits" in pages["unreadable"]
 
 
-def test_exports_count_and_name_what_was_not_judged(desk: Desk, run_id: str):
+def test_exports_count_and_name_what_was_not_judged(desk: AppService, run_id: str):
     report = compile_report("Capitals", desk.store.results(run_id))
     (arena,) = json.loads(write(report, "json", "en"))["arenas"]
     kept = arena["reliability"]
@@ -174,12 +174,12 @@ def test_exports_count_and_name_what_was_not_judged(desk: Desk, run_id: str):
     assert {duel["winner"] for duel in bare} == {None}
 
 
-def test_compare_goes_by_recall_too_and_offers_rouge(desk: Desk, run_id: str):
+def test_compare_goes_by_recall_too_and_offers_rouge(desk: AppService, run_id: str):
     cells = [str(row.id) for row in desk.store.cells(run_id) if row.cell.mode != "judge"]
 
     def compared(**wish: str) -> str:
         form = {"tab": "compare", "cells": ",".join(cells), **wish}
-        outputs = Compare(desk, messages("en")).enter("", form)
+        outputs = CompareTab(desk, messages("en")).enter("", form)
         return "".join(part for part in outputs[2:] if isinstance(part, str))
 
     assert "long beats brief by 0.50 of recall (ROUGE-L)" in compared()
@@ -189,7 +189,7 @@ def test_compare_goes_by_recall_too_and_offers_rouge(desk: Desk, run_id: str):
 
 
 def test_a_judge_that_marks_single_answers_speaks_first_and_marks_none_without_a_reference(
-    desk: Desk,
+    desk: AppService,
 ):
     run_id = _run(desk, rubric="score10-zh.1")
     shown = _results(desk, "en").overview.show(run_id)
@@ -200,5 +200,5 @@ def test_a_judge_that_marks_single_answers_speaks_first_and_marks_none_without_a
     assert note in last
     assert "without a readable rating" not in last
     (late, *_) = compile_report("Marks", desk.store.results(run_id)).answers
-    (mark,) = late.rated
+    (mark,) = late.ratings
     assert (mark.n, mark.unscored, mark.unreferenced) == (12, 0, _BARE)

@@ -10,38 +10,38 @@ from ui_examples import HOSTILE, built
 from evalui.messages import messages
 from evalui.runs.spec import read_spec, write_spec
 from evalui.runs.worker.main import Worker
-from evalui.ui.components.client_state import kept_text, read_kept
+from evalui.ui.components.client_state import dump_client_state, load_client_state
 from evalui.ui.components.fragment import SKIP, Form
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.evaluate.run_form import read_draft
-from evalui.ui.tabs.runs.run_labels import run_words
-from evalui.ui.tabs.runs.tab import Runs, Said, Seen
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.run_form import read_run_form
+from evalui.ui.tabs.runs.run_labels import run_label
+from evalui.ui.tabs.runs.tab import RunsClientState, RunsNotice, RunsTab
 
 MakeAct = Callable[..., gr.EventData]
 
 
 @pytest.fixture
-def tab(desk: Desk) -> Runs:
-    return Runs(desk, messages("en"))
+def tab(desk: AppService) -> RunsTab:
+    return RunsTab(desk, messages("en"))
 
 
 @pytest.fixture
-def queued(desk: Desk, form_for: Callable[..., Form]) -> Callable[..., str]:
-    return lambda **fields: desk.start(read_draft(form_for(**fields)))
+def queued(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., str]:
+    return lambda **fields: desk.start(read_run_form(form_for(**fields)))
 
 
-def test_an_empty_page_tells_the_next_step(tab: Runs):
+def test_an_empty_page_tells_the_next_step(tab: RunsTab):
     assert "Start with a file or try the sample." in tab.show("")
 
 
-def test_the_queue_tells_the_place_of_each_run(tab: Runs, queued: Callable[..., str]):
+def test_the_queue_tells_the_place_of_each_run(tab: RunsTab, queued: Callable[..., str]):
     queued(name="first")
     queued(name="second")
     queue = tab.show("").partition("<h2>Queue</h2>")[2]
     assert queue.index("<td>1</td><td><b>first</b>") < queue.index("<td>2</td><td><b>second</b>")
 
 
-def test_the_matrix_has_a_cell_for_every_model_and_mode(tab: Runs, finished: Callable[..., str]):
+def test_the_matrix_has_a_cell_for_every_model_and_mode(tab: RunsTab, finished: Callable[..., str]):
     page = tab.show(finished())
     assert page.count("4 / 4") == 1  # cloze asks each question once
     assert page.count("16 / 16") == 2
@@ -50,35 +50,37 @@ def test_the_matrix_has_a_cell_for_every_model_and_mode(tab: Runs, finished: Cal
 
 
 def test_a_chinese_page_tells_in_chinese_why_a_cell_cannot_run(
-    desk: Desk, finished: Callable[..., str]
+    desk: AppService, finished: Callable[..., str]
 ):
-    assert "always-A 不能用这种方式：它不给出文本的概率。" in Runs(desk, messages("zh")).show(
+    assert "always-A 不能用这种方式：它不给出文本的概率。" in RunsTab(desk, messages("zh")).show(
         finished()
     )
 
 
-def test_a_chinese_page_tells_in_chinese_how_a_run_failed(desk: Desk, queued: Callable[..., str]):
+def test_a_chinese_page_tells_in_chinese_how_a_run_failed(
+    desk: AppService, queued: Callable[..., str]
+):
     run_id = queued()
-    Worker(desk.store, dict).work_once()  # a server that has lost its models
+    Worker(desk.store, dict).run_once()  # a server that has lost its models
     told = "没有名为 &#x27;biased&#x27; 的模型。"
-    assert told in Runs(desk, messages("zh")).show(run_id)
+    assert told in RunsTab(desk, messages("zh")).show(run_id)
     figures = desk.report(run_id, "zh").summaries
     assert figures[0].error.startswith("没有名为 'biased' 的模型。")
 
 
-def test_running_accuracy_has_its_range_and_its_n(tab: Runs, finished: Callable[..., str]):
+def test_running_accuracy_has_its_range_and_its_n(tab: RunsTab, finished: Callable[..., str]):
     page = tab.show(finished(models=["always-A"], modes=["multiple_choice"]))
     assert '<b>25 %</b> <span class="meta">5–70 · n 4</span>' in page
 
 
-def test_a_tick_without_news_changes_nothing(tab: Runs, queued: Callable[..., str]):
+def test_a_tick_without_news_changes_nothing(tab: RunsTab, queued: Callable[..., str]):
     run_id = queued()
     _, _, seen, _ = tab.open(run_id)
     page, now, timer = tab.tick(run_id, "", seen)
     assert (page, now, timer.active) == (SKIP, SKIP, True)
 
 
-def test_a_tick_with_news_shows_them(tab: Runs, desk: Desk, queued: Callable[..., str]):
+def test_a_tick_with_news_shows_them(tab: RunsTab, desk: AppService, queued: Callable[..., str]):
     run_id = queued()
     _, _, seen, _ = tab.open(run_id)
     desk.store.cancel(run_id)
@@ -89,14 +91,14 @@ def test_a_tick_with_news_shows_them(tab: Runs, desk: Desk, queued: Callable[...
     assert (page, timer.active) == (SKIP, False)
 
 
-def test_the_timer_runs_while_a_run_can_change(tab: Runs, queued: Callable[..., str]):
+def test_the_timer_runs_while_a_run_can_change(tab: RunsTab, queued: Callable[..., str]):
     assert tab.timer().active is False
     queued()
     assert tab.timer().active is True
 
 
 def test_stop_keeps_the_run_and_resume_queues_it_again(
-    tab: Runs, desk: Desk, act: MakeAct, queued: Callable[..., str]
+    tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
     tab.answer("", act("stop", run=run_id))
@@ -106,7 +108,7 @@ def test_stop_keeps_the_run_and_resume_queues_it_again(
 
 
 def test_delete_asks_once_and_then_deletes(
-    tab: Runs, desk: Desk, act: MakeAct, finished: Callable[..., str]
+    tab: RunsTab, desk: AppService, act: MakeAct, finished: Callable[..., str]
 ):
     run_id = finished()
     page, *_ = tab.answer("", act("ask", run=run_id))
@@ -117,7 +119,7 @@ def test_delete_asks_once_and_then_deletes(
 
 
 def test_a_run_that_is_not_ours_cannot_be_touched(
-    tab: Runs, desk: Desk, act: MakeAct, queued: Callable[..., str]
+    tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
     desk.owner = "bob"
@@ -126,7 +128,7 @@ def test_a_run_that_is_not_ours_cannot_be_touched(
     assert desk.store.run(run_id).state == "queued"
 
 
-def test_a_name_never_becomes_markup(tab: Runs, queued: Callable[..., str]):
+def test_a_name_never_becomes_markup(tab: RunsTab, queued: Callable[..., str]):
     queued(name=HOSTILE[:100])
     page = tab.show("")
     assert "&lt;img" in page
@@ -134,20 +136,24 @@ def test_a_name_never_becomes_markup(tab: Runs, queued: Callable[..., str]):
 
 
 def test_a_question_to_the_person_stays_while_the_page_polls(
-    tab: Runs, desk: Desk, queued: Callable[..., str], finished: Callable[..., str]
+    tab: RunsTab, desk: AppService, queued: Callable[..., str], finished: Callable[..., str]
 ):
     done, live = finished(), queued()
-    said = kept_text(Said("It could not be done.", asking=done))
-    seen = kept_text(Seen(desk.store.revision(), live, said))
+    said = dump_client_state(RunsNotice("It could not be done.", confirming=done))
+    seen = dump_client_state(RunsClientState(desk.store.revision(), live, said))
     desk.store.cancel(live)
     page, now, _ = tab.tick(live, said, seen)
     assert "It could not be done." in page
     assert f'data-do="delete" data-run="{done}"' in page
-    assert read_kept(Seen, now).said == said
+    assert load_client_state(RunsClientState, now).notice == said
 
 
 def test_a_tick_that_was_on_its_way_undoes_no_click(
-    tab: Runs, desk: Desk, act: MakeAct, queued: Callable[..., str], finished: Callable[..., str]
+    tab: RunsTab,
+    desk: AppService,
+    act: MakeAct,
+    queued: Callable[..., str],
+    finished: Callable[..., str],
 ):
     done, live = finished(), queued()
     _, _, seen, _ = tab.open(live)
@@ -163,7 +169,7 @@ def test_a_tick_that_was_on_its_way_undoes_no_click(
 
 
 def test_a_tick_that_was_on_its_way_does_not_bring_back_another_run(
-    tab: Runs, act: MakeAct, queued: Callable[..., str]
+    tab: RunsTab, act: MakeAct, queued: Callable[..., str]
 ):
     first, second = queued(name="first"), queued(name="second")
     late = tab.tick(first, "", "")
@@ -175,7 +181,7 @@ def test_a_tick_that_was_on_its_way_does_not_bring_back_another_run(
 
 
 def test_who_opens_the_tab_again_begins_without_what_was_said(
-    tab: Runs, act: MakeAct, queued: Callable[..., str]
+    tab: RunsTab, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
     tab.answer(run_id, act("stop", run="none"))  # its problem is shown, and kept
@@ -185,7 +191,7 @@ def test_who_opens_the_tab_again_begins_without_what_was_said(
 
 
 def test_a_run_resumed_after_the_last_tick_is_watched_again(
-    tab: Runs, desk: Desk, act: MakeAct, queued: Callable[..., str]
+    tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
     desk.store.cancel(run_id)
@@ -196,7 +202,7 @@ def test_a_run_resumed_after_the_last_tick_is_watched_again(
     assert (page, timer.active) == (SKIP, True)
 
 
-def test_the_page_looks_again_after_each_tick(tab: Runs):
+def test_the_page_looks_again_after_each_tick(tab: RunsTab):
     def build() -> gr.Blocks:
         with gr.Blocks() as demo:
             tab.build()
@@ -223,7 +229,7 @@ def test_the_page_looks_again_after_each_tick(tab: Runs):
     ],
 )
 def test_runs_that_differ_in_one_setting_differ_in_the_list(
-    tab: Runs, queued: Callable[..., str], changed: Form, told: str
+    tab: RunsTab, queued: Callable[..., str], changed: Form, told: str
 ):
     queued()
     plain = tab.show("")
@@ -236,7 +242,7 @@ def test_runs_that_differ_in_one_setting_differ_in_the_list(
     assert told in tab.show("")
 
 
-def test_the_run_in_full_tells_its_settings_too(tab: Runs, queued: Callable[..., str]):
+def test_the_run_in_full_tells_its_settings_too(tab: RunsTab, queued: Callable[..., str]):
     page = tab.show(queued(seed="7"))
     assert page.count("biased, always-A · letters, circular; cloze · seed 7") == 2
 
@@ -248,10 +254,10 @@ def test_several_numbers_of_examples_are_told_together():
     )
     row = SimpleNamespace(spec=write_spec(spec))
     assert (
-        run_words(messages("en"), row)
+        run_label(messages("en"), row)
         == "a, b, c and 2 more · cloze, 0 / 5 examples; reply, 1 example"
     )
-    assert run_words(messages("zh"), row).startswith("a、b、c 等，另有 2 个 · ")
+    assert run_label(messages("zh"), row).startswith("a、b、c 等，另有 2 个 · ")
 
 
 def test_a_judged_run_tells_how_it_is_judged():
@@ -260,7 +266,7 @@ def test_a_judged_run_tells_how_it_is_judged():
         '"baseline", "baseline": ["a"], "orders": "single", "sample": 9, "conflict": "half", '
         '"template": "score10-en.1", "max_tokens": 5}}'
     )
-    told = run_words(messages("en"), SimpleNamespace(spec=write_spec(spec)))
+    told = run_label(messages("en"), SimpleNamespace(spec=write_spec(spec)))
     assert told.split(" · ")[2:] == [
         "judged by j",
         "pairs with a baseline",
@@ -274,11 +280,11 @@ def test_a_judged_run_tells_how_it_is_judged():
 
 
 def test_a_run_of_another_version_is_listed_without_its_settings():
-    assert run_words(messages("en"), SimpleNamespace(spec='{"from": "the future"}')) == ""
+    assert run_label(messages("en"), SimpleNamespace(spec='{"from": "the future"}')) == ""
 
 
 def test_a_run_without_rows_with_equal_options_says_so(
-    tab: Runs, queued: Callable[..., str], form_for: Callable[..., Form]
+    tab: RunsTab, queued: Callable[..., str], form_for: Callable[..., Form]
 ):
     told = "without rows with options of the same text"
     queued()

@@ -9,72 +9,72 @@ from ui_examples import GOOD, laid_out, shown
 
 from evalui.messages import messages
 from evalui.ui.components.fragment import Form
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.results.bias.view import Bias
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.results.bias.view import BiasView
 
 MakeAct = Callable[..., gr.EventData]
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+def room(tmp_path_factory: pytest.TempPathFactory) -> AppService:
     """A desk that all tests share, since none of them changes a run."""
     return new_desk(tmp_path_factory.mktemp("room"))
 
 
 @pytest.fixture(scope="module")
-def many(room: Desk) -> str:
+def many(room: AppService) -> str:
     """120 questions, every order, two models."""
     return ran(room, ("many.csv", MANY))
 
 
 @pytest.fixture(scope="module")
-def few(room: Desk) -> str:
+def few(room: AppService) -> str:
     """Four questions, every order, two models."""
     return ran(room, ("capitals.csv", GOOD))
 
 
 @pytest.fixture(scope="module")
-def view(room: Desk) -> Bias:
-    return laid_out(Bias(room, messages("en")))
+def view(room: AppService) -> BiasView:
+    return laid_out(BiasView(room, messages("en")))
 
 
-def always_a(view: Bias, run_id: str) -> str:
+def always_a(view: BiasView, run_id: str) -> str:
     """The id of the cell of always-A."""
-    return next(str(c.id) for c in view.desk.store.cells(run_id) if c.cell.model == "always-A")
+    return next(str(c.id) for c in view.service.store.cells(run_id) if c.cell.model == "always-A")
 
 
-def two_subjects(desk: Desk, *names: str) -> str:
+def two_subjects(desk: AppService, *names: str) -> str:
     """A run over files of these subjects, 40 questions each."""
     files = [(f"{name}_val.csv", questions(40, start=40 * i)) for i, name in enumerate(names)]
     return ran(desk, *files)
 
 
-def test_each_count_of_the_heat_map_is_a_link_to_its_questions(view: Bias, few: str):
+def test_each_count_of_the_heat_map_is_a_link_to_its_questions(view: BiasView, few: str):
     cell = always_a(view, few)
     table = shown(view, few, {"bias_cell": cell})["bias-heat-table"]
     address = f"?run={few}&amp;sub=samples&amp;cell={cell}&amp;gold=3&amp;picked=0"
     assert f'<a href="{address}" data-cell="3,0">4</a>' in table
 
 
-def test_the_verdict_stands_beside_the_picker(view: Bias, many: str):
+def test_the_verdict_stands_beside_the_picker(view: BiasView, many: str):
     head = shown(view, many)["bias-top"]
     assert 'class="note bad"' in head
     assert "<b>Clear bias</b>. Picks A" in head
 
 
-def test_every_test_is_told_in_words_with_how_it_was_made(view: Bias, many: str):
+def test_every_test_is_told_in_words_with_how_it_was_made(view: BiasView, many: str):
     tests = shown(view, many)["bias-tests"]
     for told in ("Do picks depend on position?", "within-question permutation", "Cochran Q"):
         assert told in tests
 
 
-def test_few_questions_have_no_p_value(view: Bias, few: str):
+def test_few_questions_have_no_p_value(view: BiasView, few: str):
     parts = shown(view, few)
     assert '<span class="mono nw">.' not in parts["bias-tests"]
     assert "p = " not in parts["bias-tests"]
 
 
-def test_a_cell_of_the_grid_lists_its_questions(view: Bias, few: str, act: MakeAct):
+def test_a_cell_of_the_grid_lists_its_questions(view: BiasView, few: str, act: MakeAct):
     cell: Form = {"bias_cell": always_a(view, few)}
     before = shown(view, few, cell)["bias-grid-table"]
     assert 'data-cell="4,1"' in before
@@ -86,7 +86,7 @@ def test_a_cell_of_the_grid_lists_its_questions(view: Bias, few: str, act: MakeA
     assert closed == before
 
 
-def test_an_address_opens_a_cell_of_the_grid(view: Bias, few: str):
+def test_an_address_opens_a_cell_of_the_grid(view: BiasView, few: str):
     cell: Form = {"bias_cell": always_a(view, few)}
     asked = shown(view, few, cell | {"slots": "4", "options": "1"})["bias-grid-table"]
     assert "Capital of Norway?" in asked
@@ -94,7 +94,7 @@ def test_an_address_opens_a_cell_of_the_grid(view: Bias, few: str):
     assert "Capital of Norway?" not in nothing
 
 
-def test_numbers_of_options_are_never_pooled(view: Bias, room: Desk):
+def test_numbers_of_options_are_never_pooled(view: BiasView, room: AppService):
     run_id = ran(room, ("mixed.csv", questions(80, options=(3, 4))), models=["always-A"])
     three, four = (shown(view, run_id, {"bias_k": size})["bias-top"] for size in "34")
     assert "Number of options" in four
@@ -102,19 +102,19 @@ def test_numbers_of_options_are_never_pooled(view: Bias, room: Desk):
     assert "Picks A in all 160 readable replies" in four
 
 
-def test_one_order_says_what_it_cannot_tell(view: Bias, room: Desk):
+def test_one_order_says_what_it_cannot_tell(view: BiasView, room: AppService):
     parts = shown(view, ran(room, ("capitals.csv", GOOD), pattern="origin"))
     assert "Repeat the run with every position" in parts["bias-grid"]
     assert "Asked once, in the order as written" in parts["bias-top"]
 
 
-def test_without_positions_the_view_says_what_to_do(view: Bias, room: Desk):
+def test_without_positions_the_view_says_what_to_do(view: BiasView, room: AppService):
     run_id = ran(room, ("capitals.csv", GOOD), models=["biased"], modes=["cloze"])
     head = shown(view, run_id)["bias-top"]
     assert "Only modes that show the options can favour a position" in head
 
 
-def test_the_prior_map_leads_to_what_was_picked(view: Bias, many: str):
+def test_the_prior_map_leads_to_what_was_picked(view: BiasView, many: str):
     table = shown(view, many)["bias-prior-table"]
     assert "biased" in table
     assert "always-A" in table
@@ -123,7 +123,9 @@ def test_the_prior_map_leads_to_what_was_picked(view: Bias, many: str):
     assert 'data-cell="1,0"' in table
 
 
-def test_categories_come_first_and_lead_to_their_subjects(view: Bias, room: Desk, act: MakeAct):
+def test_categories_come_first_and_lead_to_their_subjects(
+    view: BiasView, room: AppService, act: MakeAct
+):
     run_id = two_subjects(room, "computer_network", "law")
     first = shown(view, run_id)["bias-gap-table"]
     assert 'data-of="stem"' in first
@@ -136,7 +138,7 @@ def test_categories_come_first_and_lead_to_their_subjects(view: Bias, room: Desk
     assert back == first
 
 
-def test_groups_of_few_questions_are_listed_and_not_drawn(view: Bias, room: Desk):
+def test_groups_of_few_questions_are_listed_and_not_drawn(view: BiasView, room: AppService):
     enough = two_subjects(room, "north", "south")
     assert "No group has 30 questions" not in shown(view, enough)["bias-gap-table"]
     files = [(f"{name}_val.csv", questions(4)) for name in ("east", "west")]

@@ -11,42 +11,42 @@ from ui_examples import GOOD, MODELS, laid_out, shown
 
 from evalui.messages import messages
 from evalui.report.analyses.statistics.pairs import comparisons
-from evalui.report.charts.common import COLOURS, marks
-from evalui.ui.services.service import Desk
-from evalui.ui.tabs.results.overview.breakdown import below
-from evalui.ui.tabs.results.overview.figures import top
-from evalui.ui.tabs.results.run_view import Shown
+from evalui.report.charts.common import COLOURS, series_styles
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.results.overview.breakdown import overview_tables
+from evalui.ui.tabs.results.overview.figures import overview_top
+from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.statistics.pairs import pairs_table, power_chart, power_table
-from evalui.ui.tabs.results.statistics.view import Statistics
+from evalui.ui.tabs.results.statistics.view import StatisticsView
 
 MakeAct = Callable[..., gr.EventData]
 SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+def room(tmp_path_factory: pytest.TempPathFactory) -> AppService:
     """A desk that all tests share, since none of them changes a run."""
     return new_desk(tmp_path_factory.mktemp("room"), MODELS + SECOND)
 
 
 @pytest.fixture(scope="module")
-def many(room: Desk) -> str:
+def many(room: AppService) -> str:
     """120 questions, every order, two models."""
     return ran(room, ("many.csv", MANY))
 
 
 @pytest.fixture(scope="module")
-def few(room: Desk) -> str:
+def few(room: AppService) -> str:
     """Four questions, every order, two models."""
     return ran(room, ("capitals.csv", GOOD))
 
 
 @pytest.fixture(scope="module")
-def view(room: Desk) -> Statistics:
-    return laid_out(Statistics(room, messages("en")))
+def view(room: AppService) -> StatisticsView:
+    return laid_out(StatisticsView(room, messages("en")))
 
 
-def test_each_figure_has_its_clustered_error_and_design_effect(view: Statistics, many: str):
+def test_each_figure_has_its_clustered_error_and_design_effect(view: StatisticsView, many: str):
     top = shown(view, many)["statistics-top"]
     for head in ("Error, clustered", "Design effect", "Worth"):
         assert head in top
@@ -54,18 +54,20 @@ def test_each_figure_has_its_clustered_error_and_design_effect(view: Statistics,
 
 
 def test_a_model_has_one_marker_on_every_table_even_if_one_before_it_failed(
-    view: Statistics, room: Desk
+    view: StatisticsView, room: AppService
 ):
     run_id = ran(room, ("many.csv", MANY), models=["gone", "biased", "second"])
     t = messages("en")
-    found = Shown(room, t, run_id)
+    found = RunView(room, t, run_id)
     summaries = list(found.summaries.values())
-    drawn = {name: mark.colour for name, mark in marks([s.cell.model for s in summaries]).items()}
+    drawn = {
+        name: mark.colour for name, mark in series_styles([s.cell.model for s in summaries]).items()
+    }
     assert (drawn["biased"], drawn["second"]) == (COLOURS[1], COLOURS[2])
     parts = shown(view, run_id)
     pages = [
-        top(t, found),
-        below(t, summaries, found.baselines, sort=""),
+        overview_top(t, found),
+        overview_tables(t, summaries, found.baselines, sort=""),
         parts["statistics-top"],
         parts["statistics-bands"],
     ]
@@ -76,7 +78,7 @@ def test_a_model_has_one_marker_on_every_table_even_if_one_before_it_failed(
     assert set(rows) == {"second"}
 
 
-def test_every_pair_has_its_difference_tests_and_finding(view: Statistics, many: str):
+def test_every_pair_has_its_difference_tests_and_finding(view: StatisticsView, many: str):
     tests = shown(view, many)["statistics-tests"]
     assert "<b>biased − always-A</b>" in tests
     assert "told apart" in tests
@@ -84,13 +86,13 @@ def test_every_pair_has_its_difference_tests_and_finding(view: Statistics, many:
     assert "1 comparison" in tests
 
 
-def test_few_questions_have_no_p_values(view: Statistics, few: str):
+def test_few_questions_have_no_p_values(view: StatisticsView, few: str):
     tests = shown(view, few)["statistics-tests"]
     assert "too few questions" in tests
     assert "exact p" not in tests
 
 
-def test_another_measure_is_another_difference(view: Statistics, many: str):
+def test_another_measure_is_another_difference(view: StatisticsView, many: str):
     robust = shown(view, many)["statistics-tests"]
     written = shown(view, many, {"measure": "accuracy"})["statistics-tests"]
     means = shown(view, many, {"measure": "mean_over_orders"})["statistics-tests"]
@@ -98,7 +100,7 @@ def test_another_measure_is_another_difference(view: Statistics, many: str):
     assert shown(view, many, {"measure": "nonsense"})["statistics-tests"] == robust
 
 
-def test_a_figure_that_a_mode_lacks_is_not_offered_for_it(view: Statistics, room: Desk):
+def test_a_figure_that_a_mode_lacks_is_not_offered_for_it(view: StatisticsView, room: AppService):
     models, modes = ["biased", "second"], ["multiple_choice", "cloze"]
     run_id = ran(room, ("many.csv", MANY), models=models, modes=modes)
     letters = shown(view, run_id, {"compared": "many|multiple_choice"})
@@ -109,7 +111,9 @@ def test_a_figure_that_a_mode_lacks_is_not_offered_for_it(view: Statistics, room
     assert letters["statistics-bands"].count('class="mk"') == 2
 
 
-def test_the_slider_tells_what_more_questions_would_show(view: Statistics, many: str, act: MakeAct):
+def test_the_slider_tells_what_more_questions_would_show(
+    view: StatisticsView, many: str, act: MakeAct
+):
     table, chart = view.resized(many, act("set", {"size": "15"}, name="size"))
     assert "With 120 questions (now)" in table
     assert "With 10,000 questions" in table
@@ -138,11 +142,11 @@ def test_what_may_have_been_missed_is_told_only_of_a_pair_not_told_apart(
     assert len(power_chart(found, "", "en").data) == (4 if missed == "7 points" else 3)
 
 
-def test_one_model_alone_has_errors_and_no_pair(view: Statistics, room: Desk):
+def test_one_model_alone_has_errors_and_no_pair(view: StatisticsView, room: AppService):
     parts = shown(view, ran(room, ("many.csv", MANY), models=["biased"]))
     assert "Design effect" in parts["statistics-top"]
     assert "Two models are needed" in parts["statistics-top"]
 
 
-def test_one_real_model_beside_a_scripted_one_has_no_rank(view: Statistics, many: str):
+def test_one_real_model_beside_a_scripted_one_has_no_rank(view: StatisticsView, many: str):
     assert "no rank" in shown(view, many)["statistics-bands"]
