@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks import biases, circular, gpu, models, ratings, starting, storing, texts
 from benchmarks.contest import Session
 from benchmarks.rows import Row, table
-from evalui.models.fp32 import processor
+from evalui.models.local.fp32 import processor
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 GROUPS = {

@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import started
 from benchmarks.rows import Goal, Row
-from evalui.scoring.bias import CellBias, bias
-from evalui.scoring.circular import variants
+from evalui.scoring.choice.circular import variants
+from evalui.scoring.position_bias.summary import CellBias, measure_bias
 from evalui.types import Reading, Trial, Variant
 
 GROUP = "bias"
@@ -37,7 +37,7 @@ def rows(session: Session) -> Iterator[Row]:
                 count=size,
                 unit="questions x4",
                 job=str(size),
-                ours=partial(bias, trials, "circular", draws=999),
+                ours=partial(measure_bias, trials, "circular", draws=999),
                 compare=_compared,
                 goal=Goal("ratio", 1) if size == _FULL else None,
             )
@@ -48,7 +48,7 @@ def rows(session: Session) -> Iterator[Row]:
         "bias figures without tests",
         _FULL,
         "questions x4",
-        partial(bias, trials, "circular", draws=0),
+        partial(measure_bias, trials, "circular", draws=0),
         session,
     )
 
@@ -69,22 +69,22 @@ def _compared(theirs: Mapping[str, float], ours: CellBias) -> Compared:
     (found,) = ours.strata
     assert found.consistency, "four orders were asked"
     assert found.prior, "there are probabilities"
-    assert found.tests.permuted, "999 draws were asked for"
-    assert found.tests.recalls, "every answer stood in every slot"
+    assert found.tests.permutation, "999 draws were asked for"
+    assert found.tests.cochran_q, "every answer stood in every slot"
     same = {
         "rstd": found.spread.rstd,
         "ckld": found.spread.ckld,
         "content": found.consistency.content.pairs,
         "position": found.consistency.position.pairs,
-        "averaged": found.prior.averaged.value,
-        "debiased": found.prior.debiased.value,
+        "averaged": found.prior.averaged_accuracy.value,
+        "debiased": found.prior.debiased_accuracy.value,
         "prior_a": found.prior.prior[0],
-        "q": found.tests.recalls.statistic,
+        "q": found.tests.cochran_q.statistic,
         "ece": found.calibration.ece if found.calibration else None,
         "brier": found.calibration.brier if found.calibration else None,
     }
     apart = max(abs(theirs[name] - (value or 0.0)) for name, value in same.items())
-    p = abs(theirs["p"] - found.tests.permuted.p)
+    p = abs(theirs["p"] - found.tests.permutation.p)
     return Compared(
         f"{len(same)} figures, max difference {apart:.0e}; p of 999 shuffles {p:.3f} apart",
         equal=apart <= _CLOSE and p < 0.05,

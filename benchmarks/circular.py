@@ -11,8 +11,13 @@ from functools import cache
 from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
-from evalui.runs.codec import decode_trial, encode_trial, encode_variant
-from evalui.scoring.circular import CircularMetrics, label, score, variants
+from evalui.runs.database.codec import decode_trial, encode_trial, encode_variant
+from evalui.scoring.choice.circular import (
+    CircularMetrics,
+    circular_metrics,
+    variant_label,
+    variants,
+)
 from evalui.types import LETTERS, Reading, Trial, Variant
 
 GROUP = "circular"
@@ -26,7 +31,7 @@ def rows(session: Session) -> Iterator[Row]:
     targets = [rng.randrange(4) for _ in range(_FULL)]
     picks = [_pick(rng, order, target) for target in targets for order in orders]
     work = {
-        "patterns": [label(order) for order in orders],
+        "patterns": [variant_label(order) for order in orders],
         "targets": "".join(LETTERS[target] for target in targets),
         "picks": "".join(LETTERS[pick] for pick in picks),
     }
@@ -43,7 +48,7 @@ def rows(session: Session) -> Iterator[Row]:
                     count=size,
                     unit="questions",
                     job=f"{form} {size}",
-                    ours=lambda trials=trials: score(trials, "all_possible"),
+                    ours=lambda trials=trials: circular_metrics(trials, "all_possible"),
                     compare=_compared,
                     goal=Goal("ratio", goal) if size == _FULL else None,
                 )
@@ -57,7 +62,7 @@ def rows(session: Session) -> Iterator[Row]:
             "circular figures x4",
             len(trials),
             "trials",
-            lambda trials=trials: score(trials, "circular"),
+            lambda trials=trials: circular_metrics(trials, "circular"),
             session,
         )
 

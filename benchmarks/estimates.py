@@ -13,14 +13,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalui.models.additions import read_models
+from evalui.models.user_catalog import read_models
 from evalui.runs.cells import CellPlan
+from evalui.runs.database.store import Store
+from evalui.runs.database.throughput import loading_times, throughputs
 from evalui.runs.estimate import estimate
-from evalui.runs.inputs import read_datasets, submit
-from evalui.runs.pace import loading_times, paces
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
+from evalui.runs.submit import read_datasets, submit
 from evalui.settings import ASSETS
 
 MODES = ("multiple_choice", "cloze", "generation")
@@ -84,7 +84,7 @@ def _run(
     said = estimate(
         plans,
         datasets,
-        paces(store.database),
+        throughputs(store.database),
         store.cached(plans, datasets),
         loading=loading_times(store.database),
     ).seconds
@@ -105,8 +105,8 @@ _WORK = """
 import sys
 from pathlib import Path
 from evalui.models import read_catalog
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.database.store import Store
+from evalui.runs.worker.main import Worker
 from evalui.settings import ASSETS
 store = Store(Path(sys.argv[1]))
 Worker(store, lambda: read_catalog(ASSETS / "models.toml")).work_once(sys.argv[2])

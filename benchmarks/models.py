@@ -13,6 +13,7 @@ from benchmarks.rows import Goal, Row
 from evalui.models import Model, ModelEntry, open_model
 from evalui.types import (
     Generate,
+    GeneratedText,
     LabelProbs,
     Loglik,
     Logprob,
@@ -20,7 +21,6 @@ from evalui.types import (
     Pattern,
     Request,
     Response,
-    Text,
 )
 
 GROUP = "models"
@@ -168,7 +168,7 @@ def _scores(response: Response) -> Sequence[float]:
             return (response.total,)
         case LabelProbs():
             return response.logprobs
-        case Text():
+        case GeneratedText():
             raise AssertionError("no text was asked for")
 
 
@@ -196,7 +196,7 @@ def _writing(subject: Subject, model: Model, session: Session) -> Iterator[Row]:
             for request in cloze(questions(count), 0)[::4]
             if isinstance(request, Loglik)
         ]
-        texts = [text for _, text in model.answer(prompts) if isinstance(text, Text)]
+        texts = [text for _, text in model.answer(prompts) if isinstance(text, GeneratedText)]
         tokens = sum(text.usage.completion_tokens for text in texts if text.usage)
         row = alone(
             GROUP,

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evalui.modes import MODES, Setting
-from evalui.scoring.orders import variants
+from evalui.modes import MODES, ModeSettings
+from evalui.scoring.choice.permutations import variants
 from evalui.types import Loglik, NextToken, Pattern, Request, Sample
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "golden" / "lmeval"
@@ -52,14 +52,14 @@ def shots(count: int) -> tuple[Sample, ...]:
 
 def cloze(samples: list[Sample], n_shots: int) -> list[Request]:
     """CP: four requests a question, one per option (those without the question left out)."""
-    mode, setting = MODES["cloze"], Setting(shots={"": shots(n_shots)})
+    mode, setting = MODES["cloze"], ModeSettings(shots={"": shots(n_shots)})
     (order,) = variants(4, "origin")
     return [request for sample in samples for request in mode.plan(sample, order, setting)[:4]]
 
 
 def letters(samples: list[Sample], n_shots: int, pattern: Pattern) -> list[Request]:
     """MCP: one request for each order of a question."""
-    mode, setting = MODES["multiple_choice"], Setting(shots={"": shots(n_shots)})
+    mode, setting = MODES["multiple_choice"], ModeSettings(shots={"": shots(n_shots)})
     return [
         request
         for sample in samples

@@ -7,10 +7,10 @@ from functools import partial
 from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
-from evalui.scoring import elo
-from evalui.scoring.bradley_terry import BradleyTerry, rate
-from evalui.scoring.elo import PermutedElo
-from evalui.scoring.pairwise import Battle
+from evalui.scoring.arena import elo
+from evalui.scoring.arena.battles import Battle
+from evalui.scoring.arena.bradley_terry import BradleyTerry, fit_ratings
+from evalui.scoring.arena.elo import PermutedElo
 from evalui.types import Outcome
 
 GROUP = "ratings"
@@ -37,7 +37,7 @@ def rows(session: Session) -> Iterator[Row]:
                 count=size,
                 unit="battles",
                 job=f"elo {size}",
-                ours=partial(elo.permuted, chosen, k=elo.K_FASTCHAT),
+                ours=partial(elo.permuted_elo, chosen, k=elo.K_FASTCHAT),
                 compare=_medians,
                 goal=Goal("ratio", 2) if full else None,
             )
@@ -50,7 +50,7 @@ def rows(session: Session) -> Iterator[Row]:
                 count=size,
                 unit="battles",
                 job=f"bradley-terry {size}",
-                ours=partial(rate, chosen),
+                ours=partial(fit_ratings, chosen),
                 compare=_ratings,
                 goal=Goal("ratio", 12) if full else None,
             )
@@ -64,7 +64,7 @@ def rows(session: Session) -> Iterator[Row]:
         "Bradley-Terry, 1000 bootstraps by question",
         len(clustered),
         "battles on 2,000 questions",
-        partial(rate, clustered),
+        partial(fit_ratings, clustered),
         session,
     )
 
@@ -82,7 +82,7 @@ def _battle(rng: random.Random, one: str, other: str, strength: Mapping[str, flo
     if rng.random() < 0.28:
         outcome: Outcome = rng.choice(("tie", "neither"))
     else:
-        outcome = "a" if rng.random() < elo.expected(strength[one] - strength[other]) else "b"
+        outcome = "a" if rng.random() < elo.expected_score(strength[one] - strength[other]) else "b"
     return Battle(one, other, outcome)
 
 

@@ -17,8 +17,8 @@ from benchmarks.contest import Session, alone
 from benchmarks.rows import Goal, Row
 
 GROUP = "starting"
-_CORE = "evalui.data, evalui.models, evalui.modes, evalui.scoring.circular"
-_RUNS = f"{_CORE}, evalui.runs.store, evalui.runs.worker, evalui.report.document"
+_CORE = "evalui.datasets, evalui.models, evalui.modes, evalui.scoring.choice.circular"
+_RUNS = f"{_CORE}, evalui.runs.database.store, evalui.runs.worker.main, evalui.report.compile"
 _LONGEST_S = 60.0
 
 
@@ -26,7 +26,7 @@ def rows(session: Session) -> Iterator[Row]:
     """Each in a process of its own, its files in the system's cache."""
     # pip compiles what it installs; in a checkout each process might compile it anew.
     compileall.compile_dir(Path(evalui.__file__).parent, quiet=1)
-    _import(f"import {_RUNS}, evalui.ui.page")
+    _import(f"import {_RUNS}, evalui.ui.shell")
     yield alone(
         GROUP,
         "import of the core",

@@ -8,15 +8,15 @@ from pathlib import Path
 from benchmarks.contest import Session, alone
 from benchmarks.questions import questions
 from benchmarks.rows import Goal, Row
-from evalui.data.base import Loaded
+from evalui.datasets.base import LoadResult
 from evalui.models import read_catalog
-from evalui.modes import MODES, Mode, Setting
-from evalui.runs.inputs import submit
+from evalui.modes import MODES, Mode, ModeSettings
+from evalui.runs.database.store import Store
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
-from evalui.runs.window import Window
-from evalui.runs.worker import Worker
-from evalui.scoring.orders import variants
+from evalui.runs.submit import submit
+from evalui.runs.worker.in_flight import InFlightBatch
+from evalui.runs.worker.main import Worker
+from evalui.scoring.choice.permutations import variants
 from evalui.settings import ASSETS
 from evalui.types import Dataset, LabelProbs, Pattern, Response, Sample, Trial, Variant
 
@@ -76,7 +76,7 @@ def _in_a_store(
             submit(
                 store,
                 spec,
-                {_NAME: Loaded(dataset, (), len(samples), ())},
+                {_NAME: LoadResult(dataset, (), len(samples), ())},
                 read_catalog(ASSETS / "models.toml"),
             )
             action(store)
@@ -85,8 +85,8 @@ def _in_a_store(
     return act
 
 
-def _mode() -> tuple[Mode, Setting]:
-    return MODES["multiple_choice"], Setting(shots={})
+def _mode() -> tuple[Mode, ModeSettings]:
+    return MODES["multiple_choice"], ModeSettings(shots={})
 
 
 def _keep(store: Store, batches: Sequence[Pairs], answered: Sequence[Kept]) -> None:
@@ -96,7 +96,7 @@ def _keep(store: Store, batches: Sequence[Pairs], answered: Sequence[Kept]) -> N
     store.start_cell(run.lease, cell.id, "bench")
     mode, setting = _mode()
     for pairs, (trials, responses) in zip(batches, answered, strict=True):
-        Window(pairs, mode, setting, "bench")
+        InFlightBatch(pairs, mode, setting, "bench")
         store.write_trials(run.lease, cell.id, trials, responses)
     assert store.cells(run.id)[0].done == sum(len(pairs) for pairs in batches)
 
@@ -107,13 +107,13 @@ def _answered(batches: Sequence[Pairs]) -> list[Kept]:
     mode, setting = _mode()
     kept: list[Kept] = []
     for pairs in batches:
-        window = Window(pairs, mode, setting, "bench")
+        window = InFlightBatch(pairs, mode, setting, "bench")
         trials: list[Trial] = []
         responses: list[tuple[bytes, Response]] = []
         for ask in window.unanswered():
             logprobs = tuple(-3 * rng.random() for _ in range(4))
             response = LabelProbs(logprobs, mass=0.9, top_token="A")
-            trials += window.accept(ask, response)
+            trials += window.add_response(ask, response)
             if key := window.keys[ask]:
                 responses.append((key, response))
         kept.append((trials, responses))
@@ -122,4 +122,4 @@ def _answered(batches: Sequence[Pairs]) -> list[Kept]:
 
 def _work(store: Store) -> None:
     catalog = read_catalog(ASSETS / "models.toml")
-    Worker(store, lambda: catalog).work_once()
+    Worker(store, lambda: catalog).run_once()

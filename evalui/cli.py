@@ -21,11 +21,11 @@ from evalui.types import Cell, CellResult, Language
 
 if TYPE_CHECKING:
     from evalui.models.base import ModelEntry
-    from evalui.report.document import Report
-    from evalui.runs.store import Store
+    from evalui.report.compile import Report
+    from evalui.runs.database.store import Store
     from evalui.settings import Settings
 
-_CHOICES = """\
+_CHOICES_HELP = """\
 Score multiple-choice answers collected elsewhere. FILE has one JSON object per line:
 
   {"id": "q1", "options": ["Paris", "Rome"], "answer": "B", "permutation": [1, 0], "reply": "A"}
@@ -39,7 +39,7 @@ Score multiple-choice answers collected elsewhere. FILE has one JSON object per 
 Prints one JSON object: OpenCompass's figures in percent by their names, then ours. --all adds
 option bias with its tests, priors, agreement and calibration.
 """
-_REPLIES = """\
+_REPLIES_HELP = """\
 Read the chosen letter out of written replies. FILE has one JSON object per line:
 
   {"reply": "The answer is (B).", "options": ["Paris", "Rome"]}
@@ -47,7 +47,7 @@ Read the chosen letter out of written replies. FILE has one JSON object per line
 Prints a line for each: {"choice": "B", "rule": "marker"}; choice is null if unreadable, and
 if the reply gives a text that several options have (rule "tie").
 """
-_TEXTS = """\
+_TEXTS_HELP = """\
 Score written answers against their references. FILE has one JSON object per line:
 
   {"prediction": "Paris.", "reference": "It is Paris."}
@@ -57,7 +57,7 @@ Score written answers against their references. FILE has one JSON object per lin
 Prints one JSON object: n, the count of empty predictions, then the means of SWIFT's 13 figures
 (rouge-1-r to bleu-4), exact match and token F1. --samples adds a line for each pair.
 """
-_BATTLES = """\
+_BATTLES_HELP = """\
 Rate models by battles judged elsewhere. FILE has one JSON object per line:
 
   {"model_a": "x", "model_b": "y", "winner": "model_a", "question": "q1"}
@@ -67,7 +67,7 @@ Rate models by battles judged elsewhere. FILE has one JSON object per line:
 
 Prints one JSON object: counts, scores, Elo and Bradley-Terry ratings.
 """
-_VERDICTS = """\
+_VERDICTS_HELP = """\
 Read the verdict out of judges' replies. FILE has one JSON object per line:
 
   {"format": "mtbench", "reply": "Final verdict: [[B]]"}
@@ -135,11 +135,11 @@ def _parser() -> argparse.ArgumentParser:
     score = commands.add_parser("score", help="score answers collected elsewhere")
     kinds = score.add_subparsers(required=True, metavar="KIND", parser_class=_Parser)
     for name, told, command in (
-        ("choices", _CHOICES, _score_choices),
-        ("replies", _REPLIES, _score_replies),
-        ("texts", _TEXTS, _score_texts),
-        ("battles", _BATTLES, _score_battles),
-        ("verdicts", _VERDICTS, _score_verdicts),
+        ("choices", _CHOICES_HELP, _score_choices),
+        ("replies", _REPLIES_HELP, _score_replies),
+        ("texts", _TEXTS_HELP, _score_texts),
+        ("battles", _BATTLES_HELP, _score_battles),
+        ("verdicts", _VERDICTS_HELP, _score_verdicts),
     ):
         kind = kinds.add_parser(
             name,
@@ -165,70 +165,70 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    from evalui.ui.access_token import access_token
-    from evalui.ui.listening import address_of, listen
+    from evalui.ui.web.access_token import access_token
+    from evalui.ui.web.socket import address_of, listen
 
     said = {"host": given.host, "port": given.port, "token": given.token}
     updates = {name: value for name, value in said.items() if value is not None}
-    settings = _settings().model_copy(update=updates)
+    settings = _load_settings().model_copy(update=updates)
     with listen(settings.host, settings.port) as listener:
         folder = settings.data_dir
         token = access_token(folder, renew=given.new_token) if settings.token else ""
         print(address_of(listener, token), flush=True)
         print("evalui: starting; the page answers in some seconds", file=sys.stderr, flush=True)
         # It takes seconds to import, so nothing above may import it.
-        from evalui.ui.server import serve
+        from evalui.ui.web.server import serve
 
         serve(settings, listener)
     return 0
 
 
 def _run(given: argparse.Namespace) -> int:
-    settings = _settings()
-    from evalui.data.base import ASSUMPTIONS
+    settings = _load_settings()
+    from evalui.datasets.base import ASSUMPTION_NOTES
     from evalui.models import read_catalog
-    from evalui.models.additions import additions_beside, read_models
-    from evalui.report.document import compile_report, first_sentence
-    from evalui.report.export import save
-    from evalui.report.left_out import left_out_sentences
-    from evalui.runs.charges import expenses, run_charge
-    from evalui.runs.inputs import collect, expand, read_datasets, submit
+    from evalui.models.user_catalog import additions_path, read_models
+    from evalui.report.analyses.overview.left_out import left_out_sentences
+    from evalui.report.compile import compile_report, first_sentence
+    from evalui.report.export.files import save
+    from evalui.runs.database.store import Store
+    from evalui.runs.database.usage import model_usages, run_cost
     from evalui.runs.spec import read_spec
-    from evalui.runs.store import Store
+    from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
 
     # Models that fail are told once, at the end, and not by the log as well.
     logging.getLogger("evalui").addHandler(logging.NullHandler())
     if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
-        logging.getLogger("evalui.models.fp32").addHandler(printing)
-    language = given.language or _language(settings)
-    spec = expand(read_spec(_text(given.spec)), base=given.spec.parent)
+        logging.getLogger("evalui.models.local.fp32").addHandler(printing)
+    language = given.language or _default_language(settings)
+    spec = expand_entries(read_spec(_read_text(given.spec)), base=given.spec.parent)
     if given.engine:
         settings = settings.model_copy(update={"engine": given.engine})
     if given.models_file:
         catalog = read_catalog(given.models_file)
     else:
-        catalog = read_models(settings.models, additions_beside(settings.database))
+        catalog = read_models(settings.models, additions_path(settings.database))
     loaded = read_datasets(spec, base=given.spec.parent)
     for note in (note for upload in loaded.values() for note in upload.notes):
-        if note.rule in ASSUMPTIONS:
+        if note.rule in ASSUMPTION_NOTES:
             print(f"evalui: {note}", file=sys.stderr)
-    store = Store(_folder(given.out) / "evalui.sqlite")
+    store = Store(_make_folder(given.out) / "evalui.sqlite")
     try:
         datasets = {key: upload.dataset for key, upload in loaded.items()}
-        collected = collect(store, spec, datasets, base=given.spec.parent)
+        collected = collect_answers(store, spec, datasets, base=given.spec.parent)
         run_id = submit(store, spec, loaded, catalog, collected=collected)
         left_out = store.left_out(run_id)
         for told in left_out_sentences(left_out, "en"):
             print(f"evalui: left out: {told}", file=sys.stderr)
-        _work(store, run_id, catalog, settings)
-        row, charge = store.run(run_id), run_charge(store.database, run_id, catalog)
+        _run_with_progress(store, run_id, catalog, settings)
+        row, charge = store.run(run_id), run_cost(store.database, run_id, catalog)
         baselines = frozenset(name for name, entry in catalog.items() if entry.baseline)
         report = compile_report(
             row.name,
             store.results(run_id),
             baselines=baselines,
             spec=row.spec,
-            expenses=expenses(store.database, run_id, catalog),
+            expenses=model_usages(store.database, run_id, catalog),
             left_out=left_out,
         )
     finally:
@@ -239,38 +239,35 @@ def _run(given: argparse.Namespace) -> int:
     if charge:
         print(f"evalui: {charge}", file=sys.stderr)
     print(f"evalui: the report is in {given.out}", file=sys.stderr)
-    return _told(report)
+    return _report_failures(report)
 
 
-def _work(
+def _run_with_progress(
     store: "Store", run_id: str, catalog: "Mapping[str, ModelEntry]", settings: "Settings"
 ) -> None:
     """Do the run in this process, with a bar on stderr."""
     from tqdm import tqdm
 
-    from evalui.runs.charges import waits
-    from evalui.runs.cluster import opener
-    from evalui.runs.worker import Worker
+    from evalui.runs.cluster.model import model_opener
+    from evalui.runs.database.usage import model_waits
+    from evalui.runs.worker.main import Worker
 
     with tqdm(total=store.run(run_id).total, unit=" trials", file=sys.stderr) as bar:
 
         def move() -> None:
             bar.update(store.run(run_id).done - bar.n)
-            waiting = [wait.why for wait in waits(store.database, run_id).values()]
+            waiting = [wait.reason for wait in model_waits(store.database, run_id).values()]
             bar.set_postfix_str("".join(waiting[:1]))
 
-        worker = Worker(store, lambda: catalog, opener=opener(settings), on_batch=move)
-        worker.work_once(run_id)
+        worker = Worker(store, lambda: catalog, opener=model_opener(settings), on_batch=move)
+        worker.run_once(run_id)
         move()
     row = store.run(run_id)
     if row.state not in ("done", "failed"):
-        raise StoreError(
-            f"The run could not be written to {store.database.path}. Free some space and start it "
-            "again: what is answered is kept."
-        )
+        raise StoreError("run-unwritten", path=str(store.database.path))
 
 
-def _told(report: "Report") -> int:
+def _report_failures(report: "Report") -> int:
     """Say what failed; the exit code. What could not be tried was said before the run began."""
     failed = [result for result in report.results if result.error]
     for result in failed:
@@ -282,7 +279,7 @@ def _told(report: "Report") -> int:
     return 1 if failed else 0
 
 
-def _settings() -> "Settings":
+def _load_settings() -> "Settings":
     import tomllib
 
     from pydantic import ValidationError
@@ -294,32 +291,32 @@ def _settings() -> "Settings":
     except ValidationError as error:
         first = error.errors()[0]
         name = "_".join(str(part) for part in first["loc"])
-        raise SpecError(f"Setting EVALUI_{name.upper()}: {first['msg']}.") from error
+        raise SpecError("setting", name=name.upper(), reason=first["msg"]) from error
     except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"evalui.toml: {error}.") from error
+        raise SpecError("setting-file", reason=str(error)) from error
 
 
-def _language(settings: "Settings") -> Language:
+def _default_language(settings: "Settings") -> Language:
     for language in get_args(Language):
         if language == settings.language:
             return language
-    raise SpecError(f"Setting EVALUI_LANGUAGE: {settings.language!r} is neither en nor zh.")
+    raise SpecError("setting-language", language=settings.language)
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise SpecError(f"{path} cannot be read: {error.strerror}.") from error
+        raise SpecError("file-unread", path=str(path), reason=str(error.strerror)) from error
     except UnicodeDecodeError as error:
-        raise SpecError(f"{path} is not UTF-8 text (byte {error.start}).") from error
+        raise SpecError("file-not-utf8", path=str(path), byte=error.start) from error
 
 
-def _folder(path: Path) -> Path:
+def _make_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{path} cannot be made a folder: {error.strerror}.") from error
+        raise StoreError("folder-unmade", path=str(path), reason=str(error.strerror)) from error
     return path
 
 
@@ -331,8 +328,8 @@ def _port(text: str) -> int:
 
 
 def _worker(given: argparse.Namespace) -> int:
-    _settings()
-    from evalui.runs import worker
+    _load_settings()
+    from evalui.runs.worker import main as worker
 
     options = {"--database": given.database, "--models-file": given.models_file}
     return worker.main(
@@ -342,7 +339,7 @@ def _worker(given: argparse.Namespace) -> int:
 
 def _probe(given: argparse.Namespace) -> int:
     del given
-    settings = _settings()
+    settings = _load_settings()
     from evalui.report.probe import probe_lines
 
     print("\n".join(probe_lines(settings)))
@@ -350,9 +347,9 @@ def _probe(given: argparse.Namespace) -> int:
 
 
 def _score_choices(given: argparse.Namespace) -> int:
-    from evalui.report.objects import all_figures, figures
-    from evalui.report.predictions import pattern_of, read_choices
-    from evalui.report.summary import summarise
+    from evalui.report.analyses.overview.summary import summarise
+    from evalui.report.export.json import all_metrics_object, metrics_object
+    from evalui.report.imports.predictions import pattern_of, read_choices
     from evalui.types import Sample
 
     trials = read_choices(given.file)
@@ -360,13 +357,13 @@ def _score_choices(given: argparse.Namespace) -> int:
     cell = Cell(given.file.stem, "", "predictions", "predictions", pattern, "")
     samples = {trial.sample_id: Sample(trial.sample_id, "") for trial in trials}
     summary = summarise(CellResult(cell, samples, trials, len(trials)))
-    told = (all_figures if given.all else figures)(summary)
+    told = (all_metrics_object if given.all else metrics_object)(summary)
     print(json.dumps(told, ensure_ascii=False, indent=2))
     return 0
 
 
 def _score_replies(given: argparse.Namespace) -> int:
-    from evalui.report.predictions import read_replies
+    from evalui.report.imports.predictions import read_replies
 
     for found in read_replies(given.file):
         print(json.dumps(found, ensure_ascii=False))
@@ -374,7 +371,7 @@ def _score_replies(given: argparse.Namespace) -> int:
 
 
 def _score_texts(given: argparse.Namespace) -> int:
-    from evalui.report.texts import score_texts
+    from evalui.report.imports.texts import score_texts
 
     for line in score_texts(given.file, samples=given.samples):
         print(line)
@@ -382,14 +379,14 @@ def _score_texts(given: argparse.Namespace) -> int:
 
 
 def _score_battles(given: argparse.Namespace) -> int:
-    from evalui.report.battles import score_battles
+    from evalui.report.imports.battles import score_battles
 
     print("\n".join(score_battles(given.file)))
     return 0
 
 
 def _score_verdicts(given: argparse.Namespace) -> int:
-    from evalui.report.battles import score_verdicts
+    from evalui.report.imports.battles import score_verdicts
 
     print("\n".join(score_verdicts(given.file)))
     return 0

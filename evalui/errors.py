@@ -15,45 +15,22 @@ EvaluiError
 └── Cancelled          the run was stopped by its owner
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-Value = str | int | float
-
-_NOTHING: Mapping[str, Value] = MappingProxyType({})
-
-
-class Sentence(str):
-    """An English sentence that remembers how to say it in another language.
-
-    `key` is that of its translation ("" if it has none), `values` fill the {fields} of the
-    translation; a value may be a sentence itself. To whoever asks for less it is a plain text.
-    """
-
-    key: str
-    values: Mapping[str, Value]
-
-    def __new__(cls, text: str, key: str = "", values: Mapping[str, Value] = _NOTHING):
-        """The finished English text."""
-        said = super().__new__(cls, text)
-        said.key = key
-        said.values = values
-        return said
-
-
-def sentence(template: str, rule: str, /, **values: Value) -> Sentence:
-    """The English template filled in; `error.<rule>` is the key of its translations."""
-    return Sentence(template.format_map(values), f"error.{rule}", values)
+from evalui.messages import Sentence, Value, sentence
 
 
 class EvaluiError(Exception):
-    """A full sentence that says where, what, and what was expected.
+    """A full sentence that states where, what, and what was expected.
 
-    With a `rule` the text is a template, see `sentence`; without, it is taken as it is.
+    `message` is a key under `error.` of the catalogue, whose fields `values` fill, or a sentence
+    made elsewhere, which is passed on as it is.
+
+    Raises:
+        KeyError: the catalogue lacks the key, or a field has no value.
     """
 
-    def __init__(self, text: str, rule: str = "", /, **values: Value) -> None:
-        self.sentence = sentence(text, rule, **values) if rule else text
+    def __init__(self, message: str, /, **values: Value) -> None:
+        made = isinstance(message, Sentence)
+        self.sentence = message if made else sentence(f"error.{message}", **values)
         super().__init__(self.sentence)
 
 
@@ -83,7 +60,7 @@ class Unreachable(ModelError):
     retry_after_s: float = 0.0
 
 
-class Refused(ModelError):
+class RequestRejected(ModelError):
     """Single requests were turned down for good; all others are answered."""
 
 
@@ -99,7 +76,7 @@ class UnknownRun(StoreError):
     """No such run, or it belongs to somebody else."""
 
 
-class LostRun(StoreError):
+class RunLeaseLost(StoreError):
     """The run was given to another worker, or deleted."""
 
 

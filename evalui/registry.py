@@ -19,35 +19,34 @@ class Registry(Generic[T]):
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self._things: dict[str, T] = {}
+        self._entries: dict[str, T] = {}
 
     def register(self, name: str) -> Callable[[T], T]:
         """Return a decorator that stores a thing under `name`, which must be free."""
 
         def store(thing: T) -> T:
-            assert name not in self._things, f"{self.kind} {name!r} is registered twice"
-            self._things[name] = thing
+            assert name not in self._entries, f"{self.kind} {name!r} is registered twice"
+            self._entries[name] = thing
             return thing
 
         return store
 
     def __getitem__(self, name: str) -> T:
         """The thing called `name`; raises `UnknownName` with the known names."""
-        if name not in self._things:
-            known = ", ".join(sorted(self._things)) or "none"
+        if name not in self._entries:
+            known = ", ".join(sorted(self._entries)) or "none"
             raise UnknownName(
-                "Unknown {kind} {name!r}. Known: {known}.",
                 "unknown-name",
                 kind=self.kind,
                 name=name,
                 known=known,
             )
-        return self._things[name]
+        return self._entries[name]
 
     def __contains__(self, name: object) -> bool:
         """Whether something is registered under `name`."""
-        return name in self._things
+        return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
         """The names in the order they were registered."""
-        return iter(self._things)
+        return iter(self._entries)

@@ -11,9 +11,13 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-_HERE = Path(__file__).parent
+_PACKAGE_DIR = Path(__file__).parent
 # A wheel carries the assets inside the package, a checkout beside it.
-ASSETS = _HERE / "assets" if (_HERE / "assets").is_dir() else _HERE.parent / "assets"
+ASSETS = (
+    _PACKAGE_DIR / "assets"
+    if (_PACKAGE_DIR / "assets").is_dir()
+    else _PACKAGE_DIR.parent / "assets"
+)
 
 
 class Settings(BaseSettings):

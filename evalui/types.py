@@ -15,19 +15,19 @@ LETTERS = "ABCDEFGHIJ"
 Ability = Literal["next_token", "loglik", "generate"]
 Pattern = Literal["origin", "circular", "all_possible"]
 Spellings = Literal["common", "lm_eval"]
-Kind = Literal["multiple_choice", "general_qa", "subjective"]
+DatasetKind = Literal["multiple_choice", "general_qa", "subjective"]
 Split = Literal["dev", "val", "test", "train"]
 Language = Literal["zh", "en"]
 # Why the options of a question are asked in the order as written only, "" if they may move:
 # they speak of each other, or several have the same text.
-Fixed = Literal["", "naming", "duplicates"]
+FixedOrderReason = Literal["", "naming", "duplicates"]
 Outcome = Literal["a", "b", "tie", "neither"]  # tie: both answers are good, neither: both are bad
-Orders = Literal["double", "random", "single"]  # in which a judge sees two answers
-Conflict = Literal["tie", "half", "drop"]  # what two orders count that contradict each other
+PresentationOrders = Literal["double", "random", "single"]  # in which a judge sees two answers
+ConflictRule = Literal["tie", "half", "drop"]  # what two orders count that contradict each other
 CellState = Literal["waiting", "running", "done", "failed", "cancelled", "impossible"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled"]
 
-_NOTHING: Mapping[str, str] = MappingProxyType({})
+_NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,17 @@ class Sample:
     """One question, whatever file it came from.
 
     `target` is the index of the right option for multiple choice and the reference texts (none,
-    one or several) for the other kinds. `names_options` marks options that speak of other options
-    ("A and B", "all of the above"): reordering them changes what they mean. `history` are the
-    turns before the question, `follow_ups` the questions asked after its answer.
+    one or several) for the other kinds. `refers_to_other_options` marks options that speak of other
+    options ("A and B", "all of the above"): reordering them changes what they mean. `history` are
+    the turns before the question, `follow_ups` the questions asked after its answer.
     """
 
     id: str
     question: str
     choices: tuple[str, ...] = ()
     target: int | tuple[str, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
-    names_options: bool = False
+    metadata: Mapping[str, str] = field(default_factory=lambda: _NO_METADATA)
+    refers_to_other_options: bool = False
     history: tuple["Message", ...] = ()
     follow_ups: tuple[str, ...] = ()
 
@@ -60,9 +60,15 @@ class Sample:
         return len(set(self.choices)) < len(self.choices)
 
     @property
-    def fixed(self) -> Fixed:
+    def fixed_reason(self) -> FixedOrderReason:
         """Why the options keep their order; the same text is told first."""
-        return "duplicates" if self.duplicate_options else "naming" if self.names_options else ""
+        return (
+            "duplicates"
+            if self.duplicate_options
+            else "naming"
+            if self.refers_to_other_options
+            else ""
+        )
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -75,21 +81,21 @@ class Fault:
     """One thing wrong in an uploaded file, told so that a person can mend it.
 
     `line` counts from 1 as a text editor does, 0 means the whole file. `rule` names the check
-    that failed (the key of its translation), `found` and `expected` are what it saw and wanted.
+    that failed (the key of its translation), `actual` and `expected` are what it saw and wanted.
     """
 
     file: str
     line: int
     column: str
     rule: str
-    found: str
+    actual: str
     expected: str
 
     def __str__(self) -> str:
         """The fault as one English sentence."""
         place = self.file + (f", line {self.line}" if self.line else "")
         place += f", column {self.column}" if self.column else ""
-        return f"{place}: found {self.found}, expected {self.expected}"
+        return f"{place}: found {self.actual}, expected {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ class Dataset:
     """The usable questions of one upload. `shots` are dev rows: shown as examples, never scored."""
 
     name: str
-    kind: Kind
+    kind: DatasetKind
     samples: tuple[Sample, ...]
     shots: tuple[Sample, ...] = ()
     sha256: str = ""
@@ -165,7 +171,7 @@ class Loglik:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """Ask the model to write; answered by `Text`."""
+    """Ask the model to write; answered by `GeneratedText`."""
 
     prompt: Prompt
     max_tokens: int = 256
@@ -215,7 +221,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class GeneratedText:
     """What the model wrote. `finish_reason` "length" means it was cut off at `max_tokens`."""
 
     text: str
@@ -224,7 +230,7 @@ class Text:
     truncated: bool = False
 
 
-Response = LabelProbs | Logprob | Text
+Response = LabelProbs | Logprob | GeneratedText
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +259,7 @@ class Trial:
     a normalisation), `headline` names the one that counts. `probabilities` are per slot and sum
     to 1; `mass` is what they summed to before. `scores` are the cloze scores per slot, the text
     figures of an open answer, or the marks of a judgement. `turns` are the answers to each question
-    of a conversation, of which `reply` is the last. `fixed` is that of the sample.
+    of a conversation, of which `reply` is the last. `fixed_reason` is that of the sample.
     """
 
     sample_id: str
@@ -265,9 +271,9 @@ class Trial:
     mass: float | None = None
     reply: str | None = None
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, tuple[float, ...]])
-    merged_seams: int = 0
+    merged_boundaries: int = 0
     truncated: bool = False
-    fixed: Fixed = ""
+    fixed_reason: FixedOrderReason = ""
     turns: tuple[str, ...] = ()
 
     @property
@@ -324,13 +330,13 @@ class Verdict:
     """What a judge or a person said of a duel.
 
     `outcome` is None if it cannot be read, or if nothing was judged, see `unreferenced`.
-    `by` is the name of the judge model or of the person. `rule` says how the reply was read,
+    `rater` is the name of the judge model or of the person. `rule` says how the reply was read,
     `strength` is 3 for "much better". `injected`: an answer spoke to the judge.
     """
 
     duel: Duel
     outcome: Outcome | None
-    by: str
+    rater: str
     rule: str = ""
     reply: str = ""
     strength: int | None = None
@@ -384,5 +390,5 @@ class CellResult:
     state: CellState = "done"
     error: str = ""
     contestants: tuple[Contestant, ...] = ()
-    orders: Orders = "double"
-    conflict: Conflict = "tie"
+    orders: PresentationOrders = "double"
+    conflict: ConflictRule = "tie"

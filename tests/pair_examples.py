@@ -1,7 +1,7 @@
 """Two models on the same questions whose difference is known, because it was put in."""
 
-from evalui.report.summary import Summary
-from evalui.scoring.stats import wilson
+from evalui.report.analyses.overview.summary import Summary
+from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import Cell
 
 
@@ -18,7 +18,7 @@ def summary(model: str, values: list[bool], *, chance: float = 0.25) -> Summary:
         n,
         n,
         n=n,
-        accuracy=wilson(sum(values), n),
+        accuracy=wilson_interval(sum(values), n),
         chance=chance,
         outcomes={"accuracy": outcomes},
     )

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalui.data.bundle import load
+from evalui.datasets.bundle import load
 from evalui.models.base import Model, ModelEntry
 from evalui.models.catalog import open_model
 from evalui.modes import MODES
-from evalui.modes.base import Setting
-from evalui.modes.templates import TEMPLATES, is_chinese
-from evalui.scoring.circular import score, variants
+from evalui.modes.base import ModeSettings
+from evalui.modes.prompts.templates import TEMPLATES, contains_chinese
+from evalui.scoring.choice.circular import circular_metrics, variants
 from evalui.types import Dataset, Language, Pattern, Sample, Trial, Variant
 
 HERE = Path(__file__).parent
@@ -110,11 +110,12 @@ def ask(
     """Every trial of the questions in a language, of one subject or of all."""
     mode = MODES[mode_name]
     shots = {name: rows[: way.shots] for name, rows in _shots(dataset).items()}
-    setting = Setting(shots=shots, template=TEMPLATES[way.template], chat=way.chat)
+    setting = ModeSettings(shots=shots, template=TEMPLATES[way.template], chat=way.chat)
     work: list[tuple[Sample, Variant]] = [
         (sample, variant)
         for sample in dataset.samples
-        if is_chinese(sample.question) == (language == "zh") and subject in ("", sample.subject)
+        if contains_chinese(sample.question) == (language == "zh")
+        and subject in ("", sample.subject)
         for variant in variants(len(sample.choices), pattern)
     ]
     plans = [mode.plan(sample, variant, setting) for sample, variant in work]
@@ -136,7 +137,7 @@ def _shots(dataset: Dataset) -> Mapping[str, tuple[Sample, ...]]:
 
 
 def _circular(trials: Sequence[Trial]) -> list[str]:
-    values = score(trials, "circular").values
+    values = circular_metrics(trials, "circular").values
     names = ("acc_origin", "acc_circular", "perf_circular")
     return [f"{values[name] / 100:.2f}" for name in names]
 

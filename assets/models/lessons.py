@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 import world
 
-from evalui.modes.templates import (
+from evalui.modes.prompts.templates import (
     TEMPLATES,
     Template,
-    ask_choices,
-    ask_cloze,
     continuation,
-    letter_lead,
+    render_choices,
+    render_cloze,
+    text_before_letter,
 )
 from evalui.types import LETTERS, Message, Prompt, Sample, Variant
 
@@ -65,9 +65,9 @@ def binding_lesson(rng: random.Random, queries: int = 8) -> Lesson:
 def choices_lesson(rng: random.Random, topics: Sequence[str], max_shots: int = MAX_SHOTS) -> Lesson:
     """Multiple-choice questions answered by letter, in a template drawn at random."""
     questions, template, chat = _draw(rng, topics, max_shots)
-    lead = "" if chat else letter_lead(template)
+    lead = "" if chat else text_before_letter(template)
     prompts = [
-        ask_choices(template, question, IDENTITY, questions[:i], chat=chat)
+        render_choices(template, question, IDENTITY, questions[:i], chat=chat)
         for i, question in enumerate(questions)
     ]
     return _cut(prompts, [lead + world.letter(question) for question in questions], questions)
@@ -77,7 +77,7 @@ def cloze_lesson(rng: random.Random, topics: Sequence[str]) -> Lesson:
     """The same without options, answered in words."""
     questions, template, chat = _draw(rng, topics, MAX_SHOTS)
     prompts = [
-        ask_cloze(template, question, questions[:i], chat=chat)
+        render_cloze(template, question, questions[:i], chat=chat)
         for i, question in enumerate(questions)
     ]
     answers = [continuation(template, world.answer(question), chat=chat) for question in questions]

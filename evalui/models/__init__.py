@@ -1,23 +1,22 @@
 """Requests become responses."""
 
-from evalui.models import openai, scripted, transformers, vllm
-from evalui.models.base import BACKENDS, Backend, Metered, Model, ModelEntry
+import evalui.models.endpoint.backend
+import evalui.models.local.backend
+import evalui.models.scripted.backend
+import evalui.models.vllm.backend  # noqa: F401 - each registers its backend
+from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, UsageTracking
 from evalui.models.catalog import ModelState, describe, open_model, read_catalog
-from evalui.models.scripted import Learner
+from evalui.models.scripted.backend import NeedsAnswerKey
 
 __all__ = [
     "BACKENDS",
     "Backend",
-    "Learner",
-    "Metered",
     "Model",
     "ModelEntry",
     "ModelState",
+    "NeedsAnswerKey",
+    "UsageTracking",
     "describe",
     "open_model",
-    "openai",
     "read_catalog",
-    "scripted",
-    "transformers",
-    "vllm",
 ]

@@ -86,10 +86,10 @@ class Backend(Protocol):
 
 
 @runtime_checkable
-class Metered(Protocol):
+class UsageTracking(Protocol):
     """A model whose every token is counted, since somebody may pay for it."""
 
-    def spent(self) -> Usage:
+    def usage(self) -> Usage:
         """Tokens read and written since the model was opened, failed attempts included."""
         ...
 
@@ -104,24 +104,24 @@ class Stoppable(Protocol):
 
 
 @runtime_checkable
-class Noted(Protocol):
+class HasLoadNotes(Protocol):
     """A model of which something is to be known once it is loaded, one sentence each."""
 
     notes: tuple[str, ...]
 
 
 @runtime_checkable
-class Drawing(Protocol):
-    """A model whose replies may come out otherwise at any temperature, if `draws`."""
+class NondeterministicModel(Protocol):
+    """A model whose replies may come out otherwise at any temperature, if `is_nondeterministic`."""
 
-    draws: bool
+    is_nondeterministic: bool
 
 
 @runtime_checkable
-class Limited(Protocol):
+class ExplainsMissingAbilities(Protocol):
     """A backend that knows why its model lacks an ability."""
 
-    def lacks(self, entry: ModelEntry) -> Mapping[Ability, str]:
+    def missing_reasons(self, entry: ModelEntry) -> Mapping[Ability, str]:
         """For each ability the model lacks, the reason as "it ...", without a full stop."""
         ...
 

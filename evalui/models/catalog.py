@@ -8,26 +8,27 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, cast, get_origin, get_type_hints, runtime_checkable
 
-from evalui.errors import EvaluiError, ModelError, Sentence, UnknownName, sentence
-from evalui.models import weights
-from evalui.models.base import BACKENDS, Limited, Model, ModelEntry
+from evalui.errors import EvaluiError, ModelError, UnknownName
+from evalui.messages import Sentence, sentence
+from evalui.models.base import BACKENDS, ExplainsMissingAbilities, Model, ModelEntry
+from evalui.models.local import weights
 from evalui.types import Ability
 
 REMOTE = frozenset({"openai"})  # backends whose models run on other people's devices
 
-_AWAY = "error.endpoint-down"  # the problem of an endpoint where nobody answers now
+_ENDPOINT_DOWN = "error.endpoint-down"  # the problem of an endpoint where nobody answers now
 
-_KINDS: Mapping[str, type[object]] = {
+_FIELD_TYPES: Mapping[str, type[object]] = {
     key: get_origin(hint) or hint
     for key, hint in get_type_hints(ModelEntry).items()
     if key != "name"
 }
-_CALLED: Mapping[type[object], str] = {
-    str: sentence("a text", "kind-text"),
-    bool: sentence("true or false", "kind-bool"),
-    int: sentence("a whole number", "kind-int"),
-    float: sentence("a number", "kind-number"),
-    dict: sentence("a table", "kind-table"),
+_TYPE_NAMES: Mapping[type[object], str] = {
+    str: sentence("error.kind-text"),
+    bool: sentence("error.kind-bool"),
+    int: sentence("error.kind-int"),
+    float: sentence("error.kind-number"),
+    dict: sentence("error.kind-table"),
 }
 
 
@@ -35,27 +36,27 @@ _CALLED: Mapping[type[object], str] = {
 class ModelState:
     """What is known of a model without loading it. `problem` "" means nothing is against it.
 
-    `lacks` gives reasons for missing abilities, where the backend knows better ones than evalui.
-    `down` are those of its addresses that cannot be used now, and why.
+    `missing_reasons` gives reasons for missing abilities, where the backend knows better ones than
+    evalui. `unavailable_addresses` are those of its addresses that cannot be used now, and why.
     """
 
     entry: ModelEntry
     abilities: frozenset[Ability]
     problem: str
-    lacks: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
-    down: Mapping[str, str] = field(default_factory=dict[str, str])
+    missing_reasons: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
+    unavailable_addresses: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
-    def away(self) -> bool:
+    def is_endpoint_down(self) -> bool:
         """Whether the problem is only that nobody answers now, which may pass by itself."""
-        return isinstance(self.problem, Sentence) and self.problem.key == _AWAY
+        return isinstance(self.problem, Sentence) and self.problem.key == _ENDPOINT_DOWN
 
 
 @runtime_checkable
-class Spread(Protocol):
+class MultiAddressBackend(Protocol):
     """A backend whose models may have several addresses."""
 
-    def down(self, entry: ModelEntry) -> Mapping[str, str]:
+    def unavailable_addresses(self, entry: ModelEntry) -> Mapping[str, str]:
         """The addresses that cannot be used now, and why, in one sentence each."""
         ...
 
@@ -73,14 +74,12 @@ def read_catalog(path: Path) -> dict[str, ModelEntry]:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ModelError(
-            "The model catalog {file} cannot be read: {reason}.",
             "catalog-unreadable",
             file=str(path),
             reason=str(error.strerror),
         ) from error
     except ValueError as error:  # broken TOML, and bytes that are no UTF-8
         raise ModelError(
-            "The model catalog {file} is not valid TOML: {reason}",
             "catalog-no-toml",
             file=str(path),
             reason=str(error),
@@ -90,44 +89,39 @@ def read_catalog(path: Path) -> dict[str, ModelEntry]:
 
 def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
     """One table of the file `catalog` as an entry; raises `ModelError` as `read_catalog` does."""
-    where = sentence("{file}, model {name!r}", "where-model", file=catalog.name, name=name)
+    where = sentence("error.where-model", file=catalog.name, name=name)
     if not isinstance(table, dict):
         raise ModelError(
-            "{where}: expected a table of fields, found {found}.",
             "model-no-table",
             where=where,
             found=repr(table),
         )
     values = dict(cast("dict[str, Any]", table))  # TOML's keys are texts
     for key, value in values.items():
-        if key not in _KINDS and (rest := _behind_dot(key, value)):
+        if key not in _FIELD_TYPES and (rest := _dotted_rest(key, value)):
             raise ModelError(
-                '{where}: a name with a dot stands in quotes, as in ["{name}.{rest}"].',
                 "model-dotted-name",
                 where=where,
                 name=name,
                 rest=rest,
             )
-        if key not in _KINDS:
+        if key not in _FIELD_TYPES:
             raise ModelError(
-                "{where}: unknown field {field!r}. Known: {known}.",
                 "model-unknown-field",
                 where=where,
                 field=key,
-                known=", ".join(_KINDS),
+                known=", ".join(_FIELD_TYPES),
             )
-        if not _fits(value, _KINDS[key]):
+        if not _has_type(value, _FIELD_TYPES[key]):
             raise ModelError(
-                "{where}: {field} must be {wanted}, found {found}.",
                 "model-wrong-field",
                 where=where,
                 field=key,
-                wanted=_CALLED[_KINDS[key]],
+                wanted=_TYPE_NAMES[_FIELD_TYPES[key]],
                 found=repr(value),
             )
     if "backend" not in values:
         raise ModelError(
-            "{where}: backend is missing. Known: {known}.",
             "model-no-backend",
             where=where,
             known=", ".join(BACKENDS),
@@ -136,7 +130,7 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
     for key in ("path", "adapter"):
         # What a server calls its model is a name, also where it looks like a folder of ours.
         if key != "path" or values["backend"] not in REMOTE:
-            values[key] = _located(catalog, values.get(key, ""))
+            values[key] = _absolute_path(catalog, values.get(key, ""))
     return ModelEntry(name=name, **values)
 
 
@@ -168,13 +162,17 @@ def describe(entry: ModelEntry) -> ModelState:
         try:
             entry = replace(entry, parameters=weights.parameters(folder))
         except OSError as error:  # a file went just now
-            problem = weights.unreadable(folder, error)
-    lacks: Mapping[Ability, str] = backend.lacks(entry) if isinstance(backend, Limited) else {}
-    down: Mapping[str, str] = backend.down(entry) if isinstance(backend, Spread) else {}
+            problem = weights.unreadable_reason(folder, error)
+    lacks: Mapping[Ability, str] = (
+        backend.missing_reasons(entry) if isinstance(backend, ExplainsMissingAbilities) else {}
+    )
+    down: Mapping[str, str] = (
+        backend.unavailable_addresses(entry) if isinstance(backend, MultiAddressBackend) else {}
+    )
     return ModelState(entry, backend.abilities(entry), problem, lacks, down)
 
 
-def ask(entry: ModelEntry) -> ModelState:
+def probe_and_describe(entry: ModelEntry) -> ModelState:
     """As `describe`, but an endpoint is asked anew, whatever it was found to do before."""
     if entry.backend in REMOTE:
         with suppress(EvaluiError):  # `describe` tells it
@@ -191,10 +189,10 @@ def problem_of(entry: ModelEntry) -> str:
     try:
         return BACKENDS[entry.backend].problem(entry)
     except OSError as error:
-        return weights.unreadable(Path(entry.path), error)
+        return weights.unreadable_reason(Path(entry.path), error)
 
 
-def resolved(folder: Path) -> Path:
+def resolve_links(folder: Path) -> Path:
     """The folder without links, or as it is where none can be there: its problem says so."""
     try:
         return folder.resolve()
@@ -202,11 +200,10 @@ def resolved(folder: Path) -> Path:
         return folder
 
 
-def find(catalog: Mapping[str, ModelEntry], name: str) -> ModelEntry:
+def find_entry(catalog: Mapping[str, ModelEntry], name: str) -> ModelEntry:
     """The entry of that name; raises `UnknownName` if there is none."""
     if name not in catalog:
         raise UnknownName(
-            "Unknown model {name!r}. Known: {known}.",
             "unknown-model",
             name=name,
             known=", ".join(sorted(catalog)),
@@ -226,11 +223,11 @@ def open_model(entry: ModelEntry) -> Model:
     return BACKENDS[entry.backend].open(entry)
 
 
-def _behind_dot(key: str, value: Any) -> str:
+def _dotted_rest(key: str, value: Any) -> str:
     """The rest of a model's name, of which TOML makes tables in tables; "" if it is none."""
     while isinstance(value, dict) and value:
         table = cast("dict[str, Any]", value)
-        if not table.keys().isdisjoint(_KINDS):
+        if not table.keys().isdisjoint(_FIELD_TYPES):
             return key
         inner, value = next(iter(table.items()))
         key = f"{key}.{inner}"
@@ -242,7 +239,6 @@ def _check_prices(where: str, values: Mapping[str, Any]) -> None:
         price = values.get(key, 0.0)
         if not 0 <= price < math.inf:  # TOML knows nan and inf
             raise ModelError(
-                "{where}: {field} must be 0 or more, found {found}.",
                 "price-below-zero",
                 where=where,
                 field=key,
@@ -250,18 +246,18 @@ def _check_prices(where: str, values: Mapping[str, Any]) -> None:
             )
 
 
-def _fits(value: Any, kind: type[object]) -> bool:
+def _has_type(value: Any, kind: type[object]) -> bool:
     # type(), not isinstance(): true would pass for a whole number. A price may be one.
     return type(value) is kind or (kind is float and type(value) is int)
 
 
-def _located(catalog: Path, path: str) -> str:
+def _absolute_path(catalog: Path, path: str) -> str:
     if not path:
         return ""
     if path.startswith("~") and not path.startswith("~/"):
         return path  # another user's home is never meant; the folder will be missing
     folder = catalog.absolute().parent / Path(path).expanduser()
-    return str(resolved(folder)) if path[0] in "./~" or _is_folder(folder) else path
+    return str(resolve_links(folder)) if path[0] in "./~" or _is_folder(folder) else path
 
 
 def _is_folder(path: Path) -> bool:

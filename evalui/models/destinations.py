@@ -9,7 +9,7 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import REMOTE
 
 
-def hosts_elsewhere(entry: ModelEntry) -> tuple[str, ...]:
+def external_hosts(entry: ModelEntry) -> tuple[str, ...]:
     """The hosts that are sent this model's questions, those of this machine left out.
 
     Empty for a model that is loaded here. An address that cannot be read counts as its whole text:

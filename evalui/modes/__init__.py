@@ -3,22 +3,22 @@
 from evalui.modes import (
     choices_only,
     cloze,
-    generation,
     judge,
     multiple_choice,
-    question_answer,
+    multiple_choice_reply,
+    open_answer,
 )
-from evalui.modes.base import MODES, Conversing, Mode, Setting
+from evalui.modes.base import MODES, Mode, ModeSettings, MultiTurn
 
 __all__ = [
     "MODES",
-    "Conversing",
     "Mode",
-    "Setting",
+    "ModeSettings",
+    "MultiTurn",
     "choices_only",
     "cloze",
-    "generation",
     "judge",
     "multiple_choice",
-    "question_answer",
+    "multiple_choice_reply",
+    "open_answer",
 ]

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from evalui.modes.rubrics import Rubric
-from evalui.modes.templates import Template
+from evalui.modes.prompts.rubrics import Rubric
+from evalui.modes.prompts.templates import Template
 from evalui.registry import Registry
 from evalui.types import (
     Ability,
     Contestant,
-    Kind,
+    DatasetKind,
     Request,
     Response,
     Sample,
@@ -21,13 +21,13 @@ from evalui.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ModeSettings:
     """What all modes need to know beside the sample.
 
     `shots` are the worked examples by subject, already cut to the wished number; `chat` sends
     conversations instead of plain text; `template` None chooses one by sample (see
-    `templates.choose`). The last three are a judge's: whose answers it compares, how it is asked
-    (None chooses by sample, see `rubrics.choose_rubric`), and the run's seed.
+    `templates.choose_template`). The last three are a judge's: whose answers it compares, how it is
+    asked (None chooses by sample, see `rubrics.choose_rubric`), and the run's seed.
     """
 
     shots: dict[str, tuple[Sample, ...]]
@@ -45,28 +45,28 @@ class Mode(Protocol):
     """Plans the requests that decide one variant of a sample, and grades the responses."""
 
     abilities_needed: Ability
-    kinds: tuple[Kind, ...]  # the kinds of dataset it can be asked about
+    kinds: tuple[DatasetKind, ...]  # the kinds of dataset it can be asked about
     shows_options: bool  # False: the order of the options cannot matter, only origin is run
     readings: tuple[str, ...]  # the names of the rules each trial is read under
     headline: str
 
-    def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
+    def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """The requests whose responses decide this variant."""
         ...
 
     def grade(
-        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Turn the responses to `plan`, in its order, into one trial."""
         ...
 
 
 @runtime_checkable
-class Conversing(Protocol):
+class MultiTurn(Protocol):
     """A mode whose later requests depend on the earlier responses."""
 
     def follow_up(
-        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> tuple[Request, ...]:
         """What the responses so far call for; () once `grade` can decide on all of them."""
         ...
@@ -75,7 +75,7 @@ class Conversing(Protocol):
 MODES: Registry[Mode] = Registry("mode")
 
 
-def shown(sample: Sample, variant: Variant) -> tuple[tuple[str, ...], int]:
+def shown_options(sample: Sample, variant: Variant) -> tuple[tuple[str, ...], int]:
     """The options in the order of the variant, and the slot of the right one."""
     assert isinstance(sample.target, int), "multiple choice has an option as its target"
     options = tuple(sample.choices[content] for content in variant.permutation)

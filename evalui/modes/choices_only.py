@@ -8,43 +8,48 @@ in `multiple_choice`, so that the two accuracies can be compared question by que
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalui.modes.base import MODES, Mode, Setting
+from evalui.modes.base import MODES, Mode, ModeSettings
 from evalui.modes.multiple_choice import MultipleChoice
-from evalui.modes.templates import choose
-from evalui.types import Ability, Kind, Request, Response, Sample, Trial, Variant
+from evalui.modes.prompts.templates import choose_template
+from evalui.types import Ability, DatasetKind, Request, Response, Sample, Trial, Variant
 
 
 class ChoicesOnly:
     """The letters' probabilities when the question, and those of the examples, are blank."""
 
     abilities_needed: Ability = "next_token"
-    kinds: tuple[Kind, ...] = ("multiple_choice",)
+    kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
     shows_options = True
 
-    def __init__(self, whole: Mode) -> None:
-        self.readings = whole.readings
-        self.headline = whole.headline
-        self._whole = whole
+    def __init__(self, base_mode: Mode) -> None:
+        self.readings = base_mode.readings
+        self.headline = base_mode.headline
+        self._base_mode = base_mode
 
-    def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
+    def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """One request for the probabilities of the letters shown."""
-        return self._whole.plan(_blank(sample), variant, _blanked(sample, setting))
+        return self._base_mode.plan(
+            _without_question(sample), variant, _settings_without_questions(sample, setting)
+        )
 
     def grade(
-        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Read the label probabilities."""
-        return self._whole.grade(sample, variant, responses, setting)
+        return self._base_mode.grade(sample, variant, responses, setting)
 
 
-def _blank(sample: Sample) -> Sample:
+def _without_question(sample: Sample) -> Sample:
     return replace(sample, question="")
 
 
-def _blanked(sample: Sample, setting: Setting) -> Setting:
-    shots = {subject: tuple(map(_blank, examples)) for subject, examples in setting.shots.items()}
+def _settings_without_questions(sample: Sample, setting: ModeSettings) -> ModeSettings:
+    shots = {
+        subject: tuple(map(_without_question, examples))
+        for subject, examples in setting.shots.items()
+    }
     # The script of the question chooses the template, and would be lost with the question.
-    return replace(setting, shots=shots, template=setting.template or choose(sample))
+    return replace(setting, shots=shots, template=setting.template or choose_template(sample))
 
 
 MODES.register("choices_only")(ChoicesOnly(MultipleChoice()))

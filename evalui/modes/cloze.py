@@ -6,46 +6,56 @@ normalisation at once: raw, UN, LN per token, per character and per byte.
 
 from collections.abc import Sequence
 
-from evalui.modes.base import MODES, Setting, shown
-from evalui.modes.templates import ask_cloze, choose, continuation
-from evalui.scoring.cloze import NORMALISATIONS, normalise
-from evalui.scoring.ties import tie_credit
-from evalui.types import Ability, Kind, Loglik, Logprob, Request, Response, Sample, Trial, Variant
+from evalui.modes.base import MODES, ModeSettings, shown_options
+from evalui.modes.prompts.templates import choose_template, continuation, render_cloze
+from evalui.scoring.choice.cloze import NORMALISATIONS, normalise_scores
+from evalui.scoring.choice.ties import reading_of_scores
+from evalui.types import (
+    Ability,
+    DatasetKind,
+    Loglik,
+    Logprob,
+    Request,
+    Response,
+    Sample,
+    Trial,
+    Variant,
+)
 
 
 class Cloze:
     """CP under every normalisation; raw is the headline."""
 
     abilities_needed: Ability = "loglik"
-    kinds: tuple[Kind, ...] = ("multiple_choice",)
+    kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
     shows_options = False
     readings: tuple[str, ...] = NORMALISATIONS
     headline = "raw"
 
-    def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
+    def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """A request per option after the question, then one per option without the question."""
-        template = setting.template or choose(sample)
+        template = setting.template or choose_template(sample)
         shots = setting.shots.get(sample.subject, ())
-        context = ask_cloze(template, sample, shots, chat=setting.chat)
+        context = render_cloze(template, sample, shots, chat=setting.chat)
         nothing = template.unconditional if setting.unconditional is None else setting.unconditional
-        texts, _ = shown(sample, variant)
+        texts, _ = shown_options(sample, variant)
         asked = [Loglik(context, continuation(template, text, chat=setting.chat)) for text in texts]
         bare = [Loglik(nothing, continuation(template, text, chat=False)) for text in texts]
         return (*asked, *bare)
 
     def grade(
-        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Compare the options' scores; `setting` plays no part."""
         del setting
         logprobs = [response for response in responses if isinstance(response, Logprob)]
         assert len(logprobs) == 2 * len(variant.permutation), "two requests per option"
         asked, bare = logprobs[: len(logprobs) // 2], logprobs[len(logprobs) // 2 :]
-        options, target = shown(sample, variant)
+        options, target = shown_options(sample, variant)
         # Options of the same text are one request: an endpoint that answers it anew each time
         # must not decide between them by the last digit.
         same = [options.index(text) for text in options]
-        scores = normalise(
+        scores = normalise_scores(
             options,
             totals=tuple(asked[slot].total for slot in same),
             tokens=tuple(asked[slot].n_tokens for slot in same),
@@ -56,11 +66,13 @@ class Cloze:
             variant=variant,
             target=target,
             headline=self.headline,
-            readings={name: tie_credit(scores[name], target, name) for name in NORMALISATIONS},
+            readings={
+                name: reading_of_scores(scores[name], target, name) for name in NORMALISATIONS
+            },
             scores=scores,
-            merged_seams=sum(response.merged for response in asked),
+            merged_boundaries=sum(response.merged for response in asked),
             truncated=any(response.truncated for response in asked),
-            fixed=sample.fixed,
+            fixed_reason=sample.fixed_reason,
         )
 
 

@@ -8,18 +8,24 @@ needs a reference and finds none does not judge, which is no unreadable verdict.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalui.models.judges import UNDECIDED
-from evalui.modes.base import MODES, Setting
-from evalui.modes.injection import injected
-from evalui.modes.ratings import HIGHEST, LOWEST, read_correctness, read_rating
-from evalui.modes.rubrics import Rubric, ask_judge, choose_rubric
-from evalui.scoring.verdict import read_verdict
+from evalui.models.scripted.judges import UNDECIDED
+from evalui.modes.base import MODES, ModeSettings
+from evalui.modes.prompts.rubrics import Rubric, choose_rubric, render_judge_prompt
+from evalui.scoring.parsing.prompt_injection import contains_injection
+from evalui.scoring.parsing.rating import (
+    HIGHEST_RATING,
+    LOWEST_RATING,
+    read_correctness,
+    read_rating,
+)
+from evalui.scoring.parsing.verdict import read_verdict
 from evalui.types import (
     NO_REFERENCE,
     OUTCOMES,
     Ability,
+    DatasetKind,
     Generate,
-    Kind,
+    GeneratedText,
     Message,
     Outcome,
     Prompt,
@@ -27,59 +33,59 @@ from evalui.types import (
     Request,
     Response,
     Sample,
-    Text,
     Trial,
     Variant,
 )
 
-_POINTS: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
+_CREDIT_BY_OUTCOME: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
 
 
 class Judge:
     """A verdict on the contestants whose places the variant gives, in the order shown."""
 
     abilities_needed: Ability = "generate"
-    kinds: tuple[Kind, ...] = ("general_qa", "subjective")
+    kinds: tuple[DatasetKind, ...] = ("general_qa", "subjective")
     shows_options = False
     readings: tuple[str, ...] = ("verdict", "rating")
     headline = "verdict"
 
-    def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
+    def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """One request for a verdict; every contestant shown must have answered the sample.
 
         In a conversation everything is one user's turn: some chat templates know no system.
         """
         rubric = rubric_of(sample, variant, setting)
-        answers = _answers(sample, variant, setting)
-        text = ask_judge(rubric, sample, answers, seed=setting.seed)
+        answers = _shown_answers(sample, variant, setting)
+        text = render_judge_prompt(rubric, sample, answers, seed=setting.seed)
         prompt: Prompt = (Message("user", text),) if setting.chat else text + "\n\n"
         return (Generate(prompt, max_tokens=setting.max_tokens),)
 
     def follow_up(
-        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> tuple[Request, ...]:
         """The same again with a reminder of the form, after one unreadable reply."""
         rubric = rubric_of(sample, variant, setting)
-        (first, *again) = _texts(responses)
-        found = _read(rubric, sample, first.text)
-        if again or found.readable or found.unreferenced:
+        (first, *again) = _text_responses(responses)
+        found = _grade_reply(rubric, sample, first.text)
+        if again or found.is_readable or found.lacks_reference:
             return ()
         (asked,) = self.plan(sample, variant, setting)
         assert isinstance(asked, Generate), "a judge is asked to write"
-        prompt = _reminded(asked.prompt, first.text, rubric.reminder)
+        prompt = _with_reminder(asked.prompt, first.text, rubric.reminder)
         return (Generate(prompt, max_tokens=setting.max_tokens),)
 
     def grade(
-        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Read the verdict from the last reply: the first was readable, or is the only one."""
         rubric = rubric_of(sample, variant, setting)
-        texts = _texts(responses)
+        texts = _text_responses(responses)
         replies = tuple(response.text for response in texts)
-        found = _read(rubric, sample, replies[-1])
+        found = _grade_reply(rubric, sample, replies[-1])
         headline = "rating" if rubric.single else "verdict"
         spoken_to = tuple(
-            float(any(map(injected, turns))) for turns in _answers(sample, variant, setting)
+            float(any(map(contains_injection, turns)))
+            for turns in _shown_answers(sample, variant, setting)
         )
         return Trial(
             sample_id=sample.id,
@@ -94,7 +100,7 @@ class Judge:
         )
 
 
-def rubric_of(sample: Sample, variant: Variant, setting: Setting) -> Rubric:
+def rubric_of(sample: Sample, variant: Variant, setting: ModeSettings) -> Rubric:
     """The run's rubric, or the sample's own if the run names none."""
     single = len(variant.permutation) == 1
     rubric = setting.rubric or choose_rubric(sample, single=single)
@@ -103,49 +109,56 @@ def rubric_of(sample: Sample, variant: Variant, setting: Setting) -> Rubric:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _GradedReply:
     reading: Reading
     scores: dict[str, tuple[float, ...]]
 
     @property
-    def readable(self) -> bool:
+    def is_readable(self) -> bool:
         return self.reading.choice is not None
 
     @property
-    def unreferenced(self) -> bool:
+    def lacks_reference(self) -> bool:
         return self.reading.rule == NO_REFERENCE
 
 
-def _read(rubric: Rubric, sample: Sample, reply: str) -> _Found:
+def _grade_reply(rubric: Rubric, sample: Sample, reply: str) -> _GradedReply:
     if not sample.references and reply in UNDECIDED.values():
-        return _Found(Reading(None, 0.0, NO_REFERENCE), {})
+        return _GradedReply(Reading(None, 0.0, NO_REFERENCE), {})
     match rubric.form:
         case "rating":
             mark = read_rating(reply)
-            value = LOWEST if mark.value is None else mark.value
-            return _marked("rating", mark.value, (value - LOWEST) / (HIGHEST - LOWEST), mark.rule)
+            value = LOWEST_RATING if mark.value is None else mark.value
+            return _graded_rating(
+                "rating",
+                mark.value,
+                (value - LOWEST_RATING) / (HIGHEST_RATING - LOWEST_RATING),
+                mark.rule,
+            )
         case "correctness":
             mark = read_correctness(reply)
-            return _marked("correct", mark.value, mark.value or 0.0, mark.rule)
+            return _graded_rating("correct", mark.value, mark.value or 0.0, mark.rule)
         case form:
-            return _preferred(form, reply)
+            return _graded_verdict(form, reply)
 
 
-def _marked(name: str, value: float | None, credit: float, rule: str) -> _Found:
+def _graded_rating(name: str, value: float | None, credit: float, rule: str) -> _GradedReply:
     if value is None:
-        return _Found(Reading(None, 0.0, rule), {})
-    return _Found(Reading(0, credit, rule), {name: (value,)})
+        return _GradedReply(Reading(None, 0.0, rule), {})
+    return _GradedReply(Reading(0, credit, rule), {name: (value,)})
 
 
-def _preferred(form: str, reply: str) -> _Found:
-    read = read_verdict(form, reply)
+def _graded_verdict(verdict_format: str, reply: str) -> _GradedReply:
+    read = read_verdict(verdict_format, reply)
     if read.outcome is None:
-        return _Found(Reading(None, 0.0, read.rule), {})
-    reading = Reading(OUTCOMES.index(read.outcome), _POINTS[read.outcome], read.rule)
-    return _Found(reading, {} if read.strength is None else {"strength": (float(read.strength),)})
+        return _GradedReply(Reading(None, 0.0, read.rule), {})
+    reading = Reading(OUTCOMES.index(read.outcome), _CREDIT_BY_OUTCOME[read.outcome], read.rule)
+    return _GradedReply(
+        reading, {} if read.strength is None else {"strength": (float(read.strength),)}
+    )
 
 
-def _reminded(prompt: Prompt, reply: str, reminder: str) -> Prompt:
+def _with_reminder(prompt: Prompt, reply: str, reminder: str) -> Prompt:
     """The prompt with its unreadable reply and the reminder; a blank reply is no turn."""
     if isinstance(prompt, str):
         return f"{prompt}{reminder}\n\n"
@@ -155,13 +168,15 @@ def _reminded(prompt: Prompt, reply: str, reminder: str) -> Prompt:
     return (*prompt, Message("assistant", reply), Message("user", reminder))
 
 
-def _answers(sample: Sample, variant: Variant, setting: Setting) -> tuple[tuple[str, ...], ...]:
+def _shown_answers(
+    sample: Sample, variant: Variant, setting: ModeSettings
+) -> tuple[tuple[str, ...], ...]:
     shown = (setting.contestants[place] for place in variant.permutation)
     return tuple(contestant.answers[sample.id] for contestant in shown)
 
 
-def _texts(responses: Sequence[Response]) -> list[Text]:
-    texts = [response for response in responses if isinstance(response, Text)]
+def _text_responses(responses: Sequence[Response]) -> list[GeneratedText]:
+    texts = [response for response in responses if isinstance(response, GeneratedText)]
     assert texts, "Generate is answered by Text"
     return texts
 

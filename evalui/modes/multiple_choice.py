@@ -12,13 +12,13 @@ prompt, in the one spelling the template has, as lm-evaluation-harness does (`ap
 import math
 from collections.abc import Sequence
 
-from evalui.modes.base import MODES, Setting, shown
-from evalui.modes.templates import ask_choices, choose, letter_lead
-from evalui.scoring.ties import tie_credit
+from evalui.modes.base import MODES, ModeSettings, shown_options
+from evalui.modes.prompts.templates import choose_template, render_choices, text_before_letter
+from evalui.scoring.choice.ties import reading_of_scores
 from evalui.types import (
     LETTERS,
     Ability,
-    Kind,
+    DatasetKind,
     LabelProbs,
     Loglik,
     Logprob,
@@ -35,48 +35,48 @@ class MultipleChoice:
     """MCP scored on the labels' probabilities."""
 
     abilities_needed: Ability = "next_token"
-    kinds: tuple[Kind, ...] = ("multiple_choice",)
+    kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
     shows_options = True
     readings: tuple[str, ...] = ("forced", "tolerant", "strict")
     headline = "forced"
 
-    def plan(self, sample: Sample, variant: Variant, setting: Setting) -> tuple[Request, ...]:
+    def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """One request for the probabilities of the letters shown; as lm-eval, one for each."""
-        template = setting.template or choose(sample)
+        template = setting.template or choose_template(sample)
         shots = setting.shots.get(sample.subject, ())
-        context = ask_choices(template, sample, variant, shots, chat=setting.chat)
+        context = render_choices(template, sample, variant, shots, chat=setting.chat)
         labels = tuple(LETTERS[: len(variant.permutation)])
         # The letter of the worked examples follows this; so must the one requested.
-        lead = letter_lead(template) if isinstance(context, str) else ""
+        lead = text_before_letter(template) if isinstance(context, str) else ""
         if setting.spellings == "lm_eval":
             return tuple(Loglik(context, lead + label) for label in labels)
         return (NextToken(context + lead if isinstance(context, str) else context, labels),)
 
     def grade(
-        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: Setting
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Read the label probabilities; `setting` plays no part."""
-        from evalui.scoring.reply import read_strict, read_tolerant
+        from evalui.scoring.parsing.choice import read_strict, read_tolerant
 
         del setting
         response = _label_probs(responses)
-        options, target = shown(sample, variant)
+        options, target = shown_options(sample, variant)
         return Trial(
             sample_id=sample.id,
             variant=variant,
             target=target,
             headline=self.headline,
             readings={
-                "forced": tie_credit(response.logprobs, target, "forced"),
-                "tolerant": read_tolerant(response.top_token, options).against(target),
-                "strict": read_strict(response.top_token, options).against(target),
+                "forced": reading_of_scores(response.logprobs, target, "forced"),
+                "tolerant": read_tolerant(response.top_token, options).grade(target),
+                "strict": read_strict(response.top_token, options).grade(target),
             },
             probabilities=_normalised(response.logprobs),
             mass=response.mass,
             reply=response.top_token,
-            merged_seams=sum(isinstance(each, Logprob) and each.merged for each in responses),
+            merged_boundaries=sum(isinstance(each, Logprob) and each.merged for each in responses),
             truncated=response.truncated,
-            fixed=sample.fixed,
+            fixed_reason=sample.fixed_reason,
         )
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evalui.report.paper import Theme
+from evalui.report.charts.paper import Theme
 
 NONE = "–"  # a table's cell that has nothing to say
 
@@ -30,14 +30,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """Texts below each other; `signs` are signatures, not sentences."""
+    """Texts below each other; `signatures` are signatures, not sentences."""
 
     texts: tuple[str, ...]
-    signs: bool = False
+    signatures: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """Rows of cells under a head, all of one length."""
 
     head: tuple[str, ...]
@@ -56,12 +56,12 @@ class Picture:
     draw: Callable[[Theme], bytes]
 
 
-Block = Heading | Paragraph | Bullets | Table | Picture
+Block = Heading | Paragraph | Bullets | ReportTable | Picture
 
 
 def as_markdown(blocks: Sequence[Block]) -> str:
     """The blocks as a Markdown file."""
-    return "\n\n".join(text for block in blocks if (text := _marked(block))) + "\n"
+    return "\n\n".join(text for block in blocks if (text := _block_markdown(block))) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -71,23 +71,23 @@ def escaped(text: str) -> str:
     return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _marked(block: Block) -> str:
+def _block_markdown(block: Block) -> str:
     match block:
         case Heading():
             return f"{'#' * block.level} {escaped(block.text)}"
         case Paragraph():
             return f"**{escaped(block.text)}**" if block.strong else escaped(block.text)
         case Bullets():
-            form = _sign if block.signs else escaped
+            form = _code_span if block.signatures else escaped
             return "\n".join(f"- {form(text)}" for text in block.texts)
-        case Table():
+        case ReportTable():
             rule = "|" + " --- |" * len(block.head)
             return "\n".join([_row(block.head), rule, *map(_row, block.rows)])
         case Picture():
             return f"![{escaped(block.alt)}]({block.file})"
 
 
-def _sign(text: str) -> str:
+def _code_span(text: str) -> str:
     return f"`{text.replace('`', '')}`"
 
 

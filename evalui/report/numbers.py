@@ -9,19 +9,19 @@ from evalui.types import Interval
 _FINE = 5.0
 
 
-def digits(interval: Interval) -> int:
+def decimal_places(interval: Interval) -> int:
     """One decimal if the half-width is under 5 points, else none."""
     return 1 if 50 * (interval.high - interval.low) < _FINE else 0
 
 
-def figure(interval: Interval) -> str:
+def format_value(interval: Interval) -> str:
     """The value in per cent without its unit: "66", "97.0"."""
-    return fixed(100 * interval.value, digits(interval))
+    return fixed(100 * interval.value, decimal_places(interval))
 
 
-def span(interval: Interval) -> str:
+def format_range(interval: Interval) -> str:
     """The range in per cent with an en dash: "60–72"."""
-    places = digits(interval)
+    places = decimal_places(interval)
     return f"{fixed(100 * interval.low, places)}–{fixed(100 * interval.high, places)}"
 
 

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from evalui.models.fp32 import FILE, TITLES, Choice, Library, Measure, measure, renew
+from evalui.models.local.fp32 import (
+    FILE,
+    TITLES,
+    Library,
+    LibraryChoice,
+    Measure,
+    measure,
+    remeasure,
+)
 from evalui.settings import Settings
 
 
@@ -12,16 +20,16 @@ def probe_lines(settings: Settings, *, measured: Measure = measure) -> Iterator[
     Raises:
         StoreError: the choice cannot be written.
     """
-    before, now = renew(settings.data_dir, measured=measured)
-    yield f"Processor: {now.on}"
+    before, now = remeasure(settings.data_dir, measured=measured)
+    yield f"Processor: {now.machine_name}"
     yield from _figures(now)
-    yield f"Chosen: {_called(now.library)}. {_replaced(before)}"
+    yield f"Chosen: {_library_label(now.library)}. {_previous_choice(before)}"
     yield f"Kept in {settings.data_dir / FILE}"
     if settings.fp32 != "measured":
-        yield f"EVALUI_FP32 is set: models use {_called(settings.fp32)} all the same."
+        yield f"EVALUI_FP32 is set: models use {_library_label(settings.fp32)} all the same."
 
 
-def _figures(choice: Choice) -> Iterator[str]:
+def _figures(choice: LibraryChoice) -> Iterator[str]:
     if not choice.rates:
         yield "oneDNN is not offered on this processor; nothing was measured."
         return
@@ -32,11 +40,11 @@ def _figures(choice: Choice) -> Iterator[str]:
         yield f"{shape:>24}{rate.onednn:>10.1f}{rate.blas:>14.1f}"
 
 
-def _replaced(before: Choice | None) -> str:
+def _previous_choice(before: LibraryChoice | None) -> str:
     if before is None:
         return "Nothing was measured before."
-    return f"Before: {_called(before.library)}."
+    return f"Before: {_library_label(before.library)}."
 
 
-def _called(library: Library) -> str:
+def _library_label(library: Library) -> str:
     return f"{TITLES[library]} (fp32:{library})"

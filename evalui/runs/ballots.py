@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalui.errors import StoreError
-from evalui.runs.codec import decode_sample, decode_trial
-from evalui.runs.database import Database
+from evalui.runs.database.codec import decode_sample, decode_trial
+from evalui.runs.database.connection import Database
 from evalui.runs.spec import OPEN
 from evalui.types import Sample
 
-_SHARED_PART = 0.2  # of the order, that goes to everybody
-_SHARED_LEAST = 10
+_SHARED_SHARE = 0.2  # of the order, that goes to everybody
+_MIN_SHARED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class VotingPair:
     """Two models' answers to one question of a dataset, the models in the order of the run."""
 
     dataset: str
@@ -37,7 +37,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Seats:
+class BallotSides:
     """Who stands on which side of a pair when one person looks at it."""
 
     left: str
@@ -48,14 +48,14 @@ class Seats:
 class Ballot:
     """One pair as one person sees it; the answers are one text per turn."""
 
-    token: str
+    pair_key: str
     dataset_name: str
     sample: Sample
     left: tuple[str, ...]
     right: tuple[str, ...]
 
 
-def pairs(database: Database, run_id: str) -> dict[str, Pair]:
+def voting_pairs(database: Database, run_id: str) -> dict[str, VotingPair]:
     """Every pair that both models were asked for, by its token, in the order of the run.
 
     A blank reply is voted on as any other: judges see it too, and votes on a part of the pairs
@@ -63,14 +63,14 @@ def pairs(database: Database, run_id: str) -> dict[str, Pair]:
     nothing of the models; the tokens are what the order is drawn by.
     """
     found = [
-        Pair(dataset, sample, *models)
-        for (dataset, sample), names in _answered(database, run_id).items()
+        VotingPair(dataset, sample, *models)
+        for (dataset, sample), names in _answering_models(database, run_id).items()
         for models in combinations(names, 2)
     ]
-    return dict(sorted((token(run_id, pair), pair) for pair in found))
+    return dict(sorted((pair_key(run_id, pair), pair) for pair in found))
 
 
-def answers_in(database: Database, run_id: str) -> int:
+def count_answers(database: Database, run_id: str) -> int:
     """How many answers a run has so far; as long as it stays, so do its pairs."""
     row = database.row(
         "SELECT coalesce(sum(done), 0) AS n FROM cell WHERE run = ? AND mode = ?", (run_id, OPEN)
@@ -78,30 +78,32 @@ def answers_in(database: Database, run_id: str) -> int:
     return row["n"] if row else 0
 
 
-def token(run_id: str, pair: Pair) -> str:
+def pair_key(run_id: str, pair: VotingPair) -> str:
     """The name of a pair, the same whichever of its models comes first."""
     return _digest(run_id, pair.dataset, pair.sample_id, *sorted(pair.models))
 
 
-def seats(pair_token: str, pair: Pair, person: str) -> Seats:
+def sides_for(pair_token: str, pair: VotingPair, person: str) -> BallotSides:
     """The sides of a pair for one person, drawn by a seed, so that a reload changes nothing."""
     turned = int(_digest(pair_token, person), 16) % 2
-    return Seats(pair.second, pair.first) if turned else Seats(pair.first, pair.second)
+    return BallotSides(pair.second, pair.first) if turned else BallotSides(pair.first, pair.second)
 
 
-def queue(
+def voting_order(
     tokens: Sequence[str], done: Collection[str], others: Mapping[str, int]
 ) -> tuple[str, ...]:
     """What one person has still to vote on, in order.
 
     Everybody gets the first part of the order; of the rest first what `others` voted on least.
     """
-    shared = max(_SHARED_LEAST, math.ceil(_SHARED_PART * len(tokens)))
+    shared = max(_MIN_SHARED, math.ceil(_SHARED_SHARE * len(tokens)))
     rest = sorted(tokens[shared:], key=lambda name: others.get(name, 0))
     return tuple(name for name in (*tokens[:shared], *rest) if name not in done)
 
 
-def ballot(database: Database, run_id: str, pair_token: str, *, pair: Pair, at: Seats) -> Ballot:
+def ballot(
+    database: Database, run_id: str, pair_token: str, *, pair: VotingPair, sides: BallotSides
+) -> Ballot:
     """A pair with its question and both answers."""
     row = database.row(
         "SELECT s.body, d.name FROM sample s JOIN dataset d ON d.id = s.dataset"
@@ -111,17 +113,17 @@ def ballot(database: Database, run_id: str, pair_token: str, *, pair: Pair, at: 
         (pair.sample_id, run_id, pair.dataset),
     )
     if row is None:
-        raise StoreError("Run {run!r} has no such pair of answers.", "no-pair", run=run_id)
+        raise StoreError("no-pair", run=run_id)
     return Ballot(
         pair_token,
         row["name"],
         decode_sample(row["body"]),
-        _answer(database, run_id, pair, at.left),
-        _answer(database, run_id, pair, at.right),
+        _answer(database, run_id, pair, sides.left),
+        _answer(database, run_id, pair, sides.right),
     )
 
 
-def _answered(database: Database, run_id: str) -> dict[tuple[str, str], list[str]]:
+def _answering_models(database: Database, run_id: str) -> dict[tuple[str, str], list[str]]:
     """The models whose reply is in, blank or not, by dataset and question."""
     rows = database.rows(
         "SELECT d.key, t.sample, c.model FROM cell c"
@@ -137,7 +139,7 @@ def _answered(database: Database, run_id: str) -> dict[tuple[str, str], list[str
     return found
 
 
-def _answer(database: Database, run_id: str, pair: Pair, model: str) -> tuple[str, ...]:
+def _answer(database: Database, run_id: str, pair: VotingPair, model: str) -> tuple[str, ...]:
     row = database.row(
         "SELECT t.sample, t.variant, t.reply, t.body FROM cell c"
         " JOIN dataset d ON d.id = c.dataset JOIN trial t ON t.cell = c.id"

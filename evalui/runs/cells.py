@@ -3,23 +3,23 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evalui.errors import sentence
+from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import describe
-from evalui.modes import MODES, Mode, Setting
+from evalui.modes import MODES, Mode, ModeSettings
 from evalui.modes.choices_only import ChoicesOnly
-from evalui.runs.contest import showings
+from evalui.runs.contest import presentations
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.orders import variants
+from evalui.scoring.choice.permutations import variants
 from evalui.types import Ability, Cell, Contestant, Dataset, Pattern, Sample, Variant
 
 # Beyond this a pattern is a slip of the hand: ten options have 3.6 million orders.
-MOST_TRIALS = 1_000_000
+MAX_TRIALS = 1_000_000
 
 _LACKS: dict[Ability, str] = {
-    "next_token": sentence("it gives no probabilities of the next token", "lacks-next-token"),
-    "loglik": sentence("it gives no probability of a text", "lacks-loglik"),
-    "generate": sentence("it does not write replies", "lacks-generate"),
+    "next_token": sentence("error.lacks-next-token"),
+    "loglik": sentence("error.lacks-loglik"),
+    "generate": sentence("error.lacks-generate"),
 }
 
 
@@ -38,7 +38,7 @@ class CellPlan:
     dataset_key: str
     entry: ModelEntry
     mode: ModeSpec
-    setting: Setting
+    setting: ModeSettings
     questions: int
     total: int
     requests: int
@@ -56,21 +56,21 @@ class CellPlan:
         return self.mode.mode
 
 
-def work(
-    mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: Setting
+def trials_to_run(
+    mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: ModeSettings
 ) -> Iterator[tuple[Sample, Variant]]:
     """Every question in every order it is asked in, the variants of a question together.
 
     For a judge these are the answers it is shown, see `contest.showings`.
     """
     if mode.judging:
-        yield from showings(mode.judging, setting.contestants, samples)
+        yield from presentations(mode.judging, setting.contestants, samples)
         return
     scorer = MODES[mode.mode]
     orders: dict[int, tuple[Variant, ...]] = {}
     for sample in samples:
         count = len(sample.choices)
-        if not reordered(scorer, pattern, sample):
+        if not permutes_options(scorer, pattern, sample):
             yield sample, Variant(tuple(range(count)))
             continue
         if count not in orders:
@@ -79,14 +79,14 @@ def work(
             yield sample, variant
 
 
-def reordered(mode: Mode, pattern: Pattern, sample: Sample) -> bool:
+def permutes_options(mode: Mode, pattern: Pattern, sample: Sample) -> bool:
     """Whether the options are asked in other orders: "both A and B" must not move."""
-    return mode.shows_options and pattern != "origin" and not sample.fixed
+    return mode.shows_options and pattern != "origin" and not sample.fixed_reason
 
 
-def setting_of(
+def mode_settings(
     mode: ModeSpec, shots: Sequence[Sample], contestants: tuple[Contestant, ...] = ()
-) -> Setting:
+) -> ModeSettings:
     """What the mode is told: the first worked examples of each subject, template and limits.
 
     `mode.chat` must be decided. `contestants` are those whose answers a judge compares.
@@ -97,7 +97,7 @@ def setting_of(
         if len(known) < mode.shots:
             by_subject[shot.subject] = (*known, shot)
     judging = mode.judging
-    return Setting(
+    return ModeSettings(
         shots=by_subject,
         template=mode.read_template(),
         chat=bool(mode.chat),
@@ -110,35 +110,30 @@ def setting_of(
     )
 
 
-def why_not(dataset: Dataset, entry: ModelEntry, asked: ModeSpec) -> str:
+def blocking_reason(dataset: Dataset, entry: ModelEntry, mode_spec: ModeSpec) -> str:
     """Why the model cannot be asked about the dataset in the mode, "" if it can."""
-    mode = MODES[asked.mode]
+    mode = MODES[mode_spec.mode]
     if dataset.kind not in mode.kinds:
         if dataset.kind == "multiple_choice":
             return sentence(
-                "{dataset} has options to choose from, nothing to write.",
-                "has-options",
+                "error.has-options",
                 dataset=dataset.name,
             )
-        return sentence(
-            "{dataset} has no options to choose from.", "no-options", dataset=dataset.name
-        )
+        return sentence("error.no-options", dataset=dataset.name)
     if not dataset.samples:
-        return sentence("{dataset} has no usable question.", "no-usable", dataset=dataset.name)
+        return sentence("error.no-usable", dataset=dataset.name)
     state = describe(entry)
     if state.problem:
         return state.problem
-    if asked.ability not in state.abilities:
+    if mode_spec.ability not in state.abilities:
         return sentence(
-            "{model} cannot do this mode: {why}.",
-            "cannot-do",
+            "error.cannot-do",
             model=entry.name,
-            why=state.lacks.get(asked.ability) or _LACKS[asked.ability],
+            why=state.missing_reasons.get(mode_spec.ability) or _LACKS[mode_spec.ability],
         )
     if isinstance(mode, ChoicesOnly) and entry.backend == "scripted":
         return sentence(
-            "{model} follows a rule and knows a question by its text, which is left out here.",
-            "needs-question",
+            "error.needs-question",
             model=entry.name,
         )
     return ""

@@ -10,11 +10,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from evalui.errors import SpecError, UnknownName
-from evalui.modes.rubrics import RUBRICS, Rubric, rubric_from
-from evalui.types import Conflict, Contestant, Orders, Sample, Variant
+from evalui.modes.prompts.rubrics import RUBRICS, Rubric, parse_rubric
+from evalui.types import ConflictRule, Contestant, PresentationOrders, Sample, Variant
 
-Pairs = Literal["all", "baseline", "matrix"]
-Place = tuple[int, ...]  # of the contestants in one showing, without regard to who comes first
+PairPlan = Literal["all", "baseline", "matrix"]
+ContestantIndices = tuple[
+    int, ...
+]  # of the contestants in one showing, without regard to who comes first
 
 
 class AnswersSpec(BaseModel):
@@ -35,7 +37,7 @@ class AnswersSpec(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedAnswers:
     """The answers that an `AnswersSpec` names: one tuple of turns by sample id.
 
     `source` is the key of the dataset in the specification, `unknown` counts rows that answer
@@ -48,7 +50,7 @@ class Collected:
     unknown: int = 0
 
 
-class Judging(BaseModel):
+class JudgingSpec(BaseModel):
     """How answers are judged: by whom, on what form, in which pairs and orders.
 
     `pairs` "baseline" meets everyone with the models in `baseline`, "matrix" each of `baseline`
@@ -60,12 +62,12 @@ class Judging(BaseModel):
 
     judges: list[str] = Field(min_length=1)
     template: str | dict[str, Any] = ""
-    orders: Orders = "double"
-    pairs: Pairs = "all"
+    orders: PresentationOrders = "double"
+    pairs: PairPlan = "all"
     baseline: list[str] = []
     against: list[str] = []
     sample: int | None = Field(default=None, gt=0)
-    conflict: Conflict = "tie"
+    conflict: ConflictRule = "tie"
     max_tokens: int = Field(default=1024, gt=0)
     chat: bool | None = None
     seed: int | None = None
@@ -79,7 +81,9 @@ class Judging(BaseModel):
         if not self.template:
             return None
         return (
-            RUBRICS[self.template] if isinstance(self.template, str) else rubric_from(self.template)
+            RUBRICS[self.template]
+            if isinstance(self.template, str)
+            else parse_rubric(self.template)
         )
 
     @property
@@ -89,21 +93,23 @@ class Judging(BaseModel):
         return rubric is not None and rubric.single
 
 
-def meetings(judging: Judging, names: Sequence[str]) -> tuple[Place, ...]:
+def judged_pairs(judging: JudgingSpec, names: Sequence[str]) -> tuple[ContestantIndices, ...]:
     """Which contestants are shown together: places in `names`, each meeting once.
 
     Raises:
         SpecError: a name is needed and missing.
         UnknownName: a name is no contestant.
     """
-    first, against = _places(judging.baseline, names), _places(judging.against, names)
+    first, against = (
+        _contestant_indices(judging.baseline, names),
+        _contestant_indices(judging.against, names),
+    )
     if judging.rates_single:
         return tuple((place,) for place in range(len(names)))
     if judging.pairs == "all":
         return tuple(combinations(range(len(names)), 2))
     if not first:
         raise SpecError(
-            "Judging: the plan {pairs!r} needs names under “baseline”.",
             "no-baseline",
             pairs=judging.pairs,
         )
@@ -112,30 +118,29 @@ def meetings(judging: Judging, names: Sequence[str]) -> tuple[Place, ...]:
     return tuple(met.values())
 
 
-def showings(
-    judging: Judging, contestants: Sequence[Contestant], samples: Sequence[Sample]
+def presentations(
+    judging: JudgingSpec, contestants: Sequence[Contestant], samples: Sequence[Sample]
 ) -> Iterator[tuple[Sample, Variant]]:
     """Every judgement to ask for, those of a question together.
 
     A variant's permutation names the contestants as they are shown. Pairs of which one has no
     answer are passed over. `judging.seed` is decided.
     """
-    met = meetings(judging, [contestant.name for contestant in contestants])
+    met = judged_pairs(judging, [contestant.name for contestant in contestants])
     items = [(sample, places) for sample in samples for places in met]
     able = [
         all(sample.id in contestants[place].answers for place in places) for sample, places in items
     ]
-    for number in _drawn(able, judging):
+    for number in _sampled_numbers(able, judging):
         sample, places = items[number]
         for order in _orders(judging, sample, places):
             yield sample, Variant(order)
 
 
-def _places(wanted: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
+def _contestant_indices(wanted: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
     for name in wanted:
         if name not in names:
             raise UnknownName(
-                "Judging: {name!r} takes no part. Contestants: {known}.",
                 "no-contestant",
                 name=name,
                 known=", ".join(names),
@@ -143,7 +148,7 @@ def _places(wanted: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
     return tuple(names.index(name) for name in wanted)
 
 
-def _drawn(able: Sequence[bool], judging: Judging) -> list[int]:
+def _sampled_numbers(able: Sequence[bool], judging: JudgingSpec) -> list[int]:
     """The numbers of the items to judge, in their order."""
     numbers = list(range(len(able)))
     if judging.sample is not None:
@@ -152,7 +157,9 @@ def _drawn(able: Sequence[bool], judging: Judging) -> list[int]:
     return sorted(number for number in numbers[: judging.sample] if able[number])
 
 
-def _orders(judging: Judging, sample: Sample, places: Place) -> tuple[Place, ...]:
+def _orders(
+    judging: JudgingSpec, sample: Sample, places: ContestantIndices
+) -> tuple[ContestantIndices, ...]:
     if len(places) == 1 or judging.orders == "single":
         return (places,)
     if judging.orders == "double":

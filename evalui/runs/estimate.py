@@ -9,19 +9,19 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import loads_here
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan
-from evalui.runs.pace import LoadingTimes, Pace, Paces
+from evalui.runs.database.throughput import LoadingTimes, Throughput, Throughputs
 from evalui.runs.workload import RequestSize, request_size, workload
 from evalui.types import Dataset
 
 # Until this server has loaded a model: the libraries, an empty model, weights read from the disk.
 _IMPORT_S, _OPEN_S, _PARAMETERS_PER_S = 6.0, 0.5, 5e8
 # Tokens of a reply that names an option, and of any other, until the model has written one here.
-_LETTER, _REPLY = 4, 128
+_LETTER_TOKENS, _REPLY_TOKENS = 4, 128
 
 # Tokens that a model wrote for each request of a mode, see `charges.written`.
-Written = Mapping[tuple[str, str], float]
+ReplyTokens = Mapping[tuple[str, str], float]
 
-_UNKNOWN: Written = MappingProxyType({})
+_NO_REPLY_TOKENS: ReplyTokens = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Estimate:
 def estimate(
     plans: Sequence[CellPlan],
     datasets: Mapping[str, Dataset],
-    paces: Paces,
+    throughputs: Throughputs,
     cached: Sequence[int] = (),
-    written: Written = _UNKNOWN,
+    reply_tokens: ReplyTokens = _NO_REPLY_TOKENS,
     *,
     loading: LoadingTimes = LoadingTimes(),  # noqa: B008 (frozen)
 ) -> Estimate:
@@ -65,11 +65,11 @@ def estimate(
     ]
     sizes = _sizes([plan for plan, _ in able], datasets)
     spent = [
-        _seconds(plan, plan.requests - hits, size, paces)
+        _seconds(plan, plan.requests - hits, size, throughputs)
         for (plan, hits), size in zip(able, sizes, strict=True)
     ]
     prices = [
-        _dollars(plan, plan.requests - hits, size.sent, written)
+        _dollars(plan, plan.requests - hits, size.sent, reply_tokens)
         for (plan, hits), size in zip(able, sizes, strict=True)
         if plan.entry.input_price or plan.entry.output_price
     ]
@@ -91,29 +91,29 @@ def _sizes(plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> list[R
     """The size of each plan's requests; models that are sent the same share the look at it."""
     known: dict[tuple[str, str], RequestSize] = {}
     for plan in plans:
-        key = _sent(plan)
+        key = _size_key(plan)
         if plan.requests and key not in known:
             samples = datasets[plan.source].samples[: plan.questions]
             known[key] = request_size(plan.mode, plan.pattern, samples, plan.setting)
-    return [known.get(_sent(plan), RequestSize()) for plan in plans]
+    return [known.get(_size_key(plan), RequestSize()) for plan in plans]
 
 
-def _sent(plan: CellPlan) -> tuple[str, str]:
+def _size_key(plan: CellPlan) -> tuple[str, str]:
     return plan.source, plan.mode.model_dump_json()
 
 
-def _seconds(plan: CellPlan, requests: int, size: RequestSize, paces: Paces) -> float | None:
+def _seconds(plan: CellPlan, requests: int, size: RequestSize, paces: Throughputs) -> float | None:
     """By the model's own speed where its requests were most alike, else by its entry's."""
     if not requests:
         return 0.0
-    entry, timed = plan.entry, _timed(plan, paces)
+    entry, timed = plan.entry, _measured_throughputs(plan, paces)
     if not timed:
-        usual = _LETTER if MODES[plan.mode_name].shows_options else _REPLY
-        written = min(plan.mode.max_tokens, usual) if _writes(plan.mode_name) else 0
+        usual = _LETTER_TOKENS if MODES[plan.mode_name].shows_options else _REPLY_TOKENS
+        written = min(plan.mode.max_tokens, usual) if _generates(plan.mode_name) else 0
         load = workload(entry, replace(size, written=written))
         return requests * load / entry.speed if entry.speed else None
 
-    def growth(pace: Pace) -> float:
+    def growth(pace: Throughput) -> float:
         """How much more a request gives to compute now; a reply is as long as it was."""
         now = workload(entry, replace(size, written=pace.size.written))
         return now / workload(entry, pace.size)
@@ -122,7 +122,7 @@ def _seconds(plan: CellPlan, requests: int, size: RequestSize, paces: Paces) -> 
     return requests / nearest.rate * growth(nearest)
 
 
-def _timed(plan: CellPlan, paces: Paces) -> list[Pace]:
+def _measured_throughputs(plan: CellPlan, paces: Throughputs) -> list[Throughput]:
     """What was measured of the model: in the mode, else in one with requests of the same kind."""
     own = [
         (mode, pace)
@@ -130,11 +130,13 @@ def _timed(plan: CellPlan, paces: Paces) -> list[Pace]:
         if model == plan.entry.name and pace.size.distinct
     ]
     return [pace for mode, pace in own if mode == plan.mode_name] or [
-        pace for mode, pace in own if mode in MODES and _writes(mode) == _writes(plan.mode_name)
+        pace
+        for mode, pace in own
+        if mode in MODES and _generates(mode) == _generates(plan.mode_name)
     ]
 
 
-def _writes(mode: str) -> bool:
+def _generates(mode: str) -> bool:
     return MODES[mode].abilities_needed == "generate"
 
 
@@ -155,9 +157,9 @@ def _loading(entries: Iterable[ModelEntry], times: LoadingTimes) -> float:
     return seconds
 
 
-def _dollars(plan: CellPlan, requests: int, tokens: float, written: Written) -> float:
+def _dollars(plan: CellPlan, requests: int, tokens: float, written: ReplyTokens) -> float:
     entry = plan.entry
     # A server writes a token, and charges for it, also where only probabilities are wanted.
-    longest = plan.mode.max_tokens if _writes(plan.mode_name) else 1
+    longest = plan.mode.max_tokens if _generates(plan.mode_name) else 1
     reply = written.get((entry.name, plan.mode_name), longest)
     return requests * (tokens * entry.input_price + reply * entry.output_price) / 1e6

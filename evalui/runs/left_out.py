@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalui.data.base import Loaded
+from evalui.datasets.base import LoadResult
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan
-from evalui.runs.contest import Collected
-from evalui.runs.rows import CellRow
+from evalui.runs.contest import CollectedAnswers
+from evalui.runs.database.records import CellRow
 from evalui.runs.signature import labels
 from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, LeftOut
 
 # The notes on files that say that something is not read, with their values for `what` and `why`.
-_NOTES: Mapping[str, tuple[str, str]] = {
+_NOTE_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "other-kind": ("file", "kind"),
     "folder-missing": ("name", ""),
     "test-without-answers": ("file", ""),
@@ -29,9 +29,9 @@ _NO_MODE = ("no-open-mode", "no-choice-mode")
 
 def left_out(
     spec: RunSpec,
-    loaded: Mapping[str, Loaded],
+    loaded: Mapping[str, LoadResult],
     plans: Sequence[CellPlan],
-    collected: Sequence[Collected] = (),
+    collected: Sequence[CollectedAnswers] = (),
 ) -> tuple[LeftOut, ...]:
     """What the plan leaves out, but for cells that cannot run: their state says so."""
     found: list[LeftOut] = []
@@ -47,28 +47,30 @@ def left_out(
     return tuple(dict.fromkeys(found))
 
 
-def with_cells(found: Sequence[LeftOut], rows: Sequence[CellRow]) -> tuple[LeftOut, ...]:
+def with_impossible_cells(
+    entries: Sequence[LeftOut], rows: Sequence[CellRow]
+) -> tuple[LeftOut, ...]:
     """What was found with the cells that cannot run; a dataset no mode fits is said once."""
-    said = {each.dataset for each in found if each.rule in _NO_MODE}
+    said = {each.dataset for each in entries if each.rule in _NO_MODE}
     cells = (
         LeftOut("model", row.cell.dataset, row.cell.model, row.cell.label, row.error)
         for row in rows
         if row.state == "impossible" and row.cell.dataset not in said
     )
-    return (*found, *cells)
+    return (*entries, *cells)
 
 
-def _of_files(upload: Loaded) -> Iterator[LeftOut]:
+def _of_files(upload: LoadResult) -> Iterator[LeftOut]:
     for note in upload.notes:
-        if note.rule in _NOTES:
-            what, why = (note.params.get(name, "") for name in _NOTES[note.rule])
+        if note.rule in _NOTE_PARAMETERS:
+            what, why = (note.params.get(name, "") for name in _NOTE_PARAMETERS[note.rule])
             rows = int(note.params.get("n", 0))
             yield LeftOut(note.rule, upload.dataset.name, what, why=why, rows=rows)
 
 
-def _of_rows(upload: Loaded) -> Iterator[LeftOut]:
+def _of_rows(upload: LoadResult) -> Iterator[LeftOut]:
     scored = upload.n_rows - len(upload.dataset.samples) - upload.skipped
-    for rule, rows in (("rows", scored), ("shot-rows", upload.left_out - scored)):
+    for rule, rows in (("rows", scored), ("shot-rows", upload.n_unusable_rows - scored)):
         if rows > 0:
             yield LeftOut(rule, upload.dataset.name, rows=rows)
 

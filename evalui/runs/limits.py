@@ -8,7 +8,7 @@ from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, Sample
 
 
-def limited(dataset: Dataset, spec: RunSpec) -> Dataset:
+def limit_dataset(dataset: Dataset, spec: RunSpec) -> Dataset:
     """The dataset with the first `spec.limit` questions of each subject, in its own order.
 
     Unchanged where the limit counts per dataset: its cells take the head of their dataset.
@@ -25,6 +25,6 @@ def limited(dataset: Dataset, spec: RunSpec) -> Dataset:
     return replace(dataset, samples=tuple(kept))
 
 
-def limit_all(datasets: Mapping[str, Dataset], spec: RunSpec) -> dict[str, Dataset]:
+def limit_datasets(datasets: Mapping[str, Dataset], spec: RunSpec) -> dict[str, Dataset]:
     """Each dataset limited, under its key."""
-    return {key: limited(dataset, spec) for key, dataset in datasets.items()}
+    return {key: limit_dataset(dataset, spec) for key, dataset in datasets.items()}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from evalui.errors import StoreError
 
-_EVERY_S = 60.0
-_MOST = 1000  # sentences that are remembered
+_REPEAT_INTERVAL_S = 60.0
+_MAX_REMEMBERED = 1000  # sentences that are remembered
 
 
 class StoreErrorFilter(logging.Filter):
@@ -20,7 +20,7 @@ class StoreErrorFilter(logging.Filter):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._clock = clock
-        self._said: dict[str, float] = {}
+        self._last_logged: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the record is to be written."""
@@ -28,11 +28,11 @@ class StoreErrorFilter(logging.Filter):
         if error is None:
             return True
         sentence, now = str(error), self._clock()
-        if now - self._said.get(sentence, -_EVERY_S) < _EVERY_S:
+        if now - self._last_logged.get(sentence, -_REPEAT_INTERVAL_S) < _REPEAT_INTERVAL_S:
             return False
-        if len(self._said) >= _MOST:
-            self._said.clear()
-        self._said[sentence] = now
+        if len(self._last_logged) >= _MAX_REMEMBERED:
+            self._last_logged.clear()
+        self._last_logged[sentence] = now
         return True
 
 

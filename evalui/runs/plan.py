@@ -4,18 +4,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from evalui.errors import SpecError, sentence
+from evalui.errors import SpecError
+from evalui.messages import sentence
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import find
-from evalui.modes import MODES, Mode, Setting
-from evalui.runs.cells import MOST_TRIALS, CellPlan, reordered, setting_of, why_not
-from evalui.runs.codec import dataset_key
-from evalui.runs.contest import Collected
-from evalui.runs.limits import limit_all
-from evalui.runs.plan_judges import contestants_of, plan_judges
+from evalui.models.catalog import find_entry
+from evalui.modes import MODES, Mode, ModeSettings
+from evalui.runs.cells import MAX_TRIALS, CellPlan, blocking_reason, mode_settings, permutes_options
+from evalui.runs.contest import CollectedAnswers
+from evalui.runs.database.codec import dataset_key
+from evalui.runs.limits import limit_datasets
+from evalui.runs.plan_judges import answering_plans, plan_judges
 from evalui.runs.signature import labels, signature
 from evalui.runs.spec import OPEN, DatasetSpec, ModeSpec, RunSpec
-from evalui.scoring.orders import count_variants
+from evalui.scoring.choice.permutations import count_variants
 from evalui.types import Cell, Dataset, Pattern, Sample, Variant
 
 
@@ -23,7 +24,7 @@ def plan_run(
     spec: RunSpec,
     datasets: Mapping[str, Dataset],
     catalog: Mapping[str, ModelEntry],
-    collected: Sequence[Collected] = (),
+    collected: Sequence[CollectedAnswers] = (),
 ) -> tuple[CellPlan, ...]:
     """All cells of a run, those of one model together, so that it is loaded once.
 
@@ -36,24 +37,24 @@ def plan_run(
             nothing to judge.
         UnknownName: no such model, mode, template or form.
     """
-    _refuse_twins(spec, datasets, collected)
-    datasets = limit_all(datasets, spec)
+    _reject_duplicates(spec, datasets, collected)
+    datasets = limit_datasets(datasets, spec)
     judges = spec.judging.judges if spec.judging else []
     for name in (*spec.models, *judges):
-        find(catalog, name)
+        find_entry(catalog, name)
     keys = {source.key: dataset_key(datasets[source.key]) for source in spec.datasets}
     named_modes = list(zip(spec.modes, labels(spec.modes), strict=True))
     asked = [
         _plan_cell(spec, source, datasets[source.key], keys[source.key], catalog[name], mode, label)
         for name, source in product(spec.models, spec.datasets)
-        for mode, label in _fitting(datasets[source.key], named_modes)
+        for mode, label in _applicable_modes(datasets[source.key], named_modes)
     ]
-    plans = [*asked, *_recorded(spec, datasets, keys, collected)]
-    plans += plan_judges(spec, datasets, catalog, contestants_of(plans))
+    plans = [*asked, *_plan_recorded(spec, datasets, keys, collected)]
+    plans += plan_judges(spec, datasets, catalog, answering_plans(plans))
     return tuple(plans)
 
 
-def _fitting(
+def _applicable_modes(
     dataset: Dataset, named_modes: Sequence[tuple[ModeSpec, str]]
 ) -> Sequence[tuple[ModeSpec, str]]:
     """The modes for datasets of this kind; all of them if none is, so that the reason is told."""
@@ -61,16 +62,16 @@ def _fitting(
     return fitting or named_modes
 
 
-def _recorded(
+def _plan_recorded(
     spec: RunSpec,
     datasets: Mapping[str, Dataset],
     keys: Mapping[str, str],
-    collected: Sequence[Collected],
+    collected: Sequence[CollectedAnswers],
 ) -> Iterator[CellPlan]:
     """A cell for the answers of each contestant that is not asked."""
     for found in collected:
         dataset = datasets[found.source]
-        samples = dataset.samples[: spec.head]
+        samples = dataset.samples[: spec.questions_per_dataset]
         mode = ModeSpec(mode=OPEN, chat=False, recorded=True)
         kept = {
             sample.id: found.answers[sample.id] for sample in samples if sample.id in found.answers
@@ -91,7 +92,7 @@ def _recorded(
             dataset_key=keys[found.source],
             entry=ModelEntry(found.model, "recorded"),
             mode=mode,
-            setting=setting_of(mode, ()),
+            setting=mode_settings(mode, ()),
             questions=len(samples),
             total=len(kept),
             requests=0,
@@ -99,8 +100,8 @@ def _recorded(
         )
 
 
-def _refuse_twins(
-    spec: RunSpec, datasets: Mapping[str, Dataset], collected: Sequence[Collected]
+def _reject_duplicates(
+    spec: RunSpec, datasets: Mapping[str, Dataset], collected: Sequence[CollectedAnswers]
 ) -> None:
     names = [datasets[source.key].name for source in spec.datasets]
     # One contestant may bring answers to several datasets.
@@ -110,15 +111,14 @@ def _refuse_twins(
     contestants = [*spec.models, *brought, *again]
     judges = spec.judging.judges if spec.judging else []
     for what, listed in (
-        (sentence("datasets are called", "twin-datasets"), names),
-        (sentence("models are called", "twin-models"), contestants),
-        (sentence("judges are called", "twin-judges"), judges),
-        (sentence("modes are the same,", "twin-modes"), labels(spec.modes)),
+        (sentence("error.twin-datasets"), names),
+        (sentence("error.twin-models"), contestants),
+        (sentence("error.twin-judges"), judges),
+        (sentence("error.twin-modes"), labels(spec.modes)),
     ):
         name, count = next(iter(Counter(listed).most_common(1)), ("", 0))
         if count > 1:
             raise SpecError(
-                "{n} {what} {name!r}: name one of them otherwise, or leave it out.",
                 "twins",
                 n=count,
                 what=what,
@@ -138,28 +138,26 @@ def _plan_cell(
     scorer = MODES[asked.mode]
     mode = asked.model_copy(update={"chat": entry.chat if asked.chat is None else asked.chat})
     pattern: Pattern = mode.pattern if scorer.shows_options else "origin"
-    samples = dataset.samples[: spec.head]
-    setting = setting_of(mode, dataset.shots)
-    impossible = why_not(dataset, entry, mode)
+    samples = dataset.samples[: spec.questions_per_dataset]
+    setting = mode_settings(mode, dataset.shots)
+    impossible = blocking_reason(dataset, entry, mode)
     if not impossible:
         _check_shots(dataset, samples, mode.shots)
     counts = Counter(
-        (len(sample.choices), reordered(scorer, pattern, sample)) for sample in samples
+        (len(sample.choices), permutes_options(scorer, pattern, sample)) for sample in samples
     )
     totals = {
         (options, reordered): count * count_variants(options, pattern if reordered else "origin")
         for (options, reordered), count in counts.items()
     }
     total = sum(totals.values())
-    if total > MOST_TRIALS:
+    if total > MAX_TRIALS:
         raise SpecError(
-            "{dataset} in {mode} would ask {n:,} times, more than {limit:,}. "
-            "Choose the circular pattern, or set a limit.",
             "too-many-trials",
             dataset=dataset.name,
             mode=label,
             n=total,
-            limit=MOST_TRIALS,
+            limit=MAX_TRIALS,
         )
     requests = 0 if impossible else _count_requests(scorer, setting, samples, totals)
     told = signature(
@@ -193,11 +191,8 @@ def _check_shots(dataset: Dataset, samples: Sequence[Sample], wanted: int) -> No
         if have[subject] < wanted:
             name = dataset.name
             if subject:
-                name = sentence(
-                    "{dataset}, subject {subject},", "of-subject", dataset=name, subject=subject
-                )
+                name = sentence("error.of-subject", dataset=name, subject=subject)
             raise SpecError(
-                "{name} has {n} worked examples in its dev file, {wanted} shots need {wanted}.",
                 "few-shots",
                 name=name,
                 n=have[subject],
@@ -207,7 +202,7 @@ def _check_shots(dataset: Dataset, samples: Sequence[Sample], wanted: int) -> No
 
 def _count_requests(
     mode: Mode,
-    setting: Setting,
+    setting: ModeSettings,
     samples: Sequence[Sample],
     totals: Mapping[tuple[int, bool], int],
 ) -> int:

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from evalui.errors import SpecError, sentence
+from evalui.errors import SpecError
+from evalui.messages import sentence
 from evalui.models.base import ModelEntry
-from evalui.runs.cells import MOST_TRIALS, CellPlan, setting_of, why_not, work
-from evalui.runs.contest import Judging, meetings
+from evalui.runs.cells import MAX_TRIALS, CellPlan, blocking_reason, mode_settings, trials_to_run
+from evalui.runs.contest import JudgingSpec, judged_pairs
 from evalui.runs.signature import signature
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec, RunSpec
 from evalui.types import Cell, Contestant, Dataset
@@ -46,7 +47,7 @@ def plan_judges(
 
 def _plan(
     spec: RunSpec,
-    judging: Judging,
+    judging: JudgingSpec,
     dataset: Dataset,
     entry: ModelEntry,
     answering: Sequence[CellPlan],
@@ -55,20 +56,21 @@ def _plan(
     needed = 1 if judging.rates_single else 2
     if len(able) < needed:
         raise SpecError(
-            "{dataset} has answers of {n} contestants; judging needs {needed}.",
             "few-contestants",
             dataset=dataset.name,
             n=len(able),
             needed=needed,
         )
-    _refuse_twins(dataset, able)
-    _refuse_too_many(dataset, judging, [plan.cell.model for plan in able], spec.head)
+    _reject_duplicates(dataset, able)
+    _check_trial_limit(
+        dataset, judging, [plan.cell.model for plan in able], spec.questions_per_dataset
+    )
     chat = entry.chat if judging.chat is None else judging.chat
     mode = ModeSpec(mode=JUDGE, max_tokens=judging.max_tokens, chat=chat, judging=judging)
-    samples = dataset.samples[: spec.head]
-    contestants = tuple(_expected(plan, dataset) for plan in able)
-    setting = setting_of(mode, (), contestants)
-    total = sum(1 for _ in work(mode, "origin", samples, setting))
+    samples = dataset.samples[: spec.questions_per_dataset]
+    contestants = tuple(_expected_answers(plan, dataset) for plan in able)
+    setting = mode_settings(mode, (), contestants)
+    total = sum(1 for _ in trials_to_run(mode, "origin", samples, setting))
     told = signature(
         dataset,
         samples,
@@ -79,8 +81,8 @@ def _plan(
         limit_per=spec.counts_per,
         contestants=[contestant.name for contestant in contestants],
     )
-    impossible = why_not(dataset, entry, mode) or (
-        "" if total else sentence("No question has answers to judge.", "nothing-to-judge")
+    impossible = blocking_reason(dataset, entry, mode) or (
+        "" if total else sentence("error.nothing-to-judge")
     )
     return CellPlan(
         cell=Cell(dataset.name, entry.name, JUDGE, JUDGE, "origin", told),
@@ -96,11 +98,10 @@ def _plan(
     )
 
 
-def _refuse_twins(dataset: Dataset, able: Sequence[CellPlan]) -> None:
+def _reject_duplicates(dataset: Dataset, able: Sequence[CellPlan]) -> None:
     name, count = Counter(plan.cell.model for plan in able).most_common(1)[0]
     if count > 1:
         raise SpecError(
-            "{model} answers {dataset} in {n} ways: a judge can compare one of them.",
             "twin-contestants",
             model=name,
             dataset=dataset.name,
@@ -108,24 +109,22 @@ def _refuse_twins(dataset: Dataset, able: Sequence[CellPlan]) -> None:
         )
 
 
-def _refuse_too_many(
-    dataset: Dataset, judging: Judging, names: Sequence[str], limit: int | None
+def _check_trial_limit(
+    dataset: Dataset, judging: JudgingSpec, names: Sequence[str], limit: int | None
 ) -> None:
-    pairs = len(dataset.samples[:limit]) * len(meetings(judging, names))
+    pairs = len(dataset.samples[:limit]) * len(judged_pairs(judging, names))
     showings = pairs * (2 if judging.orders == "double" and not judging.rates_single else 1)
     # A sample is drawn from all of them, so all of them have to be gone through.
-    if showings > MOST_TRIALS:
+    if showings > MAX_TRIALS:
         raise SpecError(
-            "Judging {dataset} would ask {n:,} times, more than {limit:,}. "
-            "Compare with a baseline, or set a limit.",
             "too-many-showings",
             dataset=dataset.name,
             n=showings,
-            limit=MOST_TRIALS,
+            limit=MAX_TRIALS,
         )
 
 
-def _expected(plan: CellPlan, dataset: Dataset) -> Contestant:
+def _expected_answers(plan: CellPlan, dataset: Dataset) -> Contestant:
     """The answers that there are, or texts as long as those that will be written may be."""
     if plan.mode.recorded:
         return Contestant(plan.cell.model, plan.answers)
@@ -137,6 +136,6 @@ def _expected(plan: CellPlan, dataset: Dataset) -> Contestant:
     return Contestant(plan.cell.model, written)
 
 
-def contestants_of(plans: Sequence[CellPlan]) -> tuple[CellPlan, ...]:
+def answering_plans(plans: Sequence[CellPlan]) -> tuple[CellPlan, ...]:
     """The cells in which answers are written or recorded."""
     return tuple(plan for plan in plans if plan.mode_name == OPEN)

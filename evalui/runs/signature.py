@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from evalui import __version__
 from evalui.modes import MODES
-from evalui.modes.question_answer import form_of
-from evalui.modes.rubrics import RUBRICS, choose_rubric
-from evalui.modes.templates import TEMPLATES, Template, choose
+from evalui.modes.open_answer import plain_prompt_of
+from evalui.modes.prompts.rubrics import RUBRICS, choose_rubric
+from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
 from evalui.runs.spec import OPEN, LimitPer, ModeSpec
-from evalui.scoring import reply, verdict
+from evalui.scoring.parsing import choice, verdict
 from evalui.types import Dataset, Pattern, Sample
 
 
@@ -46,7 +46,7 @@ def signature(
         f"shots:{mode.shots}" if asked and mode.judging is None else "",
         f"answers:{_digest(repr(sorted(answers.items())))}" if answers is not None else "",
         f"contestants:{'+'.join(contestants)}" if contestants else "",
-        *_shown(mode, samples),
+        *_order_parts(mode, samples),
         f"chat:{'yes' if mode.chat else 'no'}" if asked else "",
         f"max:{mode.max_tokens}" if asked and scorer.abilities_needed == "generate" else "",
         f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
@@ -84,9 +84,9 @@ def labels(modes: Sequence[ModeSpec]) -> tuple[str, ...]:
     )
 
 
-def _label(mode: ModeSpec, rivals: Sequence[ModeSpec]) -> str:
+def _label(mode: ModeSpec, same_mode: Sequence[ModeSpec]) -> str:
     own = _traits(mode)
-    told = [trait for name, trait in own.items() if len({_traits(r)[name] for r in rivals}) > 1]
+    told = [trait for name, trait in own.items() if len({_traits(r)[name] for r in same_mode}) > 1]
     return " ".join([mode.mode, *told])
 
 
@@ -108,10 +108,10 @@ def _rule(mode: ModeSpec) -> str:
     if mode.judging and mode.judging.rates_single:
         return "rating"
     headline = MODES[mode.mode].headline
-    return {"tolerant": reply.VERSION, "verdict": verdict.VERSION}.get(headline, headline)
+    return {"tolerant": choice.VERSION, "verdict": verdict.VERSION}.get(headline, headline)
 
 
-def _shown(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
+def _order_parts(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
     """In which orders options or answers are shown; nothing where a model only writes."""
     if judging := mode.judging:
         pairs = "" if judging.rates_single else judging.pairs
@@ -151,14 +151,16 @@ def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
             told if rubric is None or rubric.name in RUBRICS else f"{told}@{_digest(repr(rubric))}"
         )
     if mode.mode == OPEN:
-        forms = {"question.1"} if mode.chat else {form_of(sample).name for sample in samples}
+        forms = (
+            {"question.1"} if mode.chat else {plain_prompt_of(sample).name for sample in samples}
+        )
         return "+".join(sorted(forms))
     return _template_names(mode.read_template(), samples)
 
 
 def _template_names(template: Template | None, samples: Iterable[Sample]) -> str:
     if template is None:
-        return "+".join(sorted({choose(sample).name for sample in samples})) or "auto"
+        return "+".join(sorted({choose_template(sample).name for sample in samples})) or "auto"
     if template.name in TEMPLATES:
         return template.name
     # A name can be used again for another text, so the text itself is told too.
@@ -168,7 +170,7 @@ def _template_names(template: Template | None, samples: Iterable[Sample]) -> str
 def _orders(pattern: Pattern, samples: Iterable[Sample]) -> str:
     if pattern == "origin":
         return "origin"
-    counts = sorted({len(sample.choices) for sample in samples if not sample.fixed})
+    counts = sorted({len(sample.choices) for sample in samples if not sample.fixed_reason})
     return pattern + "-".join(str(count) for count in counts)
 
 

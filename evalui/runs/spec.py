@@ -5,13 +5,14 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from evalui.data.base import Duplicates
-from evalui.data.table import has_half_pair
-from evalui.errors import SpecError, sentence
+from evalui.datasets.base import DuplicatePolicy
+from evalui.datasets.tables.table import has_lone_surrogate
+from evalui.errors import SpecError
+from evalui.messages import sentence
 from evalui.modes import MODES
-from evalui.modes.templates import TEMPLATES, Template, template_from
-from evalui.runs.contest import AnswersSpec, Judging
-from evalui.types import Ability, Kind, Pattern, Spellings
+from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
+from evalui.runs.contest import AnswersSpec, JudgingSpec
+from evalui.types import Ability, DatasetKind, Pattern, Spellings
 
 VERSION = 2  # what the screen and the examples write
 LimitPer = Literal["subject", "dataset"]
@@ -40,8 +41,8 @@ class DatasetSpec(BaseModel):
     answer_key: str = "letter"
     question: str = ""
     sheet: str = ""
-    kind: Kind | Literal[""] = ""
-    duplicate_options: Duplicates = "keep"
+    kind: DatasetKind | Literal[""] = ""
+    duplicate_options: DuplicatePolicy = "keep"
     entry: str = ""
 
     @property
@@ -72,7 +73,7 @@ class ModeSpec(BaseModel):
     max_tokens: int = Field(default=64, gt=0)
     unconditional: str | None = None
     spellings: Spellings = "common"
-    judging: Judging | None = None
+    judging: JudgingSpec | None = None
     recorded: bool = False
 
     @model_validator(mode="before")
@@ -98,7 +99,7 @@ class ModeSpec(BaseModel):
             return None
         if isinstance(self.template, str):
             return TEMPLATES[self.template]
-        return template_from(self.template)
+        return parse_template(self.template)
 
 
 class RunSpec(BaseModel):
@@ -121,7 +122,7 @@ class RunSpec(BaseModel):
     models: list[str] = []
     modes: list[ModeSpec] = Field(min_length=1)
     answers: list[AnswersSpec] = []
-    judging: Judging | None = None
+    judging: JudgingSpec | None = None
     seed: int = 0
     limit: int | None = Field(default=None, gt=0)
     limit_per: LimitPer | None = None
@@ -132,7 +133,7 @@ class RunSpec(BaseModel):
         return self.limit_per or ("dataset" if self.version == 1 else "subject")
 
     @property
-    def head(self) -> int | None:
+    def questions_per_dataset(self) -> int | None:
         """The questions from the head of each dataset; None where `limits` chooses them."""
         return self.limit if self.counts_per == "dataset" else None
 
@@ -153,7 +154,7 @@ class RunSpec(BaseModel):
         return rest | {"modes": [shared | {"mode": name} for name in names]}
 
     @model_validator(mode="after")
-    def _somebody(self) -> Self:
+    def _require_contestant(self) -> Self:
         if not self.models and not self.answers:
             raise ValueError("expected a model, or answers")
         for mode in self.modes:
@@ -181,7 +182,6 @@ def read_spec(text: str) -> RunSpec:
         values = json.loads(text)
     except json.JSONDecodeError as error:
         raise SpecError(
-            "The run specification is not JSON: line {line}, column {column}: {reason}.",
             "spec-no-json",
             line=error.lineno,
             column=error.colno,
@@ -189,22 +189,20 @@ def read_spec(text: str) -> RunSpec:
         ) from error
     except (RecursionError, ValueError) as error:  # a number of thousands of digits, too
         raise SpecError(
-            "The run specification is nested too deeply, or has a number that is too long.",
             "spec-too-deep",
         ) from error
-    if has_half_pair(values):
-        raise SpecError("The run specification has half a Unicode character.", "half-character")
+    if has_lone_surrogate(values):
+        raise SpecError("half-character")
     _check_version(values)
     try:
         return RunSpec.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        place = _place(first["loc"])
+        place = _field_path(first["loc"])
         raise SpecError(
-            "Run specification, {place}: {reason}",
             "spec-field",
             place=place,
-            reason=_told(first["type"], first["msg"], first["loc"]),
+            reason=_field_error(first["type"], first["msg"], first["loc"]),
         ) from error
 
 
@@ -214,8 +212,6 @@ def _check_version(values: Any) -> None:
     version: Any = cast("dict[str, Any]", values).get("version", 1)
     if type(version) is not int or version not in (1, VERSION):
         raise SpecError(
-            "The run specification has version {version}. This evalui reads versions 1 and 2; "
-            "a specification without a version is of version 1.",
             "spec-version",
             version=json.dumps(version),
         )
@@ -226,20 +222,20 @@ def write_spec(spec: RunSpec) -> str:
     return spec.model_dump_json(exclude_defaults=True)
 
 
-def _place(path: tuple[int | str, ...]) -> str:
+def _field_path(path: tuple[int | str, ...]) -> str:
     told = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return told.lstrip(".") or "the whole"
 
 
-def _told(kind: str, message: str, path: tuple[int | str, ...]) -> str:
+def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     if kind != "extra_forbidden":
         return message.removeprefix("Value error, ") + "."
     owners = {
         "datasets": DatasetSpec,
         "modes": ModeSpec,
         "answers": AnswersSpec,
-        "judging": Judging,
+        "judging": JudgingSpec,
     }
     owner = owners.get(str(path[0]), RunSpec)
     known = ", ".join(owner.model_fields)
-    return sentence("there is no such field. Known: {known}.", "spec-no-field", known=known)
+    return sentence("error.spec-no-field", known=known)

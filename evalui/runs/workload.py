@@ -9,19 +9,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalui.models.base import ModelEntry
-from evalui.models.batches import common
 from evalui.models.catalog import REMOTE
-from evalui.models.footprint import width
-from evalui.modes import MODES, Setting
-from evalui.runs.cells import work
+from evalui.models.local.memory_estimate import hidden_size
+from evalui.models.logprob_queries import common_prefix_length
+from evalui.modes import MODES, ModeSettings
+from evalui.runs.cells import trials_to_run
 from evalui.runs.spec import ModeSpec
 from evalui.types import Generate, Loglik, Message, Pattern, Prompt, Request, Sample
 
-_QUESTIONS = 24  # looked at in a cell
-_VARIANTS = 24  # looked at of each
-_PER_REQUEST = 200  # prompt tokens that would take as long as one request to an endpoint by itself
-_PER_WRITTEN = 10  # prompt tokens that would take as long as one token written
-_USUAL_WIDTH = 2048  # hidden size of a model that does not tell its own
+_SAMPLED_QUESTIONS = 24  # looked at in a cell
+_SAMPLED_VARIANTS = 24  # looked at of each
+_TOKENS_PER_REQUEST = (
+    200  # prompt tokens that would take as long as one request to an endpoint by itself
+)
+_TOKENS_PER_WRITTEN = 10  # prompt tokens that would take as long as one token written
+_DEFAULT_HIDDEN_SIZE = 2048  # hidden size of a model that does not tell its own
 _CHINESE = re.compile("[\u3400-\u9fff]")
 
 
@@ -42,18 +44,21 @@ def request_size(
     mode: ModeSpec,
     pattern: Pattern,
     samples: Sequence[Sample],
-    setting: Setting,
+    setting: ModeSettings,
     *,
     written: float = 0.0,
 ) -> RequestSize:
     """The size of the cell's requests, roughly, by a look at some questions."""
-    looked = _looked_at(mode, pattern, samples, setting)
+    looked = _sampled_requests(mode, pattern, samples, setting)
     requests = [request for each in looked for request in each]
     if not requests:
         return RequestSize()
     return RequestSize(
         sent=sum(count_tokens(_text(request)) for request in requests) / len(requests),
-        distinct=_read_once(looked, len(samples)) * len(looked) / len(requests) / len(samples),
+        distinct=_extrapolated_distinct(looked, len(samples))
+        * len(looked)
+        / len(requests)
+        / len(samples),
         written=written,
     )
 
@@ -67,9 +72,9 @@ def workload(entry: ModelEntry, size: RequestSize) -> float:
     et al. 2020, table 1), which run at a lower rate. An endpoint is sent every prompt whole.
     """
     if entry.backend in REMOTE:
-        return _PER_REQUEST + size.sent + _PER_WRITTEN * size.written
-    attention = size.sent / (4 * (width(entry) or _USUAL_WIDTH))
-    return size.distinct * (1 + attention) + _PER_WRITTEN * size.written
+        return _TOKENS_PER_REQUEST + size.sent + _TOKENS_PER_WRITTEN * size.written
+    attention = size.sent / (4 * (hidden_size(entry) or _DEFAULT_HIDDEN_SIZE))
+    return size.distinct * (1 + attention) + _TOKENS_PER_WRITTEN * size.written
 
 
 def count_tokens(text: str) -> int:
@@ -78,41 +83,41 @@ def count_tokens(text: str) -> int:
     return chinese + -(-(len(text) - chinese) // 4)
 
 
-def _looked_at(
-    mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: Setting
+def _sampled_requests(
+    mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: ModeSettings
 ) -> list[list[Request]]:
     """The requests of some questions, evenly spread, by question."""
-    some = samples[:: max(1, len(samples) // _QUESTIONS)]
+    some = samples[:: max(1, len(samples) // _SAMPLED_QUESTIONS)]
     found: dict[str, list[Request]] = {}
     seen: dict[str, int] = {}
-    for sample, variant in work(mode, pattern, some, setting):
+    for sample, variant in trials_to_run(mode, pattern, some, setting):
         seen[sample.id] = seen.get(sample.id, 0) + 1
-        if seen[sample.id] <= _VARIANTS:
+        if seen[sample.id] <= _SAMPLED_VARIANTS:
             found.setdefault(sample.id, []).extend(MODES[mode.mode].plan(sample, variant, setting))
     return [requests for requests in found.values() if requests]
 
 
-def _read_once(looked: Sequence[Sequence[Request]], n: int) -> float:
+def _extrapolated_distinct(looked: Sequence[Sequence[Request]], n: int) -> float:
     """The distinct prompt tokens of `n` questions, from those of some.
 
     Half of the questions have less than half of them, because they share their beginnings: what
     the other half adds is what each further question adds.
     """
     half = looked[::2]
-    whole = _distinct(request for each in looked for request in each)
+    whole = _trie_tokens(request for each in looked for request in each)
     if len(half) == len(looked):
         return float(whole * n)
-    each = (whole - _distinct(request for each in half for request in each)) / (
+    each = (whole - _trie_tokens(request for each in half for request in each)) / (
         len(looked) - len(half)
     )
     return max(0.0, whole - each * len(looked)) + each * n
 
 
-def _distinct(requests: Iterable[Request]) -> int:
+def _trie_tokens(requests: Iterable[Request]) -> int:
     """The tokens of a trie of all texts: each as far as it differs from the one before it."""
     tokens, before = 0, ""
     for text in sorted({_text(request) for request in requests}):
-        tokens += count_tokens(text[common(before, text) :])
+        tokens += count_tokens(text[common_prefix_length(before, text) :])
         before = text
     return tokens
 

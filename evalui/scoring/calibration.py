@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.stats import share
+from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval
 
-BINS = 10
-_SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+N_BINS = 10
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class CalibrationBin:
     """The trials with a confidence in (`low`, `high`]; None where there are none."""
 
     low: float
@@ -35,11 +35,11 @@ class Calibration:
     n: int
     ece: float
     brier: float
-    bins: tuple[Bin, ...]
+    bins: tuple[CalibrationBin, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Overall:
+class PooledCalibration:
     """`Calibration`'s figures over several orders of each question: without ranges."""
 
     ece: float
@@ -47,7 +47,7 @@ class Overall:
 
 
 @dataclass(frozen=True, slots=True)
-class Mass:
+class LabelMass:
     """The probability of all labels together over `n` trials: its mean and quantiles.
 
     `quantiles` are those at 5, 25, 50, 75 and 95 %.
@@ -65,43 +65,51 @@ def calibration(chances: NDArray[np.float64], target: NDArray[np.intp]) -> Calib
     """
     if not len(chances):
         return None
-    confidence, right = _confidence(chances, target)
+    confidence, right = _confidence_and_credit(chances, target)
     return Calibration(
         n=len(target),
-        ece=expected_error(confidence, right),
-        brier=brier(chances, target),
-        bins=tuple(_bins(confidence, right)),
+        ece=expected_calibration_error(confidence, right),
+        brier=brier_score(chances, target),
+        bins=tuple(_calibration_bins(confidence, right)),
     )
 
 
-def over_orders(chances: NDArray[np.float64], target: NDArray[np.intp]) -> Overall:
+def pooled_calibration(chances: NDArray[np.float64], target: NDArray[np.intp]) -> PooledCalibration:
     """Of all orders together: probabilities of shape (n, V, K), right slots of shape (n, V)."""
-    confidence, right = _confidence(chances.reshape(-1, chances.shape[-1]), target.ravel())
-    return Overall(expected_error(confidence, right), brier(chances, target))
+    confidence, right = _confidence_and_credit(
+        chances.reshape(-1, chances.shape[-1]), target.ravel()
+    )
+    return PooledCalibration(
+        expected_calibration_error(confidence, right), brier_score(chances, target)
+    )
 
 
-def expected_error(confidence: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+def expected_calibration_error(
+    confidence: NDArray[np.float64], right: NDArray[np.float64]
+) -> float:
     """ECE with ten equal bins (Naeini et al., AAAI 2015), open below and closed above."""
-    place = _places(confidence)
-    apart = np.bincount(place, weights=right - confidence, minlength=BINS)
+    place = _bin_indices(confidence)
+    apart = np.bincount(place, weights=right - confidence, minlength=N_BINS)
     return float(np.abs(apart).sum() / len(confidence))
 
 
-def brier(chances: NDArray[np.float64], target: NDArray[np.intp]) -> float:
+def brier_score(chances: NDArray[np.float64], target: NDArray[np.intp]) -> float:
     """Brier's score over all options, 0..2; trials of shape (..., K), targets of shape (...)."""
     of_target = np.take_along_axis(chances, target[..., None], axis=-1)[..., 0]
     return float(((chances**2).sum(axis=-1) - 2 * of_target + 1).mean())
 
 
-def mass(masses: Sequence[float]) -> Mass | None:
+def summarise_label_mass(masses: Sequence[float]) -> LabelMass | None:
     """The distribution of label masses; None without any."""
     if not len(masses):
         return None
     values = np.asarray(masses, dtype=np.float64)
-    return Mass(len(values), float(values.mean()), tuple(np.quantile(values, _SHARES).tolist()))
+    return LabelMass(
+        len(values), float(values.mean()), tuple(np.quantile(values, _QUANTILES).tolist())
+    )
 
 
-def _confidence(
+def _confidence_and_credit(
     chances: NDArray[np.float64], target: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     confidence = chances.max(axis=1)
@@ -109,17 +117,21 @@ def _confidence(
     return confidence, best[np.arange(len(target)), target] / best.sum(axis=1)
 
 
-def _places(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
+def _bin_indices(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
     # 0.1 + 0.2 is a little more than 0.3, and belongs to the bin that ends there.
-    return np.clip(np.ceil(confidence * BINS - 1e-12).astype(np.intp) - 1, 0, BINS - 1)
+    return np.clip(np.ceil(confidence * N_BINS - 1e-12).astype(np.intp) - 1, 0, N_BINS - 1)
 
 
-def _bins(confidence: NDArray[np.float64], right: NDArray[np.float64]) -> list[Bin]:
-    place = _places(confidence)
-    sizes = np.bincount(place, minlength=BINS).tolist()
-    sums = np.bincount(place, weights=confidence, minlength=BINS).tolist()
-    hits = np.bincount(place, weights=right, minlength=BINS).tolist()
+def _calibration_bins(
+    confidence: NDArray[np.float64], right: NDArray[np.float64]
+) -> list[CalibrationBin]:
+    place = _bin_indices(confidence)
+    sizes = np.bincount(place, minlength=N_BINS).tolist()
+    sums = np.bincount(place, weights=confidence, minlength=N_BINS).tolist()
+    hits = np.bincount(place, weights=right, minlength=N_BINS).tolist()
     return [
-        Bin(i / BINS, (i + 1) / BINS, sums[i] / n if n else None, share(hits[i], n))
+        CalibrationBin(
+            i / N_BINS, (i + 1) / N_BINS, sums[i] / n if n else None, share_interval(hits[i], n)
+        )
         for i, n in enumerate(sizes)
     ]

@@ -10,10 +10,10 @@ from typing import Any
 from browser_servers import started
 
 from evalui.models import read_catalog
-from evalui.runs.contest import Collected
+from evalui.runs.contest import CollectedAnswers
+from evalui.runs.database.store import Store
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
 from evalui.types import Dataset, Sample
 
 CONTESTANTS = ("numbat", "quokka", "wombat")  # in the order of the run, the best first
@@ -52,7 +52,7 @@ class Hall:
         """Queue a run of answers brought along, judged by all judges; its id."""
         source = f"{name}.jsonl"
         dataset = Dataset(name, "subjective", tuple(samples), sha256=name.encode().hex()[:64])
-        brought = [Collected(model, source, answers) for model, answers in written.items()]
+        brought = [CollectedAnswers(model, source, answers) for model, answers in written.items()]
         spec = RunSpec.model_validate(
             {
                 "name": name,

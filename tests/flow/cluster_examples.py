@@ -13,9 +13,9 @@ import ray
 from ray.cluster_utils import Cluster
 
 from evalui.models import Model, read_catalog
-from evalui.runs.cluster import ClusterModel, opener
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.cluster.model import ClusterModel, model_opener
+from evalui.runs.database.store import Store
+from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 
 KILLED_AT = 200  # trials
@@ -32,7 +32,7 @@ class Counting(logging.Handler):
 
 def main(database: Path, models: Path, run_id: str, out: Path) -> None:
     told = Counting()
-    logging.getLogger("evalui.runs.cluster").addHandler(told)
+    logging.getLogger("evalui.runs.cluster.model").addHandler(told)
     cluster = Cluster(
         initialize_head=True,
         head_node_args={
@@ -54,14 +54,14 @@ def main(database: Path, models: Path, run_id: str, out: Path) -> None:
             killed_at.append(done)
             cluster.remove_node(machines[0], allow_graceful=False)
 
-    open_there = opener(Settings(engine="ray", ray_cores=1))
+    open_there = model_opener(Settings(engine="ray", ray_cores=1))
     worker = Worker(
         store,
         lambda: read_catalog(models),
         opener=lambda entry: with_everybody(open_there(entry), len(machines)),
         on_batch=kill_one,
     )
-    worker.work_once(run_id)
+    worker.run_once(run_id)
     store.close()
     out.write_text(json.dumps({"lost": told.lost, "killed_at": killed_at}))
     ray.shutdown()
@@ -71,8 +71,8 @@ def main(database: Path, models: Path, run_id: str, out: Path) -> None:
 def with_everybody(model: Model, count: int) -> Model:
     """The model once `count` actors hold it: the first could do the whole run alone meanwhile."""
     assert isinstance(model, ClusterModel)
-    while sum(actor.ready for actor in model._actors) < count:
-        model._welcome(model._done())
+    while sum(actor.is_ready for actor in model._actors) < count:
+        model._admit_ready_actors(model._wait_for_references())
     return model
 
 

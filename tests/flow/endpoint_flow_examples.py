@@ -10,11 +10,11 @@ from pathlib import Path
 from flow_examples import Office, dataset
 
 from evalui.models import read_catalog
-from evalui.runs import charges
-from evalui.runs.charges import Wait
+from evalui.runs.database import usage
+from evalui.runs.database.usage import ModelWait
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.worker import Worker
+from evalui.runs.worker.main import Worker
 
 PROGRAM = Path(__file__).with_name("endpoint_server.py")
 ASKED = 60
@@ -107,9 +107,9 @@ class Branch(Office):
         """How often each question of the run was answered."""
         return Counter(prompt for place in self.places for prompt in place.answered())
 
-    def waiting(self, run_id: str) -> Wait | None:
+    def waiting(self, run_id: str) -> ModelWait | None:
         """Why the only cell waits, None if it does not."""
-        return next(iter(charges.waits(self.store.database, run_id).values()), None)
+        return next(iter(usage.model_waits(self.store.database, run_id).values()), None)
 
     def close(self) -> None:
         super().close()
@@ -124,7 +124,7 @@ class Shift:
         catalog = read_catalog(branch.models)
         self.ending = threading.Event()
         worker = Worker(branch.store, lambda: catalog, name="here", stopping=self.ending.is_set)
-        self._thread = threading.Thread(target=worker.work_once)
+        self._thread = threading.Thread(target=worker.run_once)
 
     def __enter__(self) -> "Shift":
         self._thread.start()

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evalui.models import read_catalog
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.store import Store
 from evalui.runs.plan import plan_run
-from evalui.runs.rows import RunRow
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.worker.main import Worker
 from evalui.types import Dataset, Sample, Trial
 
 SLOW = 0.01  # seconds a request takes a model, so that a run is not over before it is disturbed
@@ -74,7 +74,7 @@ class Office:
         return self.store.create_run(spec, plans)
 
     def start_worker(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "evalui.runs.worker"]
+        command = [sys.executable, "-m", "evalui.runs.worker.main"]
         command += ["--database", str(self.store.database.path)]
         command += ["--models-file", str(self.models)]
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
@@ -82,7 +82,7 @@ class Office:
         return process
 
     def work_here(self) -> bool:
-        return Worker(self.store, lambda: read_catalog(self.models), name="here").work_once()
+        return Worker(self.store, lambda: read_catalog(self.models), name="here").run_once()
 
     def answered(self, name: str = "biased") -> list[str]:
         """One line for each request the model has answered, in all its lives."""

@@ -3,8 +3,8 @@
 from flow_examples import TRIALS, Office
 
 from evalui.models import read_catalog
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.database.store import Store
+from evalui.runs.worker.main import Worker
 from evalui.types import Trial
 
 
@@ -40,7 +40,7 @@ def test_a_run_whose_failure_cannot_be_written_goes_on_by_itself(
 
     run_id = office.queue()
     catalog = read_catalog(office.models)
-    assert Worker(office.store, lambda: catalog, on_batch=write_no_more).work_once()
+    assert Worker(office.store, lambda: catalog, on_batch=write_no_more).run_once()
     assert office.store.run(run_id).state == "running"
     office.store.database.row("PRAGMA query_only = OFF")
     assert office.store.requeue_stale(-1.0) == 1

@@ -10,8 +10,9 @@ from endpoint_flow_examples import TRIALS, Branch, Shift
 from flow_examples import wait_until
 
 from evalui.models import read_catalog
-from evalui.runs import charges, patience
-from evalui.runs.charges import Charge
+from evalui.runs.database import usage
+from evalui.runs.database.usage import TokenCost
+from evalui.runs.worker import waiting
 from evalui.types import Trial
 
 pytestmark = pytest.mark.slow
@@ -43,8 +44,8 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Trial, ...]
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_S", 0.2)
-    monkeypatch.setattr(patience, "LONGEST_S", 0.5)
+    monkeypatch.setattr(waiting, "FIRST_DELAY_S", 0.2)
+    monkeypatch.setattr(waiting, "MAX_DELAY_S", 0.5)
 
 
 def test_one_of_three_servers_is_killed_and_nothing_is_lost_or_doubled(
@@ -77,7 +78,7 @@ def test_a_run_waits_for_servers_that_are_down_and_goes_on_where_it_was(
         place.be()
         place.start()
     assert told
-    assert told.why.startswith("remote cannot be asked now: ")
+    assert told.reason.startswith("remote cannot be asked now: ")
     assert kept == 50
     assert branch.waiting(run_id) is None
     assert branch.store.run(run_id).state == "done"
@@ -187,13 +188,13 @@ def test_every_token_is_counted_once_over_all_lives_of_a_run(branch: Branch) -> 
     branch.store.resume(run_id)
     assert branch.work_here()
     catalog = read_catalog(branch.models)
-    charge = charges.run_charge(branch.store.database, run_id, catalog)
+    charge = usage.run_cost(branch.store.database, run_id, catalog)
     assert charge
     # 40 and 6 tokens for each answer, at $10 and $20 for a million. What the worker asked to find
     # out about the server is paid, too.
     answers = charge.read // 40
     paid = pytest.approx(answers * (400 + 120) / 1e6)
-    assert charge == Charge(answers * 40, answers * 6, paid)  # pyright: ignore[reportArgumentType] # stands for a float
+    assert charge == TokenCost(answers * 40, answers * 6, paid)  # pyright: ignore[reportArgumentType] # stands for a float
     assert answers >= TRIALS
     wait_until(lambda: len(place.noted()) >= answers)  # it notes a moment after it answers
 
@@ -236,5 +237,5 @@ def test_a_run_waits_for_a_server_that_drips(
         waits = branch.waiting(run_id)
         place.be()
     assert waits
-    assert "did not end its answer within 0.5 seconds" in waits.why
+    assert "did not end its answer within 0.5 seconds" in waits.reason
     assert branch.trials(run_id) == expected

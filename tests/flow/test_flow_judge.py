@@ -7,10 +7,10 @@ import pytest
 from flow_examples import SLOW, Office
 
 from evalui.models import read_catalog
-from evalui.runs.contest import Collected
+from evalui.runs.contest import CollectedAnswers
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.worker import worker_name
+from evalui.runs.worker.main import worker_name
 from evalui.types import Dataset, Sample, Trial
 
 QUESTIONS = 200
@@ -36,9 +36,9 @@ def queue(office: Office) -> str:
     return office.store.create_run(spec, plan_run(spec, {"sums.jsonl": data}, catalog, brought))
 
 
-def brings(name: str, samples: tuple[Sample, ...], *, more: int) -> Collected:
+def brings(name: str, samples: tuple[Sample, ...], *, more: int) -> CollectedAnswers:
     answers = {s.id: (f"It is {2 * n + n % more}.",) for n, s in enumerate(samples)}
-    return Collected(name, "sums.jsonl", answers)
+    return CollectedAnswers(name, "sums.jsonl", answers)
 
 
 def hire(office: Office, *, delay: float) -> None:

@@ -7,8 +7,8 @@ import subprocess
 from flow_examples import SLOW, TRIALS, Office, wait_until
 
 from evalui.errors import StoreError
-from evalui.runs.engine import FLUSH_S
-from evalui.runs.worker import worker_name
+from evalui.runs.worker.cell import FLUSH_S
+from evalui.runs.worker.main import worker_name
 from evalui.types import Trial
 
 

@@ -4,7 +4,7 @@ import threading
 
 from flow_examples import TRIALS, Office
 
-from evalui.runs.store import Store
+from evalui.runs.database.store import Store
 
 
 def test_two_workers_that_race_for_one_run_do_it_once(office: Office) -> None:

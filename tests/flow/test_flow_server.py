@@ -10,15 +10,15 @@ import pytest
 from flow_examples import SLOW, TRIALS, Office, wait_until
 
 from evalui.errors import StoreError
-from evalui.runs.launch import Workers
-from evalui.runs.store import Store
+from evalui.runs.database.store import Store
+from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.types import Trial
 
 SERVER = """
 import sys, time
 from pathlib import Path
-from evalui.runs.launch import Workers
-from evalui.runs.store import Store
+from evalui.runs.worker.supervisor import Workers
+from evalui.runs.database.store import Store
 workers = Workers(Store(Path(sys.argv[1])), Path(sys.argv[2]))
 workers.start()
 while not workers.pids():
@@ -59,7 +59,7 @@ def test_a_killed_server_leaves_no_worker_and_no_lost_run(
     wait_until(lambda: not lives(pid))
     assert office.store.run(run_id).state == "queued"
     office.pace(0)
-    workers = Workers(office.store, office.models)
+    workers = WorkerSupervisor(office.store, office.models)
     workers.start()
     try:
         office.wait_for(run_id, lambda run: run.state == "done")
@@ -72,7 +72,7 @@ def test_a_killed_server_leaves_no_worker_and_no_lost_run(
 def test_a_worker_that_dies_is_replaced_and_its_run_goes_on(office: Office) -> None:
     office.pace(SLOW)
     run_id = office.queue()
-    workers = Workers(office.store, office.models)
+    workers = WorkerSupervisor(office.store, office.models)
     workers.start()
     try:
         office.wait_for(run_id, lambda run: run.done > 0)
@@ -89,7 +89,7 @@ def test_a_worker_that_dies_is_replaced_and_its_run_goes_on(office: Office) -> N
 def test_stopping_ends_every_worker_and_gives_its_run_back(office: Office) -> None:
     office.pace(SLOW)
     run_id = office.queue()
-    workers = Workers(office.store, office.models, count=2)
+    workers = WorkerSupervisor(office.store, office.models, count=2)
     workers.start()
     try:
         office.wait_for(run_id, lambda run: run.done > 0)
@@ -110,7 +110,7 @@ class BusyStore(Store):
 
 
 def test_a_worker_is_replaced_even_if_its_death_cannot_be_noted(office: Office) -> None:
-    workers = Workers(BusyStore(office.store.database.path), office.models)
+    workers = WorkerSupervisor(BusyStore(office.store.database.path), office.models)
     workers.start()
     try:
         wait_until(lambda: len(workers.pids()) == 1)

@@ -9,9 +9,9 @@ from types import ModuleType
 import pytest
 from safetensors import safe_open
 
-from evalui.data.base import Layout
-from evalui.data.bundle import load
-from evalui.types import Kind, Sample
+from evalui.datasets.base import Layout
+from evalui.datasets.bundle import load
+from evalui.types import DatasetKind, Sample
 
 ASSETS = Path(__file__).parents[2] / "assets"
 DEMO = ASSETS / "samples" / "demo"
@@ -123,7 +123,7 @@ def test_the_faulty_sample_shows_the_typical_faults() -> None:
 
 
 @pytest.mark.parametrize(("kind", "n"), [("general_qa", 3), ("multiple_choice", 2)])
-def test_the_config_of_swift_finds_its_questions(kind: Kind, n: int) -> None:
+def test_the_config_of_swift_finds_its_questions(kind: DatasetKind, n: int) -> None:
     path = ASSETS / "samples" / "swift" / "custom_config.json"
     assert len(load([path], layout=Layout(kind=kind)).dataset.samples) == n
 

@@ -11,12 +11,10 @@ import pytest
 import evalui
 from evalui import errors
 from evalui.errors import EvaluiError
-from evalui.ui.text import text
+from evalui.messages import messages
 
 ROOT = Path(evalui.__file__).parent
-# The command line, and what only it calls, speaks English.
-ENGLISH = ("cli.py", "predictions.py", "texts.py", "battles.py", "errors.py")
-SOURCES = sorted(path for path in ROOT.rglob("*.py") if path.name not in ENGLISH)
+SOURCES = sorted(ROOT.rglob("*.py"))
 MAKERS = {"sentence"} | {
     name
     for name, made in vars(errors).items()
@@ -24,30 +22,28 @@ MAKERS = {"sentence"} | {
 }
 
 
-class Told(NamedTuple):
+class Call(NamedTuple):
     place: str
-    arguments: list[ast.expr]
+    argument: ast.expr | None
     values: set[str]
 
     @property
-    def template(self) -> str:
-        return self.arguments[0].value  # type: ignore[attr-defined]
-
-    @property
-    def rule(self) -> str:
-        return self.arguments[1].value  # type: ignore[attr-defined]
+    def key(self) -> str:
+        rule = self.argument.value  # type: ignore[union-attr]
+        return rule if rule.startswith(("error.", "note.", "set.")) else f"error.{rule}"
 
 
-def calls(path: Path) -> Iterator[Told]:
+def calls(path: Path) -> Iterator[Call]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in MAKERS:
             values = {str(keyword.arg) for keyword in node.keywords}
-            yield Told(f"{path.relative_to(ROOT)}:{node.lineno}", node.args, values)
+            argument = node.args[0] if len(node.args) == 1 else None
+            yield Call(f"{path.relative_to(ROOT)}:{node.lineno}", argument, values)
 
 
-CALLS = [told for path in SOURCES for told in calls(path)]
+CALLS = [call for path in SOURCES for call in calls(path)]
+KEYED = [call for call in CALLS if isinstance(call.argument, ast.Constant)]
 # An error may pass on a sentence that was made elsewhere, by its name.
-RULED = [told for told in CALLS if len(told.arguments) == 2]
 PASSED_ON = (ast.Name, ast.Call)
 
 
@@ -55,23 +51,12 @@ def fields(template: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
 
 
-def test_no_error_is_raised_without_a_rule():
-    bare = [told for told in CALLS if told not in RULED]
-    assert [t.place for t in bare if not isinstance(t.arguments[0], PASSED_ON)] == []
+def test_no_error_is_raised_without_a_key():
+    assert len(KEYED) > 300
+    bare = [call for call in CALLS if call not in KEYED]
+    assert [c.place for c in bare if not isinstance(c.argument, (*PASSED_ON, ast.JoinedStr))] == []
 
 
-@pytest.mark.parametrize("told", RULED, ids=lambda told: told.place)
-def test_every_error_has_its_values_and_its_chinese_sentence(told: Told):
-    assert fields(told.template) == told.values
-    assert fields(text("zh").words[f"error.{told.rule}"]) <= told.values
-
-
-def test_a_rule_means_one_sentence_only():
-    assert {told.rule: told.template for told in RULED} == {
-        told.rule: told.template for told in reversed(RULED)
-    }
-
-
-def test_no_chinese_sentence_is_left_over():
-    chinese = {key for key in text("zh").words if key.startswith("error.")}
-    assert chinese == {f"error.{told.rule}" for told in RULED}
+@pytest.mark.parametrize("call", KEYED, ids=lambda call: call.place)
+def test_every_error_has_its_values(call: Call):
+    assert fields(messages("en").by_key[call.key]) == call.values

@@ -8,10 +8,10 @@ from typing import get_args
 
 import pytest
 
-from evalui.data.base import ANSWER_KEYS, READERS
+from evalui.datasets.base import ANSWER_KEYS, DATASET_FORMATS
 from evalui.models import BACKENDS
 from evalui.modes import MODES
-from evalui.modes.templates import TEMPLATES
+from evalui.modes.prompts.templates import TEMPLATES
 from evalui.types import Pattern
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ def test_no_product_file_passes_400_lines(path: Path):
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("add-a-format.md", [*READERS, *ANSWER_KEYS]),
+        ("add-a-format.md", [*DATASET_FORMATS, *ANSWER_KEYS]),
         ("add-a-model.md", list(BACKENDS)),
         ("add-a-mode.md", [*MODES, *TEMPLATES, *get_args(Pattern)]),
     ],
@@ -66,7 +66,7 @@ HEAVY = (
 
 def test_the_core_imports_nothing_heavy():
     code = (
-        "import sys, evalui.modes, evalui.data, evalui.models, evalui.scoring.circular\n"
+        "import sys, evalui.modes, evalui.datasets, evalui.models, evalui.scoring.choice.circular\n"
         f"print(sorted(set({HEAVY!r}.split()) & set(sys.modules)))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

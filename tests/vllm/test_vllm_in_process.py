@@ -4,8 +4,8 @@ import pytest
 from vllm_questions import PAPERS, TOLERANCE, Paper, answer, apart, conversation, sit
 
 from evalui.models import Model
-from evalui.models.vllm import VllmModel
-from evalui.types import Generate, Loglik, Logprob, NextToken, Text
+from evalui.models.vllm.backend import VllmModel
+from evalui.types import Generate, GeneratedText, Loglik, Logprob, NextToken
 
 QUESTION = "Question: What is the capital of France?\nA. Paris\nB. Lima\nC. Rome\nD. Oslo\nAnswer:"
 
@@ -56,19 +56,19 @@ def test_texts_end_before_the_stop(ours: VllmModel, reference: Model):
     ]
     mine, theirs = answer(ours, requests), answer(reference, requests)
     assert mine == theirs
-    assert len({text.text for text in mine if isinstance(text, Text)}) > 1
+    assert len({text.text for text in mine if isinstance(text, GeneratedText)}) > 1
 
 
 def test_a_sample_is_the_same_again_and_in_any_company(ours: VllmModel):
     requests = [Generate(conversation(f"Tell me {n}"), 24, temperature=1.5) for n in range(6)]
     together = answer(ours, requests)
     assert answer(ours, requests[3:4]) == together[3:4]
-    assert len({text.text for text in together if isinstance(text, Text)}) > 1
+    assert len({text.text for text in together if isinstance(text, GeneratedText)}) > 1
 
 
 def test_what_the_model_writes_is_greedy_and_what_it_does_not_is_not(ours: VllmModel):
     (written,) = answer(ours, [Generate(QUESTION, 1)])
-    assert isinstance(written, Text)
+    assert isinstance(written, GeneratedText)
     own, other = answer(ours, [Loglik(QUESTION, written.text), Loglik(QUESTION, " Rome is it")])
     assert isinstance(own, Logprob)
     assert isinstance(other, Logprob)

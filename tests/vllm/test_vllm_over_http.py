@@ -4,7 +4,7 @@ import pytest
 from vllm_questions import DEMO, PAPERS, TOLERANCE, Paper, apart, sit
 
 from evalui.models import Model, ModelEntry, describe, open_model
-from evalui.models.openai import EndpointModel
+from evalui.models.endpoint.backend import EndpointModel
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_the_server_is_found_to_answer_every_kind(served_entry: ModelEntry, serv
     state = describe(served_entry)
     assert state.problem == ""
     assert state.abilities == served.abilities == {"next_token", "loglik", "generate"}
-    assert not state.lacks
+    assert not state.missing_reasons
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=str)

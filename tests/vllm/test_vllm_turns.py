@@ -6,7 +6,7 @@ import pytest
 from vllm_questions import TOLERANCE, Paper, answer, apart, conversation, sit
 
 from evalui.models import Model, ModelEntry, describe, open_model
-from evalui.models.openai import EndpointModel
+from evalui.models.endpoint.backend import EndpointModel
 from evalui.types import Loglik, Logprob
 
 CLOZE = Paper("cloze", "origin", chat=True)
@@ -30,7 +30,7 @@ def chat(chat_entry: ModelEntry) -> Iterator[Model]:
 
 def test_chat_alone_is_found_to_score_replies(chat_entry: ModelEntry, chat: Model):
     assert chat.abilities == {"next_token", "loglik", "generate"}
-    assert not describe(chat_entry).lacks
+    assert not describe(chat_entry).missing_reasons
 
 
 def test_options_after_a_question_are_scored_as_transformers_does(chat: Model, reference: Model):

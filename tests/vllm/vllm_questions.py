@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalui.data import load
+from evalui.datasets import load
 from evalui.models import Model
-from evalui.modes import MODES, Setting
-from evalui.scoring.orders import variants
+from evalui.modes import MODES, ModeSettings
+from evalui.scoring.choice.permutations import variants
 from evalui.types import (
+    GeneratedText,
     LabelProbs,
     Logprob,
     Message,
@@ -16,7 +17,6 @@ from evalui.types import (
     Request,
     Response,
     Sample,
-    Text,
 )
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -98,7 +98,7 @@ def apart(one: Response, other: Response) -> float:
                 other.merged,
             )
             found = abs(one.total - other.total)
-        case Text(), Text():
+        case GeneratedText(), GeneratedText():
             same = (one.text, one.finish_reason) == (other.text, other.finish_reason)
             found = 0.0
         case _:
@@ -119,9 +119,9 @@ def _samples() -> list[Sample]:
     ]
 
 
-def _setting(paper: Paper) -> Setting:
+def _setting(paper: Paper) -> ModeSettings:
     shots: dict[str, tuple[Sample, ...]] = {}
     if paper.shots:
         for shot in load([ASSETS / "samples" / "demo"]).dataset.shots:
             shots[shot.subject] = (*shots.get(shot.subject, ()), shot)
-    return Setting(shots=shots, chat=paper.chat, max_tokens=16)
+    return ModeSettings(shots=shots, chat=paper.chat, max_tokens=16)

@@ -16,19 +16,19 @@ from torch.utils import backend_registration
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from evalui.models import network, writer
-from evalui.models.batches import plan, scored
-from evalui.models.loading import Causal
-from evalui.models.network import Network
-from evalui.models.prefix_tree import plan_tree
-from evalui.models.tree_network import TreeNetwork
-from evalui.models.writer import Writer
+from evalui.models.local import generator, padded_forward
+from evalui.models.local.generator import TokenGenerator
+from evalui.models.local.loading import LoadedModel
+from evalui.models.local.padded_forward import PaddedNetwork
+from evalui.models.local.tree.forward import TreeNetwork
+from evalui.models.local.tree.prefix_tree import plan_tree_batches
+from evalui.models.logprob_queries import continuation_query, plan_batches
 from tests.unit.models.tree_architectures import tiny
 
 FAR = "faraway"
 SHOTS = tuple(range(50, 90))
 QUESTIONS = [
-    scored(4 * stem + option, (*SHOTS, *range(100 + stem, 120)), (option, 7, stem + 20))
+    continuation_query(4 * stem + option, (*SHOTS, *range(100 + stem, 120)), (option, 7, stem + 20))
     for stem in range(12)
     for option in range(4)
 ]
@@ -90,29 +90,29 @@ def whatever(scores: torch.Tensor) -> torch.Tensor:
     return scores
 
 
-def read(causal: Causal) -> None:
-    for batch in plan(QUESTIONS, token_budget=500, place_budget=99):
-        Network(causal).read(batch)
+def read(causal: LoadedModel) -> None:
+    for batch in plan_batches(QUESTIONS, token_budget=500, max_logit_rows=99):
+        PaddedNetwork(causal).compute_logprobs(batch)
 
 
-def read_over_tries(causal: Causal) -> None:
-    tree = TreeNetwork(causal, trunk_bytes=2**20)
-    packs = list(plan_tree(QUESTIONS, token_budget=500, place_budget=99))
+def read_over_tries(causal: LoadedModel) -> None:
+    tree = TreeNetwork(causal, prefix_cache_bytes=2**20)
+    packs = list(plan_tree_batches(QUESTIONS, token_budget=500, max_logit_rows=99))
     assert len(packs) > 1, "the trunk is found again"
-    assert packs[0].trunk
+    assert packs[0].prefix
     for pack in packs:
-        tree.read(pack)
+        tree.compute_logprobs(pack)
 
 
-def write(causal: Causal) -> None:
+def write(causal: LoadedModel) -> None:
     for temperature in (0.0, 1.0):
         prompts = [each.tokens for each in QUESTIONS[:9]]
-        written = Writer(causal).write(
+        written = TokenGenerator(causal).generate(
             prompts,
             max_tokens=3,
             temperature=temperature,
             seeds=range(9),
-            enough=lambda _, __: False,
+            stop_check=lambda _, __: False,
         )
         assert [text.ids for _, text in written] == [(0, 0, 0)] * 9
 
@@ -128,15 +128,15 @@ def main(names: list[str]) -> None:
             model = tiny(name, torch.bfloat16).model
         for way in WAYS.values():
             with numberless, Together():
-                way(Causal(model, torch.device(FAR), frozenset()))
+                way(LoadedModel(model, torch.device(FAR), frozenset()))
 
 
 if __name__ == "__main__":
     with (
         patch.object(fake_tensor, "CONSTANT_NUMEL_LIMIT", -1),  # else tiny ones are real
-        patch.object(network, "sound", single),
-        patch.object(network, "listed", told),
-        patch.object(writer, "sound", whatever),
-        patch.object(writer, "listed", told),
+        patch.object(padded_forward, "check_finite", single),
+        patch.object(padded_forward, "to_list", told),
+        patch.object(generator, "check_finite", whatever),
+        patch.object(generator, "to_list", told),
     ):
         main(sys.argv[1:])

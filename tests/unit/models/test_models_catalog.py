@@ -6,9 +6,10 @@ import pytest
 from endpoint_server_examples import MODEL, ToyServer
 
 from evalui.errors import ModelError, UnknownName
-from evalui.models import BACKENDS, ModelEntry, describe, open_model, read_catalog, weights
-from evalui.models.catalog import ask, base_of
-from evalui.models.transformers import TransformersBackend
+from evalui.models import BACKENDS, ModelEntry, describe, open_model, read_catalog
+from evalui.models.catalog import base_of, probe_and_describe
+from evalui.models.local import weights
+from evalui.models.local.backend import TransformersBackend
 from evalui.settings import ASSETS
 
 
@@ -228,10 +229,10 @@ def test_an_endpoint_where_nobody_answers_is_away_and_a_wrong_one_is_not():
         assert not describe(entry).problem
         wrong = describe(replace(entry, path="nobody-knows"))
         assert "has no model" in wrong.problem
-        assert not wrong.away
-    gone = ask(entry)
+        assert not wrong.is_endpoint_down
+    gone = probe_and_describe(entry)
     assert "cannot be reached" in gone.problem
-    assert gone.away
+    assert gone.is_endpoint_down
 
 
 def test_whoever_asks_is_told_what_the_endpoint_can_do_now():
@@ -240,14 +241,14 @@ def test_whoever_asks_is_told_what_the_endpoint_can_do_now():
         assert "loglik" in describe(entry).abilities
         server.behaviour.echo = False
         assert "loglik" in describe(entry).abilities
-        assert "loglik" not in ask(entry).abilities
+        assert "loglik" not in probe_and_describe(entry).abilities
         assert "loglik" not in describe(entry).abilities
 
 
 def test_asking_a_model_in_a_folder_looks_at_its_files(tmp_path: Path):
-    missing = ask(ModelEntry("m", "transformers", path=str(tmp_path / "gone")))
+    missing = probe_and_describe(ModelEntry("m", "transformers", path=str(tmp_path / "gone")))
     assert "There is no folder" in missing.problem
-    assert not missing.away
+    assert not missing.is_endpoint_down
 
 
 @pytest.mark.parametrize("name", ["qwen3-0.6b", "qwen2.5-0.5b"])

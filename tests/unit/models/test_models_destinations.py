@@ -1,7 +1,7 @@
 import pytest
 
 from evalui.models.base import ModelEntry
-from evalui.models.destinations import host_of, hosts_elsewhere, is_loopback
+from evalui.models.destinations import external_hosts, host_of, is_loopback
 
 
 def _endpoint(*urls: str) -> ModelEntry:
@@ -24,12 +24,12 @@ def _endpoint(*urls: str) -> ModelEntry:
 def test_an_endpoint_names_the_hosts_that_are_not_this_machine(
     urls: tuple[str, ...], hosts: tuple[str, ...]
 ):
-    assert hosts_elsewhere(_endpoint(*urls)) == hosts
+    assert external_hosts(_endpoint(*urls)) == hosts
 
 
 def test_a_model_that_is_loaded_here_goes_nowhere():
-    assert hosts_elsewhere(ModelEntry("m", "transformers", path="org/model")) == ()
-    assert hosts_elsewhere(ModelEntry("m", "vllm", path="org/model")) == ()
+    assert external_hosts(ModelEntry("m", "transformers", path="org/model")) == ()
+    assert external_hosts(ModelEntry("m", "vllm", path="org/model")) == ()
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST.", "a.localhost", "127.3.4.5", "::1"])

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 import transformers
 
-from evalui.models.loading import Causal
+from evalui.models.local.loading import LoadedModel
 
 # Weights so large that a token too many in sight is seen in the scores.
 _SHAPE = {
@@ -120,11 +120,11 @@ _OLDER = {"GPT-2", "Bloom", "MPT", "Falcon", "Falcon, ALiBi", "GPT-Neo", "GPT-J"
 _OLDER |= {"Mamba", "RWKV"}
 
 
-def tiny(name: str, dtype: torch.dtype = torch.float32) -> Causal:
+def tiny(name: str, dtype: torch.dtype = torch.float32) -> LoadedModel:
     """The network of that name, the same whenever it is made."""
     kind, differs = (OVER_TRIES | STRETCHED | ROW_BY_ROW)[name]
     config = getattr(transformers, kind)(**((_OLD if name in _OLDER else _SHAPE) | differs))
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(0)
         model = transformers.AutoModelForCausalLM.from_config(config, dtype=dtype).eval()
-    return Causal(model, torch.device("cpu"), frozenset())
+    return LoadedModel(model, torch.device("cpu"), frozenset())

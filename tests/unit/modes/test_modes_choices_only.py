@@ -1,5 +1,5 @@
-from evalui.modes import MODES, Setting
-from evalui.modes.templates import TEMPLATES
+from evalui.modes import MODES, ModeSettings
+from evalui.modes.prompts.templates import TEMPLATES
 from evalui.types import LabelProbs, NextToken, Sample, Variant
 
 ORIGIN = Variant((0, 1, 2, 3))
@@ -7,7 +7,7 @@ SAMPLE = Sample("q", "Which city is the capital of Peru?", ("Lima", "Rome", "Osl
 SHOT = Sample("s", "Which city is the capital of Italy?", ("Lima", "Rome", "Oslo", "Bonn"), 1)
 
 
-def prompt(sample: Sample, setting: Setting) -> str:
+def prompt(sample: Sample, setting: ModeSettings) -> str:
     (request,) = MODES["choices_only"].plan(sample, ORIGIN, setting)
     assert isinstance(request, NextToken)
     assert isinstance(request.context, str)
@@ -15,13 +15,13 @@ def prompt(sample: Sample, setting: Setting) -> str:
 
 
 def test_the_question_is_blank_and_all_else_is_asked_as_with_it():
-    (whole,) = MODES["multiple_choice"].plan(SAMPLE, ORIGIN, Setting(shots={}))
+    (whole,) = MODES["multiple_choice"].plan(SAMPLE, ORIGIN, ModeSettings(shots={}))
     assert isinstance(whole, NextToken)
-    assert prompt(SAMPLE, Setting(shots={})) == str(whole.context).replace(SAMPLE.question, "")
+    assert prompt(SAMPLE, ModeSettings(shots={})) == str(whole.context).replace(SAMPLE.question, "")
 
 
 def test_worked_examples_lose_their_questions_and_keep_their_answers():
-    asked = prompt(SAMPLE, Setting(shots={"": (SHOT,)}))
+    asked = prompt(SAMPLE, ModeSettings(shots={"": (SHOT,)}))
     assert "capital" not in asked
     assert asked.count("Answer:") == 2
     assert "Answer: B" in asked
@@ -29,18 +29,18 @@ def test_worked_examples_lose_their_questions_and_keep_their_answers():
 
 def test_a_chinese_question_is_left_out_of_a_chinese_prompt():
     asked = prompt(
-        Sample("q", "秘鲁的首都是？", ("利马", "罗马", "奥斯陆", "波恩"), 0), Setting(shots={})
+        Sample("q", "秘鲁的首都是？", ("利马", "罗马", "奥斯陆", "波恩"), 0), ModeSettings(shots={})
     )
     assert asked == prompt(
         Sample("q", "", ("利马", "罗马", "奥斯陆", "波恩"), 0),
-        Setting(shots={}, template=TEMPLATES["plain-zh.1"]),
+        ModeSettings(shots={}, template=TEMPLATES["plain-zh.1"]),
     )
 
 
 def test_it_is_graded_as_with_the_question():
     response = LabelProbs((-0.1, -2.0, -3.0, -4.0), 0.99, "A")
     graded = [
-        MODES[name].grade(SAMPLE, ORIGIN, (response,), Setting(shots={}))
+        MODES[name].grade(SAMPLE, ORIGIN, (response,), ModeSettings(shots={}))
         for name in ("choices_only", "multiple_choice")
     ]
     assert graded[0] == graded[1]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from evalui.models.rules import RULES
-from evalui.modes.question_answer import FORMS as PLAIN_FORMS
-from evalui.modes.rubrics import FORMS, RUBRICS, Rubric, rubric_from
-from evalui.ui.text import LANGUAGES, text
+from evalui.messages import LANGUAGES, messages
+from evalui.models.scripted.rules import RULES
+from evalui.modes.open_answer import PLAIN_PROMPTS as PLAIN_FORMS
+from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS, Rubric, parse_rubric
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("judging.md", [*RUBRICS, *FORMS, *Rubric.__dataclass_fields__]),
+        ("judging.md", [*RUBRICS, *VERDICT_FORMATS, *Rubric.__dataclass_fields__]),
         ("add-a-model.md", [*RULES, "input_price", "output_price"]),
         ("add-a-mode.md", [form.name for form in PLAIN_FORMS.values()]),
     ],
@@ -30,10 +30,10 @@ def test_everything_with_a_name_is_on_its_page(page: str, names: list[str]):
 def test_the_rubric_on_the_page_is_a_rubric():
     page = (DOCS / "judging.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
-    assert rubric_from(json.loads(example)).name == "funny.1"
+    assert parse_rubric(json.loads(example)).name == "funny.1"
 
 
 @pytest.mark.parametrize("name", list(RUBRICS))
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_shipped_rubric_has_a_name_for_the_screen(language: str, name: str):
-    assert f"rubric.{name}" in text("zh" if language == "zh" else "en")
+    assert f"rubric.{name}" in messages("zh" if language == "zh" else "en")

@@ -5,24 +5,24 @@ from dataclasses import replace
 
 import pytest
 
-from evalui.modes import MODES, Setting
-from evalui.modes.templates import TEMPLATES
+from evalui.modes import MODES, ModeSettings
+from evalui.modes.prompts.templates import TEMPLATES
 from evalui.types import (
     Generate,
+    GeneratedText,
     LabelProbs,
     Loglik,
     Logprob,
     Message,
     NextToken,
     Sample,
-    Text,
     Variant,
 )
 
 CITY = Sample("1", "What is the capital of Peru?", ("Rome", "Lima", "Cairo", "Oslo"), 1)
 ORIGIN = Variant((0, 1, 2, 3))
 ROTATED = Variant((3, 0, 1, 2))
-PLAIN = Setting(shots={})
+PLAIN = ModeSettings(shots={})
 
 
 class TestMultipleChoice:
@@ -61,7 +61,7 @@ class TestMultipleChoice:
         assert trial.readings["tolerant"].choice == strict
 
     def test_asks_a_conversation_when_told_to(self):
-        (request,) = self.mode.plan(CITY, ORIGIN, Setting(shots={}, chat=True))
+        (request,) = self.mode.plan(CITY, ORIGIN, ModeSettings(shots={}, chat=True))
         assert isinstance(request, NextToken)
         assert request.context == (
             Message(
@@ -103,7 +103,7 @@ class TestGeneration:
     mode = MODES["generation"]
 
     def grade(self, text: str, variant: Variant = ORIGIN):
-        return self.mode.grade(CITY, variant, [Text(text)], PLAIN)
+        return self.mode.grade(CITY, variant, [GeneratedText(text)], PLAIN)
 
     def test_a_plain_prompt_stops_before_the_next_question(self):
         (request,) = self.mode.plan(CITY, ORIGIN, PLAIN)
@@ -112,7 +112,7 @@ class TestGeneration:
 
     def test_a_template_that_begins_with_the_question_has_no_stop(self):
         template = replace(TEMPLATES["plain-en.1"], question="{question}\n{options}\n->")
-        (request,) = self.mode.plan(CITY, ORIGIN, Setting(shots={}, template=template))
+        (request,) = self.mode.plan(CITY, ORIGIN, ModeSettings(shots={}, template=template))
         assert isinstance(request, Generate)
         assert request.stop == ()
 
@@ -141,7 +141,7 @@ class TestCloze:
         assert len(requests) == 8
 
     def test_the_empty_unconditional_context_is_allowed(self):
-        requests = self.mode.plan(CITY, ORIGIN, Setting(shots={}, unconditional=""))
+        requests = self.mode.plan(CITY, ORIGIN, ModeSettings(shots={}, unconditional=""))
         assert requests[4] == Loglik("", " Rome")
 
     def test_every_normalisation_comes_from_the_same_sums(self):
@@ -158,7 +158,7 @@ class TestCloze:
         assert {name: reading.choice for name, reading in trial.readings.items()} == {
             "raw": 0, "un": 1, "ln_token": 1, "ln_char": 0, "ln_byte": 0,
         }  # fmt: skip
-        assert trial.merged_seams == 1
+        assert trial.merged_boundaries == 1
 
 
 class TestOptionsOfTheSameText:
@@ -169,7 +169,7 @@ class TestOptionsOfTheSameText:
     def test_a_letter_is_scored_by_the_letter(self):
         response = LabelProbs(tuple(map(math.log, (0.1, 0.5, 0.3, 0.1))), 1.0, "B")
         trial = MODES["multiple_choice"].grade(self.sample, ORIGIN, [response], PLAIN)
-        assert (trial.choice, trial.correct, trial.fixed) == (1, False, "duplicates")
+        assert (trial.choice, trial.correct, trial.fixed_reason) == (1, False, "duplicates")
 
     @pytest.mark.parametrize(
         ("reply", "choice", "credit"), [("C", 2, 1.0), ("B", 1, 0.0), ("packet", None, 0.5)]
@@ -177,9 +177,9 @@ class TestOptionsOfTheSameText:
     def test_a_reply_counts_by_its_letter_and_their_text_in_part(
         self, reply: str, choice: int | None, credit: float
     ):
-        trial = MODES["generation"].grade(self.sample, ORIGIN, [Text(reply)], PLAIN)
+        trial = MODES["generation"].grade(self.sample, ORIGIN, [GeneratedText(reply)], PLAIN)
         assert (trial.choice, trial.reading.credit, trial.unreadable) == (choice, credit, False)
-        assert trial.fixed == "duplicates"
+        assert trial.fixed_reason == "duplicates"
 
     @pytest.mark.parametrize("hair", [0.0, 1e-9])
     def test_their_texts_tie_in_cloze_though_they_were_asked_twice(self, hair: float):
@@ -188,4 +188,4 @@ class TestOptionsOfTheSameText:
         trial = MODES["cloze"].grade(self.sample, ORIGIN, [*asked, *bare], PLAIN)
         assert {found.credit for found in trial.readings.values()} == {0.5}
         assert all(found.tied for found in trial.readings.values())
-        assert trial.fixed == "duplicates"
+        assert trial.fixed_reason == "duplicates"

@@ -5,11 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from evalui.models.judges import UNDECIDED
-from evalui.modes import MODES, Conversing, Setting
+from evalui.models.scripted.judges import UNDECIDED
+from evalui.modes import MODES, ModeSettings, MultiTurn
 from evalui.modes.judge import Judge
-from evalui.modes.rubrics import RUBRICS, ask_judge
-from evalui.types import OUTCOMES, Contestant, Generate, Message, Outcome, Sample, Text, Variant
+from evalui.modes.prompts.rubrics import RUBRICS, render_judge_prompt
+from evalui.types import (
+    OUTCOMES,
+    Contestant,
+    Generate,
+    GeneratedText,
+    Message,
+    Outcome,
+    Sample,
+    Variant,
+)
 
 MODE = Judge()
 CITY = Sample("1", "What is the capital of Peru?", target=("Lima",))
@@ -21,15 +30,15 @@ CONTESTANTS = (
 FIRST, SWAPPED, ALONE = Variant((0, 1)), Variant((1, 0)), Variant((1,))
 
 
-def setting(rubric: str | None = None, *, chat: bool = True, seed: int = 0) -> Setting:
+def setting(rubric: str | None = None, *, chat: bool = True, seed: int = 0) -> ModeSettings:
     chosen = RUBRICS[rubric] if rubric else None
-    return Setting(
+    return ModeSettings(
         shots={}, contestants=CONTESTANTS, rubric=chosen, chat=chat, max_tokens=77, seed=seed
     )
 
 
-def asked(variant: Variant, told: Setting, replies: Sequence[str] = ()) -> Generate:
-    texts = [Text(reply) for reply in replies]
+def asked(variant: Variant, told: ModeSettings, replies: Sequence[str] = ()) -> Generate:
+    texts = [GeneratedText(reply) for reply in replies]
     again = MODE.follow_up(CITY, variant, texts, told) if texts else None
     (request,) = MODE.plan(CITY, variant, told) if again is None else again
     assert isinstance(request, Generate)
@@ -39,7 +48,7 @@ def asked(variant: Variant, told: Setting, replies: Sequence[str] = ()) -> Gener
 def test_a_judge_is_shown_the_contestants_in_the_order_of_the_variant():
     rubric = RUBRICS["mtbench-en.1"]
     request = asked(SWAPPED, setting("mtbench-en.1", seed=5))
-    text = ask_judge(rubric, CITY, (("Lima",), ("Rome",)), seed=5)
+    text = render_judge_prompt(rubric, CITY, (("Lima",), ("Rome",)), seed=5)
     assert request == Generate((Message("user", text),), max_tokens=77)
     assert request.temperature == 0.0
 
@@ -73,7 +82,7 @@ def test_without_a_rubric_the_sample_chooses(variant: Variant, name: str):
 def test_a_verdict_becomes_the_place_of_its_outcome(
     rubric: str, reply: str, outcome: Outcome, credit: float, strength: float | None
 ):
-    trial = MODE.grade(CITY, FIRST, [Text(reply)], setting(rubric))
+    trial = MODE.grade(CITY, FIRST, [GeneratedText(reply)], setting(rubric))
     assert trial.headline == "verdict"
     assert trial.choice == OUTCOMES.index(outcome)
     assert trial.reading.credit == credit
@@ -94,7 +103,7 @@ def test_a_verdict_becomes_the_place_of_its_outcome(
 def test_a_mark_becomes_a_score_and_its_share(
     rubric: str, reply: str, scores: dict[str, tuple[float, ...]], credit: float
 ):
-    trial = MODE.grade(CITY, ALONE, [Text(reply)], setting(rubric))
+    trial = MODE.grade(CITY, ALONE, [GeneratedText(reply)], setting(rubric))
     assert trial.headline == "rating"
     assert (trial.choice, trial.reading.credit) == (0, pytest.approx(credit))
     assert trial.scores == {**scores, "injected": (0.0,)}
@@ -109,7 +118,7 @@ def test_a_mark_becomes_a_score_and_its_share(
     ],
 )
 def test_what_cannot_be_read_is_neither_a_tie_nor_a_zero(rubric: str, variant: Variant, reply: str):
-    trial = MODE.grade(CITY, variant, [Text(reply), Text(reply)], setting(rubric))
+    trial = MODE.grade(CITY, variant, [GeneratedText(reply), GeneratedText(reply)], setting(rubric))
     assert trial.unreadable
     assert not trial.reading.tied
     assert set(trial.scores) == {"injected"}
@@ -117,7 +126,7 @@ def test_what_cannot_be_read_is_neither_a_tie_nor_a_zero(rubric: str, variant: V
 
 
 def test_an_unreadable_reply_is_asked_for_once_more_and_only_once():
-    assert isinstance(MODES["judge"], Conversing)
+    assert isinstance(MODES["judge"], MultiTurn)
     told = setting("mtbench-en.1")
     (said,) = asked(FIRST, told).prompt
     assert asked(FIRST, told, ["Hm."]).prompt == (
@@ -125,8 +134,8 @@ def test_an_unreadable_reply_is_asked_for_once_more_and_only_once():
         Message("assistant", "Hm."),
         Message("user", RUBRICS["mtbench-en.1"].reminder),
     )
-    assert MODE.follow_up(CITY, FIRST, [Text("[[A]]")], told) == ()
-    assert MODE.follow_up(CITY, FIRST, [Text("Hm."), Text("Hm.")], told) == ()
+    assert MODE.follow_up(CITY, FIRST, [GeneratedText("[[A]]")], told) == ()
+    assert MODE.follow_up(CITY, FIRST, [GeneratedText("Hm."), GeneratedText("Hm.")], told) == ()
 
 
 def test_a_blank_reply_is_no_turn_of_its_own():
@@ -146,7 +155,9 @@ def test_a_plain_judge_is_reminded_in_the_prompt():
 
 def test_the_second_reply_decides():
     told = setting("mtbench-en.1")
-    trial = MODE.grade(CITY, FIRST, [Text("Hm."), Text("[[B]]", truncated=True)], told)
+    trial = MODE.grade(
+        CITY, FIRST, [GeneratedText("Hm."), GeneratedText("[[B]]", truncated=True)], told
+    )
     assert trial.choice == OUTCOMES.index("b")
     assert trial.reply == "[[B]]"
     assert trial.turns == ("Hm.", "[[B]]")
@@ -155,9 +166,12 @@ def test_the_second_reply_decides():
 
 def test_an_answer_that_speaks_to_the_judge_is_flagged_in_its_slot():
     told = setting("mtbench-en.1")
-    trial = MODE.grade(CITY, Variant((1, 2)), [Text("[[A]]")], told)
+    trial = MODE.grade(CITY, Variant((1, 2)), [GeneratedText("[[A]]")], told)
     assert trial.scores["injected"] == (0.0, 1.0)
-    assert MODE.grade(CITY, Variant((2, 1)), [Text("[[A]]")], told).scores["injected"] == (1.0, 0.0)
+    assert MODE.grade(CITY, Variant((2, 1)), [GeneratedText("[[A]]")], told).scores["injected"] == (
+        1.0,
+        0.0,
+    )
 
 
 def test_a_rubric_for_pairs_is_not_shown_one_answer():
@@ -179,7 +193,7 @@ def test_modes_say_which_kinds_of_questions_they_are_for():
 
 
 def test_a_setting_for_other_modes_needs_no_contestants():
-    plain = Setting(shots={})
+    plain = ModeSettings(shots={})
     assert (plain.contestants, plain.rubric, plain.seed) == ((), None, 0)
     assert replace(plain, seed=1) != plain
 
@@ -187,7 +201,7 @@ def test_a_setting_for_other_modes_needs_no_contestants():
 def test_a_judge_that_lacks_a_reference_is_not_asked_again_and_is_no_unreadable_one():
     bare, told = replace(CITY, target=()), setting("compass-en.1")
     for said in UNDECIDED.values():
-        replies = [Text(said)]
+        replies = [GeneratedText(said)]
         assert MODE.follow_up(bare, FIRST, replies, told) == ()
         trial = MODE.grade(bare, FIRST, replies, told)
         assert (trial.choice, trial.reading.rule) == (None, "no-reference")
@@ -198,6 +212,6 @@ def test_a_judge_that_lacks_a_reference_is_not_asked_again_and_is_no_unreadable_
 
 def test_another_judges_unreadable_words_are_unreadable_without_a_reference_too():
     bare, told = replace(CITY, target=()), setting("compass-en.1")
-    replies = [Text("I cannot decide.")]
+    replies = [GeneratedText("I cannot decide.")]
     assert MODE.follow_up(bare, FIRST, replies, told)
     assert MODE.grade(bare, FIRST, replies, told).reading.rule == "unparsed"

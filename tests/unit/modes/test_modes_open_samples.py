@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-from evalui.data.bundle import load
-from evalui.models import Learner, open_model, read_catalog
-from evalui.modes import MODES, Setting
+from evalui.datasets.bundle import load
+from evalui.models import NeedsAnswerKey, open_model, read_catalog
+from evalui.modes import MODES, ModeSettings
 from evalui.settings import ASSETS
 from evalui.types import OUTCOMES, Contestant, Dataset, Sample, Trial, Variant
 
@@ -71,10 +71,10 @@ def test_the_references_are_facts_of_the_demo_models_world(world: ModuleType, na
 
 
 def answers(model_name: str, samples: Sequence[Sample], *, chat: bool) -> list[Trial]:
-    mode, setting, whole = MODES["question_answer"], Setting(shots={}, chat=chat), Variant(())
+    mode, setting, whole = MODES["question_answer"], ModeSettings(shots={}, chat=chat), Variant(())
     model = open_model(CATALOG[model_name])
-    if isinstance(model, Learner):
-        model.learn(samples)
+    if isinstance(model, NeedsAnswerKey):
+        model.set_answer_key(samples)
     requests = [mode.plan(sample, whole, setting)[0] for sample in samples]
     responses = dict(model.answer(requests))
     return [mode.grade(s, whole, [responses[i]], setting) for i, s in enumerate(samples)]
@@ -86,7 +86,7 @@ def contest(judge: str, samples: Sequence[Sample], sides: dict[str, list[Trial]]
         Contestant(name, {trial.sample_id: (trial.reply or "",) for trial in trials})
         for name, trials in sides.items()
     )
-    mode, setting = MODES["judge"], Setting(shots={}, contestants=contestants, chat=True)
+    mode, setting = MODES["judge"], ModeSettings(shots={}, contestants=contestants, chat=True)
     model, tally = open_model(CATALOG[judge]), Counter[str]()
     for sample in samples:
         for variant, outcomes in (

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from evalui.scoring.circular import variants
+from evalui.scoring.choice.circular import variants
 from evalui.types import Cell, CellResult, Pattern, Reading, Sample, Trial
 
 # What a model picks of a question in an order: the slot of the right answer is given.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from evalui.scoring.circular import variants
+from evalui.scoring.choice.circular import variants
 from evalui.types import Cell, CellResult, CellState, Pattern, Reading, Sample, Trial, Variant
 
 # The slots a model picks in the orders of one question, in pattern order. None is unreadable,
@@ -39,7 +39,7 @@ def make_trial(
         readings={"tolerant": reading, "strict": reading},
         mass=mass,
         reply="A",
-        fixed=sample.fixed,
+        fixed_reason=sample.fixed_reason,
     )
 
 
@@ -71,7 +71,7 @@ def make_result() -> MakeResult:
                 tuple("uvwxyz"[:options]),
                 target,
                 (subjects or {}).get(name, {}),
-                names_options=name in naming,
+                refers_to_other_options=name in naming,
             )
             samples[name] = sample
             orders = variants(options, described.pattern)

@@ -8,16 +8,16 @@ prefers the better of two, but calls `late` and `early` good alike on every four
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
-from evalui.scoring.text import FIGURES
+from evalui.scoring.text.metrics import TEXT_METRICS
 from evalui.types import (
     OUTCOMES,
     Cell,
     CellResult,
-    Conflict,
+    ConflictRule,
     Contestant,
     Duel,
-    Orders,
     Outcome,
+    PresentationOrders,
     Reading,
     Sample,
     Trial,
@@ -77,7 +77,7 @@ def answer_trial(
 ) -> Trial:
     """An answer whose text figures are all `figure` if its question has a reference."""
     rule = "cut" if cut else "answered" if reply.strip() else "empty"
-    names = (*FIGURES, "exact_match", "token_f1")
+    names = (*TEXT_METRICS, "exact_match", "token_f1")
     scores = {name: (figure if reply.strip() else 0.0,) for name in names}
     credit = (figure if sample.references else 1.0) if reply.strip() else 0.0
     return Trial(
@@ -98,8 +98,8 @@ def judge_result(
     models: Sequence[str] = MODELS,
     n: int = 12,
     decide: Decide = decide,
-    orders: Orders = "double",
-    conflict: Conflict = "tie",
+    orders: PresentationOrders = "double",
+    conflict: ConflictRule = "tie",
     done: int | None = None,
     dataset: str = DATASET,
     injected: Sequence[int] = (),
@@ -181,8 +181,8 @@ def judged_run(
     judges: Sequence[str] = ("judge-local",),
     n: int = 12,
     decide: Decide = decide,
-    orders: Orders = "double",
-    conflict: Conflict = "tie",
+    orders: PresentationOrders = "double",
+    conflict: ConflictRule = "tie",
 ) -> list[CellResult]:
     """The cells of a whole run: the answers of each model, then each judge's verdicts."""
     return [

@@ -1,21 +1,21 @@
 import pytest
 
-from evalui.report.numbers import count, dollars, figure, fixed, percent, signed, span
+from evalui.report.numbers import count, dollars, fixed, format_range, format_value, percent, signed
 from evalui.types import Interval
 
 
 def test_a_wide_range_gets_no_decimals():
-    assert figure(Interval(0.6583, 0.60, 0.72, 240)) == "66"
-    assert span(Interval(0.6583, 0.60, 0.72, 240)) == "60–72"
+    assert format_value(Interval(0.6583, 0.60, 0.72, 240)) == "66"
+    assert format_range(Interval(0.6583, 0.60, 0.72, 240)) == "60–72"
 
 
 def test_a_half_width_under_five_points_earns_a_decimal():
-    assert figure(Interval(0.97, 0.957, 0.979, 960)) == "97.0"
-    assert span(Interval(0.97, 0.957, 0.979, 960)) == "95.7–97.9"
+    assert format_value(Interval(0.97, 0.957, 0.979, 960)) == "97.0"
+    assert format_range(Interval(0.97, 0.957, 0.979, 960)) == "95.7–97.9"
 
 
 def test_a_half_width_of_exactly_five_points_earns_none():
-    assert figure(Interval(0.05, 0.0, 0.1, 400)) == "5"
+    assert format_value(Interval(0.05, 0.0, 0.1, 400)) == "5"
 
 
 @pytest.mark.parametrize(

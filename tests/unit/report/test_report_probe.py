@@ -3,16 +3,16 @@ from pathlib import Path
 
 import pytest
 
-from evalui.models.fp32 import FILE, Rate
+from evalui.models.local.fp32 import FILE, MatmulRate
 from evalui.report.probe import probe_lines
 from evalui.settings import Settings
 
 
-def figures(onednn: float, blas: float) -> Callable[[], tuple[Rate, ...]]:
-    return lambda: (Rate(64, 768, 2048, onednn, blas),)
+def figures(onednn: float, blas: float) -> Callable[[], tuple[MatmulRate, ...]]:
+    return lambda: (MatmulRate(64, 768, 2048, onednn, blas),)
 
 
-def printed(folder: Path, measured: Callable[[], tuple[Rate, ...]], **given: str) -> str:
+def printed(folder: Path, measured: Callable[[], tuple[MatmulRate, ...]], **given: str) -> str:
     settings = Settings.model_validate({"data_dir": folder, "fp32": "measured"} | given)
     return "\n".join(probe_lines(settings, measured=measured))
 

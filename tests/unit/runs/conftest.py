@@ -7,9 +7,9 @@ import pytest
 from fake_ray_examples import Echo, FakeRay
 from runs_examples import add_run, spec
 
-from evalui.runs import cluster, holder
-from evalui.runs.rows import Lease
-from evalui.runs.store import Store
+from evalui.runs.cluster import actor, model
+from evalui.runs.database.records import Lease
+from evalui.runs.database.store import Store
 
 
 @pytest.fixture
@@ -31,6 +31,6 @@ def lease(store: Store) -> Lease:
 
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
-    monkeypatch.setattr(holder, "open_model", lambda _: Echo())
-    monkeypatch.setattr(cluster, "_LOOK_S", 0.0)
+    monkeypatch.setattr(actor, "open_model", lambda _: Echo())
+    monkeypatch.setattr(model, "_SCAN_INTERVAL_S", 0.0)
     return FakeRay()

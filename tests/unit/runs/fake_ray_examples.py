@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evalui.errors import ModelError, Refused, Unreachable
+from evalui.errors import ModelError, RequestRejected, Unreachable
 from evalui.models import ModelEntry
-from evalui.runs.cluster import ClusterModel
-from evalui.runs.holder import Holder
-from evalui.types import Generate, Request, Response, Text
+from evalui.runs.cluster.actor import ModelActor
+from evalui.runs.cluster.model import ClusterModel
+from evalui.types import Generate, GeneratedText, Request, Response
 
 ENTRY = ModelEntry("m", "transformers", path="/models/m")
 LOADS = "m is being loaded on the cluster. "
@@ -26,9 +26,9 @@ class Echo:
             if request.prompt == "break":
                 raise ModelError("Broken.")
             if request.prompt != "refuse":
-                yield index, Text(str(request.prompt))
+                yield index, GeneratedText(str(request.prompt))
         if any(isinstance(each, Generate) and each.prompt == "refuse" for each in requests):
-            raise Refused("One is refused.")
+            raise RequestRejected("One is refused.")
 
     def close(self) -> None: ...
 
@@ -76,7 +76,7 @@ class FakeRay:
         ]
 
     def remote(self, **_: Any) -> Any:
-        def made(kind: type[Holder]) -> Any:
+        def made(kind: type[ModelActor]) -> Any:
             def make(entry: ModelEntry) -> Any:
                 self.made += 1
                 return _Handle(self, kind(entry))
@@ -117,7 +117,7 @@ class _Reference:
 
 
 class _Handle:
-    def __init__(self, ray: FakeRay, holder: Holder) -> None:
+    def __init__(self, ray: FakeRay, holder: ModelActor) -> None:
         self.dead = False
 
         def about() -> _Reference:
@@ -142,7 +142,7 @@ class _Handle:
 
 def opened(ray: FakeRay, cores: int = 1) -> ClusterModel:
     model = ClusterModel(ENTRY, ray.connect, cores=cores)
-    model.wait()
+    model.wait_until_ready()
     return model
 
 
@@ -154,6 +154,6 @@ def answers(model: ClusterModel, requests: Sequence[Request]) -> dict[int, str]:
     found: dict[int, str] = {}
     for index, response in model.answer(requests):
         assert index not in found
-        assert isinstance(response, Text)
+        assert isinstance(response, GeneratedText)
         found[index] = response.text
     return found

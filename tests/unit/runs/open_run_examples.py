@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from evalui.models import ModelEntry
-from evalui.runs.contest import Collected
+from evalui.runs.contest import CollectedAnswers
+from evalui.runs.database.store import Store
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.worker.main import Worker
 from evalui.types import Dataset, Sample
 
 CAPITALS = {"France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Norway": "Oslo"}
@@ -31,9 +31,9 @@ def capitals(*, kind: str = "general_qa") -> Dataset:
     return Dataset("capitals", kind, samples, sha256="77aa" * 16)  # pyright: ignore[reportArgumentType]
 
 
-def collected(name: str, **answers: str) -> Collected:
+def collected(name: str, **answers: str) -> CollectedAnswers:
     """Answers by land; the key of the dataset is its path."""
-    return Collected(
+    return CollectedAnswers(
         name, "capitals.jsonl", {f"capitals/{land}": (text,) for land, text in answers.items()}
     )
 
@@ -52,7 +52,7 @@ def open_spec(**fields: object) -> RunSpec:
 
 
 def add_open_run(
-    store: Store, spec: RunSpec | None = None, brought: Sequence[Collected] = (RIGHT, WRONG)
+    store: Store, spec: RunSpec | None = None, brought: Sequence[CollectedAnswers] = (RIGHT, WRONG)
 ) -> str:
     data = capitals()
     store.add_dataset(data)
@@ -61,4 +61,4 @@ def add_open_run(
 
 
 def do_run(store: Store, run_id: str, catalog: Mapping[str, ModelEntry] = CATALOG) -> None:
-    assert Worker(store, lambda: catalog).work_once(run_id)
+    assert Worker(store, lambda: catalog).run_once(run_id)

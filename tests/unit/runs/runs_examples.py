@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from evalui.models import ModelEntry
 from evalui.runs.cells import CellPlan
+from evalui.runs.database.store import Store
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
 from evalui.types import Dataset, LabelProbs, Reading, Sample, Trial, Variant
 
 
@@ -17,7 +17,7 @@ def sample(number: int, *, options: int = 4, subject: str = "sums", naming: bool
         choices=tuple(str(2 * number + more) for more in range(options)),
         target=number % options,
         metadata={"subject": subject, "line": str(number + 2)},
-        names_options=naming,
+        refers_to_other_options=naming,
     )
 
 

@@ -7,16 +7,16 @@ from open_run_examples import CATALOG, capitals
 from runs_examples import dataset
 
 from evalui.modes import MODES
-from evalui.runs.cells import setting_of, why_not, work
+from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.bias import bias
-from evalui.scoring.circular import score
-from evalui.types import LETTERS, Contestant, Pattern, Sample, Text, Trial, Variant
+from evalui.scoring.choice.circular import circular_metrics
+from evalui.scoring.position_bias.summary import measure_bias
+from evalui.types import LETTERS, Contestant, GeneratedText, Pattern, Sample, Trial, Variant
 
 
 def test_an_open_question_is_asked_once():
     mode = ModeSpec(mode="question_answer", chat=False)
-    pairs = list(work(mode, "origin", capitals().samples, setting_of(mode, ())))
+    pairs = list(trials_to_run(mode, "origin", capitals().samples, mode_settings(mode, ())))
     assert [variant for _, variant in pairs] == [Variant(())] * 4
 
 
@@ -24,7 +24,7 @@ def test_a_judge_is_told_who_takes_part_how_and_with_which_seed():
     judging = {"judges": ["j"], "template": "mtbench-en.1", "seed": 7}
     mode = ModeSpec.model_validate({"mode": "judge", "judging": judging})
     both = (Contestant("x", {}), Contestant("y", {}))
-    setting = setting_of(mode, (), both)
+    setting = mode_settings(mode, (), both)
     assert (setting.contestants, setting.seed) == (both, 7)
     assert setting.rubric is not None
     assert setting.rubric.name == "mtbench-en.1"
@@ -32,15 +32,15 @@ def test_a_judge_is_told_who_takes_part_how_and_with_which_seed():
 
 def test_each_mode_refuses_the_kinds_it_is_not_for():
     entry = CATALOG["perfect"]
-    assert "no options" in why_not(capitals(), entry, ModeSpec(mode="multiple_choice"))
-    assert "nothing to write" in why_not(dataset(), entry, ModeSpec(mode="question_answer"))
-    assert why_not(capitals(), entry, ModeSpec(mode="question_answer")) == ""
+    assert "no options" in blocking_reason(capitals(), entry, ModeSpec(mode="multiple_choice"))
+    assert "nothing to write" in blocking_reason(dataset(), entry, ModeSpec(mode="question_answer"))
+    assert blocking_reason(capitals(), entry, ModeSpec(mode="question_answer")) == ""
 
 
 def test_a_rule_that_knows_questions_by_their_text_is_not_asked_without():
     entry = CATALOG["perfect"]
-    assert "left out here" in why_not(dataset(), entry, ModeSpec(mode="choices_only"))
-    assert why_not(dataset(), entry, ModeSpec(mode="multiple_choice")) == ""
+    assert "left out here" in blocking_reason(dataset(), entry, ModeSpec(mode="choices_only"))
+    assert blocking_reason(dataset(), entry, ModeSpec(mode="multiple_choice")) == ""
 
 
 _ANY = st.lists(st.sampled_from(["Co", "CO", "one", "two", "1"]), min_size=2, max_size=4)
@@ -55,12 +55,12 @@ _SAMPLES = st.lists(st.tuples(_ANY, st.integers(0, 3)), min_size=1, max_size=8).
 def _answered(samples: Sequence[Sample], pattern: Pattern, letters: str) -> list[Trial]:
     """Replies of a letter each, the same for the same question and order."""
     mode = ModeSpec(mode="generation", chat=False)
-    setting = setting_of(mode, ())
+    setting = mode_settings(mode, ())
     trials: list[Trial] = []
-    for sample, variant in work(mode, pattern, samples, setting):
+    for sample, variant in trials_to_run(mode, pattern, samples, setting):
         shown = int(sample.id[1:]) + sum(n * slot for n, slot in enumerate(variant.permutation))
         letter = letters[shown % len(letters)]
-        trials.append(MODES["generation"].grade(sample, variant, [Text(letter)], setting))
+        trials.append(MODES["generation"].grade(sample, variant, [GeneratedText(letter)], setting))
     return trials
 
 
@@ -71,7 +71,7 @@ def test_accuracy_as_written_is_the_share_of_right_letters_whatever_the_options_
     trials = _answered(samples, "circular", letters)
     as_written = [trial for trial in trials if trial.variant.is_origin]
     right = sum(trial.reply == LETTERS[trial.target] for trial in as_written)
-    found = score(trials, "circular")
+    found = circular_metrics(trials, "circular")
     assert found.n_origin == len(samples) == len(as_written)
     assert found.values["acc_origin"] == pytest.approx(100 * right / len(samples))
 
@@ -86,13 +86,13 @@ def test_figures_over_orders_are_those_without_the_questions_that_may_not_move(
 ):
     plain = [sample for sample in samples if not sample.duplicate_options]
     every, without = (_answered(some, pattern, letters) for some in (samples, plain))
-    found, expected = score(every, pattern), score(without, pattern)
+    found, expected = circular_metrics(every, pattern), circular_metrics(without, pattern)
 
     def over_orders(values: dict[str, float]) -> dict[str, float]:
         return {name: value for name, value in values.items() if not name.endswith("_origin")}
 
     assert over_orders(dict(found.values)) == pytest.approx(over_orders(dict(expected.values)))
     assert len(found.duplicates) == len(samples) - len(plain) == found.n_origin - found.n_circular
-    one, other = (bias(trials, pattern, draws=0).strata for trials in (every, without))
+    one, other = (measure_bias(trials, pattern, draws=0).strata for trials in (every, without))
     assert [stratum.position.counts for stratum in one] == [s.position.counts for s in other]
     assert [stratum.n for stratum in one] == [stratum.n for stratum in other]

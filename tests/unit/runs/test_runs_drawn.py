@@ -5,34 +5,34 @@ from dataclasses import dataclass
 import pytest
 from runs_examples import sample
 
-from evalui.modes import MODES, Setting
-from evalui.runs.cache import lasting
-from evalui.runs.window import Window
-from evalui.scoring.orders import variants
+from evalui.modes import MODES, ModeSettings
+from evalui.runs.database.response_cache import cacheable_by
+from evalui.runs.worker.in_flight import InFlightBatch
+from evalui.scoring.choice.permutations import variants
 from evalui.types import Generate, NextToken
 
 
 @dataclass
 class Drawn:
-    draws: bool = True
+    is_nondeterministic: bool = True
 
 
 def test_of_a_model_that_draws_only_what_is_scored_lasts():
-    wanted = lasting(Drawn())  # type: ignore[arg-type] # stands for a model
+    wanted = cacheable_by(Drawn())  # type: ignore[arg-type] # stands for a model
     assert not wanted(Generate("a"))
     assert wanted(NextToken("a", ("A",)))
 
 
-@pytest.mark.parametrize("model", [Drawn(draws=False), object()])
+@pytest.mark.parametrize("model", [Drawn(is_nondeterministic=False), object()])
 def test_of_any_other_model_replies_last_unless_they_are_sampled(model: object):
-    wanted = lasting(model)  # type: ignore[arg-type] # stands for a model
+    wanted = cacheable_by(model)  # type: ignore[arg-type] # stands for a model
     assert wanted(Generate("a"))
     assert not wanted(Generate("a", temperature=1.0))
 
 
 def test_drawn_replies_have_no_place_in_the_cache():
     pairs = [(sample(1), variant) for variant in variants(4, "origin")]
-    mode, setting = MODES["generation"], Setting(shots={})
-    drawn = Window(pairs * 2, mode, setting, "f", lasting=lasting(Drawn()))  # type: ignore[arg-type] # stands for a model
+    mode, setting = MODES["generation"], ModeSettings(shots={})
+    drawn = InFlightBatch(pairs * 2, mode, setting, "f", is_cacheable=cacheable_by(Drawn()))  # type: ignore[arg-type] # stands for a model
     assert drawn.keys == [None, None]
-    assert None not in Window(pairs * 2, mode, setting, "f").keys
+    assert None not in InFlightBatch(pairs * 2, mode, setting, "f").keys

@@ -5,8 +5,8 @@ from open_run_examples import CATALOG, RIGHT, capitals, open_spec
 from runs_examples import dataset, plans_of, spec
 
 from evalui.models.base import ModelEntry
+from evalui.runs.database.throughput import LoadingTimes, Throughput
 from evalui.runs.estimate import Estimate, estimate
-from evalui.runs.pace import LoadingTimes, Pace
 from evalui.runs.plan import plan_run
 from evalui.runs.workload import RequestSize, request_size, workload
 
@@ -18,8 +18,10 @@ def test_a_model_that_was_never_timed_has_no_time() -> None:
     assert (told.requests, told.cached, told.seconds) == (24, 0, None)
 
 
-def pace(rate: float, *, sent: float = 30.0, distinct: float = 20.0, written: float = 0.0) -> Pace:
-    return Pace(rate, RequestSize(sent, distinct, written))
+def pace(
+    rate: float, *, sent: float = 30.0, distinct: float = 20.0, written: float = 0.0
+) -> Throughput:
+    return Throughput(rate, RequestSize(sent, distinct, written))
 
 
 def test_the_time_follows_from_the_speed_of_the_same_model_and_mode() -> None:
@@ -37,7 +39,7 @@ def test_the_time_follows_from_the_speed_of_the_same_model_and_mode() -> None:
 def test_requests_of_the_measured_size_take_as_long() -> None:
     (plan,) = plans_of(spec(pattern="circular"))
     size = request_size(plan.mode, plan.pattern, dataset().samples, plan.setting)
-    paces = {("perfect", "multiple_choice", 0): Pace(12.0, size)}
+    paces = {("perfect", "multiple_choice", 0): Throughput(12.0, size)}
     assert estimate([plan], DATASETS, paces).seconds == pytest.approx(24 / 12)
 
 
@@ -47,7 +49,7 @@ def test_a_speed_in_the_catalog_stands_in_until_the_model_is_timed() -> None:
     size = request_size(plan.mode, plan.pattern, dataset().samples, plan.setting)
     told = estimate([plan], DATASETS, {})
     assert told.seconds == pytest.approx(24 * workload(plan.entry, size) / 100)
-    timed = {("perfect", "multiple_choice", 0): Pace(12.0, size)}
+    timed = {("perfect", "multiple_choice", 0): Throughput(12.0, size)}
     assert estimate([plan], DATASETS, timed).seconds == pytest.approx(2.0)
 
 
@@ -56,8 +58,8 @@ def test_the_speed_at_the_nearest_size_counts() -> None:
     size = request_size(plan.mode, plan.pattern, dataset().samples, plan.setting)
     far = replace(size, sent=50 * size.sent, distinct=50 * size.distinct)
     paces = {
-        ("perfect", "multiple_choice", 0): Pace(1000.0, far),
-        ("perfect", "multiple_choice", 2): Pace(3.0, size),
+        ("perfect", "multiple_choice", 0): Throughput(1000.0, far),
+        ("perfect", "multiple_choice", 2): Throughput(3.0, size),
     }
     assert estimate([plan], DATASETS, paces).seconds == pytest.approx(2.0)
 
@@ -65,14 +67,14 @@ def test_the_speed_at_the_nearest_size_counts() -> None:
 def test_longer_requests_take_longer_than_the_measured_ones() -> None:
     (short,), (long,) = plans_of(spec()), plans_of(spec(shots=2))
     size = request_size(short.mode, short.pattern, dataset().samples, short.setting)
-    paces = {("perfect", "multiple_choice", 0): Pace(6.0, size)}
+    paces = {("perfect", "multiple_choice", 0): Throughput(6.0, size)}
     seconds = estimate([long], DATASETS, paces).seconds
     assert seconds is not None
     assert seconds > estimate([short], DATASETS, paces).seconds
 
 
 def test_a_speed_measured_without_a_size_is_not_used() -> None:
-    paces = {("perfect", "multiple_choice", 0): Pace(12.0)}
+    paces = {("perfect", "multiple_choice", 0): Throughput(12.0)}
     assert estimate(plans_of(spec()), DATASETS, paces).seconds is None
 
 
@@ -165,5 +167,5 @@ def test_a_model_is_expected_to_write_as_much_as_it_did() -> None:
     longest = plan.mode.max_tokens
     assert estimate([plan], DATASETS, {}).dollars == pytest.approx(6 * longest * 10.0 / 1e6)
     known = {("perfect", "generation"): 7.5, ("always-A", "generation"): 1.0}
-    told = estimate([plan], DATASETS, {}, written=known)
+    told = estimate([plan], DATASETS, {}, reply_tokens=known)
     assert told.dollars == pytest.approx(6 * 7.5 * 10.0 / 1e6)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from runs_examples import CATALOG, spec
 
-from evalui.data import NOTES
-from evalui.report.left_out_sentences import LEFT_OUT_SENTENCES
-from evalui.runs.inputs import collect, expand, read_datasets, submit
+from evalui.datasets import UPLOAD_NOTES
+from evalui.messages import messages
+from evalui.runs.database.store import Store
 from evalui.runs.spec import RunSpec
-from evalui.runs.store import Store
+from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
 from evalui.types import LeftOut
 
 GOOD = "id,question,A,B,C,D,answer\n0,One?,1,2,3,4,A\n1,Two?,1,2,3,4,B\n"
@@ -17,10 +17,10 @@ QA = '{"query": "Capital?", "response": "Beijing"}\n'
 
 
 def left_out(store: Store, folder: Path, asked: RunSpec) -> tuple[LeftOut, ...]:
-    asked = expand(asked, base=folder)
+    asked = expand_entries(asked, base=folder)
     loaded = read_datasets(asked, base=folder)
     datasets = {key: upload.dataset for key, upload in loaded.items()}
-    brought = collect(store, asked, datasets, base=folder)
+    brought = collect_answers(store, asked, datasets, base=folder)
     run_id = submit(store, asked, loaded, CATALOG, collected=brought)
     return store.left_out(run_id)
 
@@ -116,6 +116,8 @@ def test_rows_left_out_by_choice_are_not_said_to_be_faulty(store: Store, tmp_pat
 
 
 def test_every_note_that_leaves_something_out_is_known() -> None:
-    told = {note for note, text in NOTES.items() if "left out" in text or "Ignored" in text}
+    sentences = messages("en").by_key
+    texts = {note: sentences[f"note.{note}"] for note in UPLOAD_NOTES}
+    told = {note for note, text in texts.items() if "left out" in text or "Ignored" in text}
     # Rows with options of the same text stay in the run, but for the figures over orders.
-    assert told - {"duplicate-options"} <= {key.removeprefix("left-") for key in LEFT_OUT_SENTENCES}
+    assert told - {"duplicate-options"} <= {key.removeprefix("left-") for key in sentences}

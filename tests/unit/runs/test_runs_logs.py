@@ -55,8 +55,8 @@ def test_a_process_that_works_writes_with_the_limit():
     from evalui.runs.logs import configure_log
     configure_log(logging.INFO)
     for _ in range(5):
-        logging.getLogger("evalui.runs.worker").warning("%s", StoreError("The disk is full."))
-        logging.getLogger("evalui.runs.worker").info("working")
+        logging.getLogger("evalui.runs.worker.main").warning("%s", StoreError("The disk is full."))
+        logging.getLogger("evalui.runs.worker.main").info("working")
     """
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

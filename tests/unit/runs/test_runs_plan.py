@@ -8,7 +8,7 @@ from runs_examples import CATALOG, dataset, plans_of, sample, spec
 from evalui.errors import SpecError, UnknownName
 from evalui.models import ModelEntry
 from evalui.modes import MODES
-from evalui.runs.cells import setting_of, work
+from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import ModeSpec
 from evalui.types import Dataset, Variant
@@ -48,7 +48,7 @@ def test_the_plan_counts_what_the_work_is() -> None:
     data = dataset(samples=[sample(1), sample(2, options=3), sample(3, naming=True)])
     for mode in ("multiple_choice", "cloze"):
         (plan,) = plans_of(spec(mode=mode, pattern="circular"), data)
-        pairs = list(work(plan.mode, plan.pattern, data.samples, plan.setting))
+        pairs = list(trials_to_run(plan.mode, plan.pattern, data.samples, plan.setting))
         asked = sum(len(MODES[mode].plan(*pair, plan.setting)) for pair in pairs)
         assert (plan.total, plan.requests) == (len(pairs), asked)
 
@@ -56,7 +56,7 @@ def test_the_plan_counts_what_the_work_is() -> None:
 def test_a_question_whose_options_name_others_keeps_its_order() -> None:
     mode = ModeSpec(mode="generation", chat=False)
     samples = [sample(1, naming=True), sample(2)]
-    pairs = list(work(mode, "circular", samples, setting_of(mode, ())))
+    pairs = list(trials_to_run(mode, "circular", samples, mode_settings(mode, ())))
     assert Counter(asked.id for asked, _ in pairs) == {"sums/1": 1, "sums/2": 4}
     assert pairs[0][1] == Variant((0, 1, 2, 3))
 
@@ -64,7 +64,7 @@ def test_a_question_whose_options_name_others_keeps_its_order() -> None:
 def test_a_question_with_options_of_the_same_text_keeps_its_order() -> None:
     twice = replace(sample(1), choices=("2", "3", "3", "4"))
     mode = ModeSpec(mode="generation", chat=False)
-    pairs = list(work(mode, "all_possible", [twice], setting_of(mode, ())))
+    pairs = list(trials_to_run(mode, "all_possible", [twice], mode_settings(mode, ())))
     assert pairs == [(twice, Variant((0, 1, 2, 3)))]
 
 
@@ -75,18 +75,18 @@ def test_the_limit_takes_the_first_questions() -> None:
 
 def test_worked_examples_are_dev_rows_only_and_cut_to_the_number() -> None:
     data = dataset(3, shots=5)
-    setting = setting_of(ModeSpec(mode="cloze", shots=2, chat=False), data.shots)
+    setting = mode_settings(ModeSpec(mode="cloze", shots=2, chat=False), data.shots)
     assert setting.shots == {"sums": data.shots[:2]}
 
 
 def test_each_subject_has_its_own_worked_examples() -> None:
     shots = [sample(1, subject="law"), sample(2, subject="art"), sample(3, subject="law")]
-    setting = setting_of(ModeSpec(mode="cloze", shots=1, chat=False), shots)
+    setting = mode_settings(ModeSpec(mode="cloze", shots=1, chat=False), shots)
     assert setting.shots == {"law": (shots[0],), "art": (shots[1],)}
 
 
 def test_without_shots_no_example_is_shown() -> None:
-    assert setting_of(ModeSpec(mode="cloze", chat=False), dataset().shots).shots == {}
+    assert mode_settings(ModeSpec(mode="cloze", chat=False), dataset().shots).shots == {}
 
 
 def test_fewer_dev_rows_than_shots_are_told_before_the_start() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 from scoring_examples import golden
 
-from evalui.scoring.pairwise import Battle, Outcome
+from evalui.scoring.arena.battles import Battle, Outcome
 
 CASES: dict[str, dict[str, Any]] = {
     case["name"]: case for case in golden("arena/elo.json")["cases"]

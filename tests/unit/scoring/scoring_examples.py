@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalui.scoring.orders import from_label
-from evalui.scoring.ties import tie_credit
-from evalui.types import LETTERS, Fixed, Reading, Trial, Variant
+from evalui.scoring.choice.permutations import variant_from_label
+from evalui.scoring.choice.ties import reading_of_scores
+from evalui.types import LETTERS, FixedOrderReason, Reading, Trial, Variant
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -23,31 +23,31 @@ def trial(
     *,
     choice: int | None,
     rule: str = "letter",
-    fixed: Fixed = "",
+    fixed: FixedOrderReason = "",
 ) -> Trial:
     """One trial under the reading "tolerant"."""
     reading = Reading(choice, float(choice == target), rule)
     return Trial(
         sample_id,
-        from_label(label),
+        variant_from_label(label),
         target,
         "tolerant",
         {"tolerant": reading},
-        fixed=fixed,
+        fixed_reason=fixed,
     )
 
 
 def tied(sample_id: str, label: str, target: int, *, among: Sequence[int]) -> Trial:
     """One trial in which the slots `among` tie at the top."""
     scores = tuple(float(slot in among) for slot in range(len(label)))
-    reading = tie_credit(scores, target, "forced")
-    return Trial(sample_id, from_label(label), target, "forced", {"forced": reading})
+    reading = reading_of_scores(scores, target, "forced")
+    return Trial(sample_id, variant_from_label(label), target, "forced", {"forced": reading})
 
 
 def asked(sample_id: str, gold: int, choices: dict[str, int | None]) -> list[Trial]:
     """One question under several labels; `gold` is the content, the choices are slots."""
     return [
-        trial(sample_id, label, from_label(label).permutation.index(gold), choice=choice)
+        trial(sample_id, label, variant_from_label(label).permutation.index(gold), choice=choice)
         for label, choice in choices.items()
     ]
 
@@ -74,7 +74,7 @@ def bias_case_trials(case: dict[str, Any], model: str) -> list[Trial]:
         for column, permutation in enumerate(case["perm_slot_to_content"]):
             target = permutation.index(gold)
             reading = (
-                tie_credit(tuple(probabilities[question][column]), target, "forced")
+                reading_of_scores(tuple(probabilities[question][column]), target, "forced")
                 if probabilities
                 else _slot_reading(slots[question][column], target)
             )

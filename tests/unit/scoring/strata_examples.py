@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.grid import TIED, UNREADABLE
-from evalui.scoring.orders import variants
-from evalui.scoring.strata import Stratum
-from evalui.types import Fixed, Pattern, Reading, Trial, Variant
+from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.strata import OptionCountStratum
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
+from evalui.types import FixedOrderReason, Pattern, Reading, Trial, Variant
 
 
 def case_trials(case: dict[str, Any], model: str) -> list[Trial]:
@@ -38,7 +38,7 @@ def answered(
     choice: int | None,
     *,
     probabilities: tuple[float, ...] = (),
-    fixed: Fixed = "",
+    fixed: FixedOrderReason = "",
 ) -> Trial:
     reading = Reading(choice, float(choice == target), "forced")
     return Trial(
@@ -49,7 +49,7 @@ def answered(
         {"forced": reading},
         probabilities=probabilities,
         mass=sum(probabilities) or None,
-        fixed=fixed,
+        fixed_reason=fixed,
     )
 
 
@@ -60,10 +60,10 @@ def stratum_of(
     n_options: int = 4,
     pattern: Pattern = "circular",
     probabilities: NDArray[np.float64] | None = None,
-) -> Stratum:
+) -> OptionCountStratum:
     """Slots chosen by each question in each order, and the right options."""
     orders = np.array([order.permutation for order in variants(n_options, pattern)])
-    return Stratum(
+    return OptionCountStratum(
         np.array([f"q{i}" for i in range(len(gold))], dtype=np.object_),
         orders,
         choice,
@@ -82,7 +82,7 @@ def simulated(
     noise: float = 0.7,
     pattern: Pattern = "circular",
     gold_shares: tuple[float, ...] | None = None,
-) -> Stratum:
+) -> OptionCountStratum:
     """A model with taste for options, noise for each showing and an additive taste for slots."""
     gold = rng.choice(n_options, size=n, p=gold_shares)
     orders = np.array([order.permutation for order in variants(n_options, pattern)])
@@ -96,7 +96,7 @@ def simulated(
     return stratum_of(choice, gold, n_options=n_options, pattern=pattern, probabilities=chances)
 
 
-def as_trials(stratum: Stratum) -> list[Trial]:
+def as_trials(stratum: OptionCountStratum) -> list[Trial]:
     """The trials a stratum could be made of; ties and unreadable answers too."""
     trials: list[Trial] = []
     for row, name in enumerate(stratum.ids.tolist()):

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from evalui.scoring.calibration import brier, calibration, expected_error, mass, over_orders
+from evalui.scoring.calibration import (
+    brier_score,
+    calibration,
+    expected_calibration_error,
+    pooled_calibration,
+    summarise_label_mass,
+)
 
 
 def test_confidence_and_accuracy_of_four_answers():
@@ -39,13 +45,13 @@ def test_a_tie_counts_by_its_share_and_is_calibrated():
 
 @pytest.mark.parametrize(("row", "score"), [([1.0, 0, 0], 0.0), ([0, 1.0, 0], 2.0)])
 def test_brier_runs_from_0_to_2(row: list[float], score: float):
-    assert brier(np.array([row]), np.array([0])) == score
+    assert brier_score(np.array([row]), np.array([0])) == score
 
 
 def test_all_orders_are_taken_together():
     chances = np.array([[[0.9, 0.1], [0.3, 0.7]]])
     target = np.array([[0, 0]])
-    found = over_orders(chances, target)
+    found = pooled_calibration(chances, target)
     assert found.ece == pytest.approx((0.1 + 0.7) / 2)
     assert found.brier == pytest.approx((0.02 + 0.98) / 2)
 
@@ -53,16 +59,16 @@ def test_all_orders_are_taken_together():
 def test_an_overconfident_model_has_the_error_of_its_overconfidence():
     rng = np.random.default_rng(0)
     right = (rng.random(5000) < 0.6).astype(float)
-    assert expected_error(np.full(5000, 0.9), right) == pytest.approx(0.3, abs=0.02)
+    assert expected_calibration_error(np.full(5000, 0.9), right) == pytest.approx(0.3, abs=0.02)
 
 
 def test_nothing_has_no_calibration_and_no_mass():
     assert calibration(np.zeros((0, 4)), np.zeros(0, dtype=int)) is None
-    assert mass([]) is None
+    assert summarise_label_mass([]) is None
 
 
 def test_the_mass_and_its_quantiles():
-    found = mass([i / 100 for i in range(101)])
+    found = summarise_label_mass([i / 100 for i in range(101)])
     assert found
     assert (found.n, found.mean) == (101, pytest.approx(0.5))
     assert found.quantiles == pytest.approx((0.05, 0.25, 0.5, 0.75, 0.95))

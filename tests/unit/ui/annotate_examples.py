@@ -6,7 +6,7 @@ from evalui.models.base import ModelEntry
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, Message, Reading, Sample, Trial, Variant
-from evalui.ui.desk import Desk
+from evalui.ui.services.service import AppService
 
 NAMES = ("late-model", "early-model")
 JUDGE = "the-judge"
@@ -32,7 +32,7 @@ def answer(sample: Sample, side: int) -> str:
 
 
 def open_run(
-    desk: Desk,
+    desk: AppService,
     n: int = 12,
     *,
     judged: bool = False,

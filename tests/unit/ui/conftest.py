@@ -8,21 +8,21 @@ import gradio as gr
 import pytest
 from ui_examples import GOOD, MODELS
 
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.database.store import Store
+from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
-from evalui.ui.desk import Desk
-from evalui.ui.draft import read_draft
-from evalui.ui.pane import Form
+from evalui.ui.components.fragment import Form
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.run_form import read_run_form
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def desk(tmp_path: Path) -> AppService:
     models = tmp_path / "models.toml"
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=tmp_path / "data", models=models)
     settings.data_dir.mkdir()
-    return Desk(settings, Store(settings.database))
+    return AppService(settings, Store(settings.database))
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def act() -> Callable[..., gr.EventData]:
 
 
 @pytest.fixture
-def form_for(desk: Desk) -> Callable[..., dict[str, Any]]:
+def form_for(desk: AppService) -> Callable[..., dict[str, Any]]:
     def make(text: str = GOOD, file: str = "capitals.csv", **fields: str | list[str]) -> Form:
-        upload = desk.keep([(file, text.encode())])
+        upload = desk.store_upload([(file, text.encode())])
         chosen: Form = {
             "uploads": [upload],
             "models": ["biased", "always-A"],
@@ -50,10 +50,10 @@ def form_for(desk: Desk) -> Callable[..., dict[str, Any]]:
 
 
 @pytest.fixture
-def finished(desk: Desk, form_for: Callable[..., Form]) -> Callable[..., str]:
+def finished(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., str]:
     def run(text: str = GOOD, **fields: str | list[str]) -> str:
-        run_id = desk.start(read_draft(form_for(text, **fields)))
-        Worker(desk.store, desk.catalog).work_once()
+        run_id = desk.start(read_run_form(form_for(text, **fields)))
+        Worker(desk.store, desk.catalog).run_once()
         assert desk.run(run_id).state == "done"
         return run_id
 

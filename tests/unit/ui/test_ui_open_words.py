@@ -4,23 +4,27 @@ from typing import get_args
 
 import pytest
 
-from evalui.modes.rubrics import FORMS, RUBRICS
-from evalui.types import Conflict, Kind, Orders
-from evalui.ui.draft import PAIRS
-from evalui.ui.open_overview import STRIPS
-from evalui.ui.open_samples import SORTS, STATES
-from evalui.ui.text import text
+from evalui.messages import messages
+from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
+from evalui.types import ConflictRule, DatasetKind, PresentationOrders
+from evalui.ui.tabs.evaluate.run_form import PAIRS
+from evalui.ui.tabs.results.overview.open import STRIPS
+from evalui.ui.tabs.results.samples.open import SORTS, STATES
 
 
 @pytest.mark.parametrize(
     "key",
     [
-        *(f"kind.{name}" for name in get_args(Kind)),
-        *(f"form.{name}" for name in FORMS),
+        *(f"kind.{name}" for name in get_args(DatasetKind)),
+        *(f"form.{name}" for name in VERDICT_FORMATS),
         *(f"rubric.{name}" for name in RUBRICS),
-        *(f"judge.orders_{name}{part}" for name in get_args(Orders) for part in ("", "_short")),
+        *(
+            f"judge.orders_{name}{part}"
+            for name in get_args(PresentationOrders)
+            for part in ("", "_short")
+        ),
         *(f"judge.pairs_{name}{part}" for name in PAIRS for part in ("", "_short")),
-        *(f"judge.conflict_{name}" for name in get_args(Conflict)),
+        *(f"judge.conflict_{name}" for name in get_args(ConflictRule)),
         *(f"judge.{name}" for name in ("instruction", "closing")),
         *(f"answer.{name}" for name in STATES),
         *(f"sort.{name}" for name in SORTS),
@@ -38,5 +42,5 @@ from evalui.ui.text import text
     ],
 )
 def test_every_name_of_open_questions_is_translated(key: str):
-    assert key in text("en")
-    assert key in text("zh")
+    assert key in messages("en")
+    assert key in messages("zh")

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from evalui.runs.database.records import CellRow, Lease
+from evalui.runs.database.store import Store
 from evalui.runs.plan import plan_run
-from evalui.runs.rows import CellRow, Lease
 from evalui.runs.spec import JUDGE, RunSpec
-from evalui.runs.store import Store
 from evalui.settings import Settings
 from evalui.types import (
     OUTCOMES,
@@ -18,7 +18,7 @@ from evalui.types import (
     Trial,
     Variant,
 )
-from evalui.ui.desk import Desk
+from evalui.ui.services.service import AppService
 
 NAMES = ("late", "early", "weak")
 CATALOG = """
@@ -55,12 +55,12 @@ def better(number: int, first: str, second: str) -> Outcome | None:
     return "a" if NAMES.index(first) < NAMES.index(second) else "b"
 
 
-def open_desk(folder: Path) -> Desk:
+def open_desk(folder: Path) -> AppService:
     models = folder / "models.toml"
     models.write_text(CATALOG, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return Desk(settings, Store(settings.database))
+    return AppService(settings, Store(settings.database))
 
 
 def questions(n: int = 12, *, text: str = "", capability: str = "facts") -> Dataset:
@@ -84,7 +84,7 @@ def questions(n: int = 12, *, text: str = "", capability: str = "facts") -> Data
     return Dataset("open", "subjective", samples, sha256="5a" * 32)
 
 
-def add_run(desk: Desk, data: Dataset | None = None, **judging: object) -> str:
+def add_run(desk: AppService, data: Dataset | None = None, **judging: object) -> str:
     """A queued run of the three models and a judge."""
     data = data or questions()
     desk.store.add_dataset(data)
@@ -99,7 +99,7 @@ def add_run(desk: Desk, data: Dataset | None = None, **judging: object) -> str:
     return desk.store.create_run(spec, plan_run(spec, {"open.jsonl": data}, desk.catalog(), ()))
 
 
-def begin(desk: Desk, run_id: str, *, text: str = "") -> Lease:
+def begin(desk: AppService, run_id: str, *, text: str = "") -> Lease:
     """Claim the run and write what the models answer."""
     claimed = desk.store.claim("worker", run_id)
     assert claimed is not None
@@ -110,7 +110,7 @@ def begin(desk: Desk, run_id: str, *, text: str = "") -> Lease:
 
 
 def judge_some(
-    desk: Desk,
+    desk: AppService,
     run_id: str,
     lease: Lease,
     decide: Decide = better,
@@ -134,7 +134,7 @@ def judge_some(
 
 
 def judged(
-    desk: Desk,
+    desk: AppService,
     decide: Decide = better,
     *,
     data: Dataset | None = None,
@@ -150,17 +150,17 @@ def judged(
     return run_id
 
 
-def end(desk: Desk, run_id: str, lease: Lease) -> None:
+def end(desk: AppService, run_id: str, lease: Lease) -> None:
     for row in desk.store.cells(run_id):
         desk.store.finish_cell(lease, row.id)
     desk.store.finish(lease)
 
 
-def samples_of(desk: Desk, row: CellRow) -> tuple[Sample, ...]:
+def samples_of(desk: AppService, row: CellRow) -> tuple[Sample, ...]:
     return desk.store.dataset_of(row.id).samples
 
 
-def _write(desk: Desk, lease: Lease, row: CellRow, trials: list[Trial]) -> None:
+def _write(desk: AppService, lease: Lease, row: CellRow, trials: list[Trial]) -> None:
     desk.store.start_cell(lease, row.id, "f")
     desk.store.write_trials(lease, row.id, trials)
     desk.store.finish_cell(lease, row.id)

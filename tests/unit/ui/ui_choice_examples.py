@@ -5,12 +5,12 @@ from pathlib import Path
 
 from ui_examples import MODELS
 
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.database.store import Store
+from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
-from evalui.ui.desk import Desk
-from evalui.ui.draft import read_draft
-from evalui.ui.pane import Form
+from evalui.ui.components.fragment import Form
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.run_form import read_run_form
 
 LETTERS = "ABCD"
 
@@ -29,24 +29,24 @@ def questions(n: int, *, options: Sequence[int] = (4,), start: int = 0) -> str:
 MANY = questions(120)
 
 
-def new_desk(folder: Path, models: str = MODELS) -> Desk:
+def new_desk(folder: Path, models: str = MODELS) -> AppService:
     """A desk of its own in a folder, with scripted models."""
     catalog = folder / "models.toml"
     catalog.write_text(models, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=catalog)
     settings.data_dir.mkdir()
-    return Desk(settings, Store(settings.database))
+    return AppService(settings, Store(settings.database))
 
 
-def ran(desk: Desk, *files: tuple[str, str], **fields: str | list[str]) -> str:
+def ran(desk: AppService, *files: tuple[str, str], **fields: str | list[str]) -> str:
     """The id of a run over these files that has come to its end, good or bad."""
     form: Form = {
-        "uploads": [desk.keep([(name, text.encode()) for name, text in files])],
+        "uploads": [desk.store_upload([(name, text.encode()) for name, text in files])],
         "models": ["biased", "always-A"],
         "modes": ["multiple_choice"],
         "pattern": "circular",
         "shots": "0",
     }
-    run_id = desk.start(read_draft(form | fields))
-    Worker(desk.store, desk.catalog).work_once()
+    run_id = desk.start(read_run_form(form | fields))
+    Worker(desk.store, desk.catalog).run_once()
     return run_id

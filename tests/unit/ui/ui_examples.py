@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import gradio as gr
 
-from evalui.ui.pane import Form
+from evalui.ui.components.fragment import Form
 
 T = TypeVar("T")
 

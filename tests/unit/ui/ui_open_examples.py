@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evalui.runs.store import Store
-from evalui.runs.worker import Worker
+from evalui.runs.database.store import Store
+from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
-from evalui.ui.desk import Desk
-from evalui.ui.draft import given_name, read_draft
-from evalui.ui.pane import Form
+from evalui.ui.components.fragment import Form
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.run_form import answer_name_field, read_run_form
 
 MODELS = """
 [perfect]
@@ -60,18 +60,18 @@ def answers(given: Mapping[str, str] = ANSWERS) -> bytes:
     return lines([{"index": index, "answer": answer} for index, answer in given.items()])
 
 
-def open_desk(folder: Path, catalog: str = MODELS) -> Desk:
+def open_desk(folder: Path, catalog: str = MODELS) -> AppService:
     """A desk with two models, a baseline and a judge, all scripted, unless told otherwise."""
     models = folder / "models.toml"
     models.write_text(catalog, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return Desk(settings, Store(settings.database))
+    return AppService(settings, Store(settings.database))
 
 
-def open_form(desk: Desk, content: bytes = b"", **fields: str | list[str]) -> Form:
+def open_form(desk: AppService, content: bytes = b"", **fields: str | list[str]) -> Form:
     """A form with the open questions, both models and the judge."""
-    upload = desk.keep([("talk.jsonl", content or subjective())])
+    upload = desk.store_upload([("talk.jsonl", content or subjective())])
     chosen: Form = {
         "uploads": [upload],
         "models": ["perfect", "noisy"],
@@ -83,16 +83,16 @@ def open_form(desk: Desk, content: bytes = b"", **fields: str | list[str]) -> Fo
     return chosen | fields
 
 
-def given(desk: Desk, content: bytes = b"", name: str = "handmade") -> Form:
+def given(desk: AppService, content: bytes = b"", name: str = "handmade") -> Form:
     """The fields of a form that bring a file of answers along."""
-    upload = desk.keep([(f"answers_{name}.jsonl", content or answers())])
-    return {"answers": [upload], given_name(upload, 0): name}
+    upload = desk.store_upload([(f"answers_{name}.jsonl", content or answers())])
+    return {"answers": [upload], answer_name_field(upload, 0): name}
 
 
-def finish(desk: Desk, form: Form) -> str:
+def finish(desk: AppService, form: Form) -> str:
     """A finished run of the form."""
-    run_id = desk.start(read_draft(form))
-    Worker(desk.store, desk.catalog).work_once()
+    run_id = desk.start(read_run_form(form))
+    Worker(desk.store, desk.catalog).run_once()
     run = desk.run(run_id)
     assert run.state == "done", run.error
     return run_id

@@ -1,0 +1,272 @@
+"""What every format shares: how columns are named, what a file yields, and the registries."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evalui.datasets.tables.rows import RawTable
+from evalui.messages import Sentence, sentence
+from evalui.registry import Registry
+from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample, Split
+
+DuplicatePolicy = Literal["keep", "skip"]
+
+# The key of every fault's translation, in the order in which the checks are made.
+FAULT_RULES = (
+    "missing-column",  # a column the format needs is not in the header
+    "duplicate-column",  # two columns have the same name
+    "too-many-options",  # option columns beyond J
+    "no-rows",  # a header and nothing below it
+    "broken-quotes",  # a quoted cell that never ends, or goes on after its closing quote
+    "cell-too-long",  # a cell over the limit, mostly a quote that was never closed
+    "picture",  # an image, which no model here is shown
+    "invalid-json",  # a line that is no JSON object
+    "shifted-row",  # more or fewer cells than the header, or the answer in a later column
+    "empty-question",
+    "gap-in-options",  # an empty option before a filled one
+    "too-few-options",
+    "duplicate-option",  # two choices with the same label
+    "multi-letter-answer",  # several letters: cannot be scored as single-answer
+    "answer-not-an-option",
+    "duplicate-id",
+)
+
+# The key of every note's sentence.
+UPLOAD_NOTES = (
+    "encoding",
+    "dev-scored",
+    "train-unused",
+    "test-without-answers",
+    "pictures",
+    "no-scored-file",
+    "few-dev-rows",
+    "no-dev-file",
+    "ignored-files",
+    "counts-from-0",
+    "counts-from-1",
+    "place-or-text",
+    "text-or-place",
+    "other-kind",
+    "folder-missing",
+    "without-reference",
+    "other-sheets",
+    "hidden-sheets",
+    "duplicate-options",
+    "duplicate-options-left-out",
+)
+
+# The notes on what was assumed of a file: whoever reads figures made of it should know.
+ASSUMPTION_NOTES = (
+    "dev-scored",
+    "counts-from-0",
+    "counts-from-1",
+    "place-or-text",
+    "text-or-place",
+    "duplicate-options",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Columns under names of the user's own; what is empty keeps the format's name.
+
+    `options` are the option columns in order, `answer_key` is a name in `ANSWER_KEYS`. `answer`
+    is the column of references where there are no options. `sheet` of a workbook and `kind` of
+    question are chosen where there are several; empty, the first that fits counts. `entry` names
+    the one dataset of a SWIFT configuration that is meant; empty, all files of a kind together.
+    `duplicate_options` says whether rows whose options share a text stay or are left out.
+    """
+
+    options: tuple[str, ...] = ()
+    answer: str = ""
+    answer_key: str = "letter"
+    question: str = ""
+    sheet: str = ""
+    kind: DatasetKind | Literal[""] = ""
+    duplicate_options: DuplicatePolicy = "keep"
+    entry: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is too much for one upload.
+
+    `bytes` of one file as it comes and `unpacked` of all together, `files` and `lines` of all
+    together; `ratio` is how many times its packed size a file in an archive may have. A workbook
+    is such an archive; it may have `lines` rows and `cells` cells.
+    """
+
+    bytes: int = 50 * 2**20
+    unpacked: int = 200 * 2**20
+    ratio: int = 100
+    files: int = 2000
+    lines: int = 1_000_000
+    cells: int = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class UploadNote:
+    """Something the user should know about an upload that is no fault."""
+
+    rule: str
+    params: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """The note as one English sentence."""
+        return self.sentence
+
+    @property
+    def sentence(self) -> Sentence:
+        """The note with what its translation needs."""
+        return sentence(f"note.{self.rule}", **self.params)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One decoded file. `subject` and `split` are what its name says.
+
+    Line breaks are "\\n" whatever the file had, so that a question means the same to a model
+    on each system; the lines keep their numbers. `prefix` begins the ids of its samples. A sheet
+    of a workbook has a `table` instead of a text. `own_subjects`: they are not C-Eval's, though
+    some may have the same names.
+    """
+
+    name: str
+    text: str
+    subject: str = ""
+    split: Split | None = None
+    encoding: str = "utf-8"
+    table: RawTable | None = None
+    own_subjects: bool = False
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of each sample's id; test rows must not collide with val rows."""
+        return f"{self.subject}_test" if self.split == "test" else self.subject
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRows:
+    """What one file yields: its usable rows, everything wrong with the others, all counted.
+
+    `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
+    `answer_key` is what the reader found in the answers where the layout leaves it to the file.
+    `skipped` counts usable rows that were left out by choice.
+    `unlisted` more faults are only counted.
+    """
+
+    samples: tuple[Sample, ...]
+    faults: tuple[Fault, ...] = ()
+    n_rows: int = 0
+    unanswered: bool = False
+    answer_key: str = ""
+    notes: tuple[UploadNote, ...] = ()
+    skipped: int = 0
+    unlisted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResult:
+    """An upload as a whole.
+
+    `dataset` has the usable rows only and `faults` all that is wrong with the others. `n_rows`
+    counts the rows of the scored files, `skipped` the usable ones among them that were left out by
+    choice, `files` names what was read. `sheets` are the visible
+    sheets of the workbooks, `kinds` the kinds of question among all files, in their order.
+    `unlisted` faults are only counted; then `rows_unusable` is in how many rows there are any.
+    """
+
+    dataset: Dataset
+    faults: tuple[Fault, ...]
+    n_rows: int
+    files: tuple[str, ...]
+    notes: tuple[UploadNote, ...] = field(default=())
+    sheets: tuple[str, ...] = ()
+    kinds: tuple[DatasetKind, ...] = ()
+    skipped: int = 0
+    unlisted: int = 0
+    rows_unusable: int = 0
+
+    @property
+    def n_faults(self) -> int:
+        """All faults, those too that are only counted."""
+        return len(self.faults) + self.unlisted
+
+    @property
+    def n_unusable_rows(self) -> int:
+        """The rows that cannot be used; what is wrong with a whole file is in none."""
+        if self.unlisted:
+            return self.rows_unusable
+        return len({(fault.file, fault.line) for fault in self.faults if fault.line})
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFormat:
+    """One format: `recognises` looks at the beginning of a file, `read` reads all of it."""
+
+    kind: DatasetKind
+    recognises: Callable[[Source, Layout], bool]
+    read: Callable[[Source, Layout], ParsedRows]
+
+
+# (cell text, the options that are not empty) -> index of the right option, None if it names none
+AnswerKey = Callable[[str, Sequence[str]], int | None]
+
+DATASET_FORMATS: Registry[DatasetFormat] = Registry("dataset format")
+ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
+
+_LETTER = re.compile(r"[(\[【]?([A-Ja-j])[)\]】.、:]?")
+_LETTERS = re.compile(r"[A-J](?:(?:[\s,;、/&+|]|AND|和|与)*[A-J])+")
+
+
+def normalise_cell(text: str) -> str:
+    """The text with full-width forms made ASCII and the blanks around it removed."""
+    return unicodedata.normalize("NFKC", text).strip()
+
+
+def answer_letters(cell: str) -> str:
+    """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
+    found = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
+    letters = "".join(dict.fromkeys(re.sub(r"AND", "", found)))
+    letters = "".join(letter for letter in letters if letter in LETTERS)
+    return letters if _LETTERS.fullmatch(found) and len(letters) > 1 else ""
+
+
+@ANSWER_KEYS.register("letter")
+def by_letter(cell: str, options: Sequence[str]) -> int | None:
+    """A for the first option; lower case, full width and "(A)" or "A." are the same letter."""
+    found = _LETTER.fullmatch(normalise_cell(cell))
+    return _valid_index(LETTERS.index(found[1].upper()), options) if found else None
+
+
+@ANSWER_KEYS.register("index0")
+def by_index_from_0(cell: str, options: Sequence[str]) -> int | None:
+    """0 for the first option."""
+    number = _parse_number(cell)
+    return None if number is None else _valid_index(number, options)
+
+
+@ANSWER_KEYS.register("index1")
+def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
+    """1 for the first option."""
+    number = _parse_number(cell)
+    return None if number is None else _valid_index(number - 1, options)
+
+
+@ANSWER_KEYS.register("text")
+def by_text(cell: str, options: Sequence[str]) -> int | None:
+    """The option whose text the cell repeats; none where several have it."""
+    text = cell.strip()
+    return options.index(text) if options.count(text) == 1 else None
+
+
+def _parse_number(cell: str) -> int | None:
+    # A spreadsheet may have made 2 into 2.0; three digits are enough for ten options.
+    found = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", normalise_cell(cell))
+    return int(found[1]) if found else None
+
+
+def _valid_index(index: int, options: Sequence[str]) -> int | None:
+    return index if 0 <= index < len(options) else None

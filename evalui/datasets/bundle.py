@@ -1,0 +1,357 @@
+"""The one way in: files, folders, archives and SWIFT configurations become a dataset.
+
+Files belong together by name or folder: <subject>_dev and dev/<subject> are shown as worked
+examples, <subject>_val and <subject>_test are scored, and so is a file of which neither tells.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
+from functools import reduce
+from pathlib import Path
+
+from evalui.datasets.base import Layout, Limits, LoadResult, ParsedRows, UploadNote
+from evalui.datasets.faults import FaultList, sort_by_line
+from evalui.datasets.files import swift_config
+from evalui.datasets.files.archive import SourceFile, collect_files, is_json, is_workbook
+from evalui.datasets.files.reading import (
+    DecodedFile,
+    ParsedFile,
+    open_files,
+    read_files,
+    select_kind,
+)
+from evalui.datasets.questions.duplicates import LEFT_OUT_RULE, apply_duplicate_policy
+from evalui.errors import DataError
+from evalui.messages import Sentence, sentence
+from evalui.types import Dataset, DatasetKind, Fault, Sample
+
+_CEVAL_SHOTS = 5  # worked examples that C-Eval gives
+_MAX_NAMES_SHOWN = 3  # file names in a refusal
+_COLUMN_FIELDS = 4  # of a layout: options, answer, answer key, question
+_DEFAULT_LAYOUT = Layout()
+_DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class _SelectedFiles:
+    """The files to read; `chosen_entries` are the entries of the configurations, if there are any.
+
+    Of `other_entries` none is read: another entry was asked for.
+    """
+
+    files: tuple[SourceFile, ...]
+    notes: tuple[UploadNote, ...]
+    chosen_entries: tuple[swift_config.EntryFiles, ...] = ()
+    other_entries: tuple[swift_config.EntryFiles, ...] = ()
+
+    @property
+    def usable_entries(self) -> tuple[swift_config.EntryFiles, ...]:
+        """The entries that have files, each under a name of its own."""
+        return swift_config.with_distinct_names(
+            choice for choice in self.chosen_entries if choice.files
+        )
+
+    def for_entry(self, entry: str) -> "_SelectedFiles":
+        """What belongs to one entry; the first one keeps what is said of the files as a whole."""
+        if not entry:
+            return self
+        usable = self.usable_entries
+        mine = swift_config.entry_named(usable, entry)
+        others = tuple(choice for choice in usable if choice is not mine)
+        swift_config.reject_shared_files(mine, others)
+        return _SelectedFiles(mine.files, self.notes if mine is usable[0] else (), (mine,), others)
+
+    def includes(self, file: DecodedFile) -> bool:
+        """Whether a file is meant: without its folder it may fit several entries by its name."""
+        shared = any(
+            file.path == member.path for each in self.other_entries for member in each.files
+        )
+        kind = file.dataset_format.kind if file.dataset_format else _kind_by_suffix(file)
+        return not shared or any(choice.accepts_kind(kind) for choice in self.chosen_entries)
+
+    def dataset_name(self, used: Sequence[ParsedFile]) -> str:
+        """The name that the configurations give to these files, "" without one."""
+        paths = {file.decoded.path for file in used}
+        return "+".join(
+            choice.name
+            for choice in self.chosen_entries
+            if not paths.isdisjoint(member.path for member in choice.files)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _FileRoles:
+    scored: tuple[ParsedFile, ...]
+    shots: tuple[ParsedFile, ...]
+    notes: tuple[UploadNote, ...]
+
+
+def config_entries(
+    paths: Sequence[Path], *, limits: Limits = _DEFAULT_LIMITS
+) -> tuple[swift_config.EntryFiles, ...]:
+    """The datasets of the configurations in `paths`, () without one; each name is there once.
+
+    Those whose folder is not there are left out. Raises `DataError` as `load` does.
+    """
+    return _select_files(paths, limits).usable_entries
+
+
+def load(
+    paths: Sequence[Path],
+    *,
+    layout: Layout = _DEFAULT_LAYOUT,
+    name: str = "",
+    limits: Limits = _DEFAULT_LIMITS,
+) -> LoadResult:
+    """The dataset in `paths`, everything wrong with its rows, and what else there is to know.
+
+    Raises:
+        DataError: nothing can be read, or a file is no table at all; says which and why.
+        UnknownName: the layout's answer key does not exist.
+    """
+    gathered = _select_files(paths, limits).for_entry(layout.entry)
+    _check_lines(gathered.files, limits)
+    opened = list(open_files(gathered.files, layout, limits))
+    own = [file for file in opened if isinstance(file, DecodedFile) and gathered.includes(file)]
+    found = select_kind(own, layout)
+    files, repeated = apply_duplicate_policy(read_files(found, layout), layout)
+    _check_names(files)
+    roles = _assign_roles(files)
+    aside = [note for note in opened if isinstance(note, UploadNote)]
+    notes = (*gathered.notes, *aside, *found.notes, *roles.notes, *repeated)
+    if not roles.scored:
+        said = [sentence("error.nothing-to-score")]
+        said += (note.sentence for note in notes)
+        raise DataError(_join_sentences(said))
+    used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
+    scored, shown = _merge_distinct(roles.scored), _merge_distinct(roles.shots)
+    faults = FaultList((*scored.faults, *shown.faults))
+    faults.add(unlisted=scored.unlisted + shown.unlisted)
+    dataset = Dataset(
+        name=name or gathered.dataset_name(used) or _default_name(paths, used),
+        kind=found.kind,
+        samples=scored.samples,
+        shots=shown.samples,
+        sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
+    )
+    return LoadResult(
+        dataset=dataset,
+        faults=faults.kept,
+        n_rows=sum(file.parsed.n_rows for file in roles.scored),
+        skipped=sum(file.parsed.skipped for file in roles.scored),
+        files=tuple(file.source.name for file in used),
+        notes=(*notes, *_load_notes(roles, found.kind)),
+        sheets=tuple(dict.fromkeys(title for file in used for title in file.decoded.sheets)),
+        kinds=found.kinds,
+        unlisted=faults.unlisted,
+        rows_unusable=sum(
+            part.n_rows - part.skipped - len(part.samples)
+            for part in (*(f.parsed for f in used), scored, shown)
+        ),
+    )
+
+
+def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:
+    """The files to read, and what configurations say of them."""
+    gathered = collect_files(paths, limits)
+    configs = [member for member in gathered.files if swift_config.is_config(member)]
+    members = [member for member in gathered.files if not is_json(member)]
+    if not configs:
+        return _SelectedFiles(tuple(members), gathered.notes)
+    for path in paths:
+        if path.is_file() and path.suffix.lower() == ".json":
+            members += swift_config.files_beside(path, limits)
+    chosen = [
+        choice for member in configs for choice in swift_config.match_entries(member, members)
+    ]
+    found = {member.path: member for choice in chosen for member in choice.files}
+    bare = [choice.name for choice in chosen if not choice.files]
+    notes = (UploadNote("folder-missing", {"name": name}) for name in bare)
+    return _SelectedFiles(tuple(found.values()), (*gathered.notes, *notes), tuple(chosen))
+
+
+def _kind_by_suffix(file: DecodedFile) -> DatasetKind:
+    return "general_qa" if file.path.suffix.lower() in (".jsonl", ".ndjson") else "multiple_choice"
+
+
+def _check_lines(members: Sequence[SourceFile], limits: Limits) -> None:
+    # Each line may become a fault, and a fault is a hundred times as big as the line "1".
+    # The rows of a workbook are counted where they are read.
+    texts = [member.data for member in members if not is_workbook(member)]
+    lines = sum(max(data.count(b"\n"), data.count(b"\r")) for data in texts)
+    if lines > limits.lines:
+        names = ", ".join(member.name for member in members[:_MAX_NAMES_SHOWN])
+        more = f" (+{len(members) - _MAX_NAMES_SHOWN})" if len(members) > _MAX_NAMES_SHOWN else ""
+        raise DataError(
+            "too-many-lines",
+            files=names + more,
+            n=lines,
+            limit=limits.lines,
+        )
+
+
+def _join_sentences(said: Sequence[Sentence]) -> Sentence:
+    return reduce(
+        lambda before, after: sentence("error.both", before=before, after=after),
+        said,
+    )
+
+
+def _check_names(files: Sequence[ParsedFile]) -> None:
+    seen: dict[tuple[str, str], ParsedFile] = {}
+    for file in files:
+        role = (file.source.subject, file.source.split or "val")
+        other = seen.setdefault(role, file)
+        if other is not file:
+            raise DataError(
+                "same-role",
+                file=other.source.name,
+                other=file.source.name,
+                split=role[1],
+                subject=role[0],
+            )
+
+
+def _assign_roles(files: Sequence[ParsedFile]) -> _FileRoles:
+    """Which files are scored and which shown; a file of pictures alone is neither."""
+    pictured = {
+        file.decoded.path: file.picture_column for file in files if file.picture_column is not None
+    }
+    roles = _roles_by_split([file for file in files if file.decoded.path not in pictured])
+    left = (
+        UploadNote("pictures", {"file": file.source.name, "column": pictured[file.decoded.path]})
+        for file in files
+        if file.decoded.path in pictured
+    )
+    return replace(roles, notes=(*left, *roles.notes))
+
+
+def _roles_by_split(files: Sequence[ParsedFile]) -> _FileRoles:
+    """The roles by the splits: test and val are scored, dev is shown, or train without a dev.
+
+    Where neither test nor val has answers, dev is scored beside a train split (that is how
+    CommonsenseQA calls its val), and so is what stands alone.
+    """
+    dev = tuple(file for file in files if file.source.split == "dev")
+    train = tuple(file for file in files if file.source.split == "train")
+    rest = tuple(file for file in files if file.source.split not in ("dev", "train"))
+    bare = tuple(file for file in rest if file.source.split != "val" and file.parsed.unanswered)
+    scored = tuple(file for file in rest if file not in bare)
+    notes = [UploadNote("test-without-answers", {"file": file.source.name}) for file in bare]
+    if not scored and (not rest or (dev and train)):
+        scored, dev, train = (dev, (), train) if dev else (train, (), ())
+        notes += (
+            UploadNote("dev-scored", {"file": file.source.name, "split": str(file.source.split)})
+            for file in scored
+        )
+    shown = _subjects_of(dev)
+    unused = [file for file in train if _subjects_of([file]) <= shown]
+    notes += (UploadNote("train-unused", {"file": file.source.name}) for file in unused)
+    asked = _subjects_of(scored)
+    shots = [file for file in (*dev, *train) if file not in unused]
+    useless = [file for file in shots if _subjects_of([file]).isdisjoint(asked)]
+    notes += (
+        UploadNote("no-scored-file", {"file": file.source.name, "subject": file.source.subject})
+        for file in useless
+    )
+    return _FileRoles(scored, tuple(file for file in shots if file not in useless), tuple(notes))
+
+
+def _subjects_of(files: Sequence[ParsedFile]) -> set[str]:
+    # By the names of the files too: their rows may all be faulty.
+    named = {file.source.subject for file in files}
+    return named.union(sample.subject for file in files for sample in file.parsed.samples)
+
+
+def _merge_distinct(files: Sequence[ParsedFile]) -> ParsedRows:
+    """The samples of all files with the later ones of an equal id made faults."""
+    first: dict[str, Sample] = {}
+    samples: list[Sample] = []
+    faults = FaultList()
+    rows = 0
+    for file in files:
+        again = FaultList()
+        for sample in file.parsed.samples:
+            earlier = first.setdefault(sample.id, sample)
+            if earlier is sample:
+                samples.append(sample)
+            else:
+                again.add(_duplicate_id_fault(sample, earlier))
+        rows += len(file.parsed.samples)
+        faults.add(*sort_by_line(file.parsed.faults, again.kept))
+        faults.add(unlisted=file.parsed.unlisted + again.unlisted)
+    return ParsedRows(tuple(samples), faults.kept, rows, unlisted=faults.unlisted)
+
+
+def _duplicate_id_fault(sample: Sample, earlier: Sample) -> Fault:
+    file, line = sample.metadata["file"], int(sample.metadata["line"])
+    place = f"line {earlier.metadata['line']}"
+    place += f" of {earlier.metadata['file']}" if earlier.metadata["file"] != file else ""
+    found = f"“{sample.id.rpartition('/')[2]}”, already on {place}"
+    return Fault(file, line, "id", "duplicate-id", found, "an id of its own")
+
+
+def _default_name(paths: Sequence[Path], used: Sequence[ParsedFile]) -> str:
+    subjects = list(dict.fromkeys(file.source.subject for file in used))
+    if len(subjects) == 1 and subjects != ["default"]:
+        return subjects[0]
+    if len(paths) == 1:
+        return paths[0].resolve().stem
+    return subjects[0] + (f"+{len(subjects) - 1}" if len(subjects) > 1 else "")
+
+
+def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str:
+    """The same for the same files in a folder, in an archive or one by one.
+
+    File names count, since they are the subject and the role; a layout counts, since it decides
+    what the options are, and so do rows `skipped` because their options share a text.
+    """
+    total = hashlib.sha256()
+    for file in used:
+        total.update(_utf8(file.source.name) + b"\0" + file.decoded.digest)
+        if file.decoded.role.is_new:
+            # Earlier versions gave the same file another subject or split.
+            total.update(_utf8(f"role:{file.source.subject}:{file.source.split}"))
+    # The kind and the entry decide which files are used, and are told by them.
+    columns = replace(layout, sheet="", kind="", entry="", duplicate_options="keep")
+    if columns != _DEFAULT_LAYOUT:
+        # As it was written before a layout had sheets, so that older signatures stay true.
+        total.update(_utf8(repr(astuple(columns)[:_COLUMN_FIELDS])))
+    if layout.sheet:
+        total.update(_utf8("sheet:" + layout.sheet))
+    if skipped:
+        total.update(b"duplicate_options:skip")
+    return total.hexdigest()
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _load_notes(roles: _FileRoles, kind: DatasetKind) -> Iterator[UploadNote]:
+    for file in (*roles.scored, *roles.shots):
+        yield from file.decoded.notes
+        yield from file.parsed.notes
+        if not file.source.encoding.startswith("utf"):
+            encoding = file.source.encoding.upper()
+            yield UploadNote("encoding", {"file": file.source.name, "encoding": encoding})
+    if kind == "general_qa":
+        yield from _missing_reference_notes(roles.scored)
+    for file in roles.shots:
+        if (rows := len(file.parsed.samples)) < _CEVAL_SHOTS:
+            yield UploadNote("few-dev-rows", {"file": file.source.name, "rows": str(rows)})
+    if roles.shots:
+        shown = _subjects_of(roles.shots)
+        scored = dict.fromkeys(file.source.subject for file in roles.scored)
+        for subject in scored:
+            if subject not in shown:
+                yield UploadNote("no-dev-file", {"subject": subject})
+
+
+def _missing_reference_notes(files: Sequence[ParsedFile]) -> Iterator[UploadNote]:
+    for file in files:
+        samples = file.parsed.samples
+        if bare := sum(not sample.references for sample in samples):
+            counts = {"n": str(bare), "rows": str(len(samples))}
+            yield UploadNote("without-reference", {"file": file.source.name, **counts})

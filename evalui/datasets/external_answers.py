@@ -1,0 +1,283 @@
+"""Answers that others have collected find their questions.
+
+JSON Lines, a table or a workbook with one answer per row: MT-bench's model_answer files and the
+trials of an earlier run too. A row names its question by the dataset's index, by the sample's id
+or as "row-7"; where the row repeats the question, its text has to agree with what the name says.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from evalui.datasets.base import Layout, Limits, Source
+from evalui.datasets.faults import FaultList, sort_by_line
+from evalui.datasets.files.archive import collect_files, is_json
+from evalui.datasets.files.path_roles import role_of
+from evalui.datasets.files.reading import open_file
+from evalui.datasets.questions.open import normalise_index
+from evalui.datasets.tables.records import Record, Records, read_records
+from evalui.datasets.tables.table import cell_text
+from evalui.errors import DataError
+from evalui.types import Fault, Sample
+
+KEY_COLUMNS = ("index", "id", "question_id")
+# What is certainly a model's comes first: some files keep the reference under "answer".
+ANSWER_COLUMNS = ("prediction", "reply", "output", "response", "answer", "choices")
+_QUESTION_COLUMNS = ("question", "query")
+_MODEL_COLUMNS = ("model", "model_id")
+_TRIAL_COLUMNS = {"id", "model", "mode", "reply"}  # the columns of an earlier run's trials
+_ANSWER_MODE = "question_answer"  # the only mode whose trials are answers
+_DEFAULT_LIMITS = Limits()
+_UNKNOWN_INDEX_RULE = "unknown-index"
+_MAX_SHOWN_CHARS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalAnswers:
+    """The answers by sample id, one for each turn; an empty text is an empty answer.
+
+    `unknown` are the indices of answers that belong to no sample, `missing` counts the samples
+    without an answer. `faults` tells by line what could not be used, the first unknown indices
+    too; `unlisted` are more that could not be used, and only counted.
+    """
+
+    answers: Mapping[str, tuple[str, ...]]
+    unknown: tuple[str, ...] = ()
+    missing: int = 0
+    faults: tuple[Fault, ...] = ()
+    unlisted: int = 0
+
+    @property
+    def unusable(self) -> tuple[Fault, ...]:
+        """The faults without the unknown indices: a file may answer more than is asked here."""
+        return tuple(fault for fault in self.faults if fault.rule != _UNKNOWN_INDEX_RULE)
+
+
+def read_answers(
+    path: Path, samples: Sequence[Sample], *, model: str = "", limits: Limits = _DEFAULT_LIMITS
+) -> ExternalAnswers:
+    """The answers in a file to these samples, those of `model` where the file has several.
+
+    Raises:
+        DataError: the file cannot be read, has no answers in it, or has two different ones to
+            the same question.
+    """
+    source = _read_source(path, limits)
+    records = read_records(
+        source, (*KEY_COLUMNS, *ANSWER_COLUMNS, *_QUESTION_COLUMNS, *_MODEL_COLUMNS)
+    )
+    _check_columns(records, source.name)
+    of_run = records.names.keys() >= _TRIAL_COLUMNS
+    rows = [row for row in records.rows if not of_run or _answers_a_question(row)]
+    matching = _AnswerMatcher(source.name, _SampleIndex.build(samples), from_run=of_run)
+    for row in _rows_of_model(rows, source.name, model=model):
+        matching.add_row(row)
+    wrong = FaultList(sort_by_line(records.faults, matching.faults.kept))
+    wrong.add(unlisted=records.unlisted + matching.faults.unlisted)
+    return ExternalAnswers(
+        answers=matching.answers,
+        unknown=tuple(matching.unknown),
+        missing=sum(sample.id not in matching.answers for sample in samples),
+        faults=tuple(sort_by_line(wrong.kept, matching.unmatched_faults.kept)),
+        unlisted=wrong.unlisted,
+    )
+
+
+def _read_source(path: Path, limits: Limits) -> Source:
+    members = [member for member in collect_files([path], limits).files if not is_json(member)]
+    if len(members) != 1:
+        raise DataError(
+            "answers-one-file",
+            n=len(members),
+            files=", ".join(member.name for member in members[:3]) or path.name,
+        )
+    return open_file(members[0], role_of(members[0].path), Layout(), limits).source
+
+
+def _check_columns(records: Records, file: str) -> None:
+    if not records.rows:
+        return
+    if records.names.keys().isdisjoint(ANSWER_COLUMNS):
+        raise DataError(
+            "answers-no-column",
+            file=file,
+            known=", ".join(ANSWER_COLUMNS[:-1]),
+        )
+    if records.names.keys().isdisjoint((*KEY_COLUMNS, *_QUESTION_COLUMNS)):
+        raise DataError(
+            "answers-no-index",
+            file=file,
+            known=", ".join((*KEY_COLUMNS, *_QUESTION_COLUMNS)),
+        )
+
+
+def _rows_of_model(rows: Sequence[Record], file: str, *, model: str) -> Sequence[Record]:
+    """The rows of one model.
+
+    Where the file has no more than one, `model` is a name that somebody gave to it.
+    """
+    named = {row.number: row.first_text(_MODEL_COLUMNS).strip() for row in rows}
+    known = list(dict.fromkeys(name for name in named.values() if name))
+    if len(known) <= 1:
+        return rows
+    if not model:
+        raise DataError(
+            "answers-several-models",
+            file=file,
+            known=", ".join(known),
+        )
+    if model not in known:
+        raise DataError(
+            "answers-no-model",
+            file=file,
+            model=model,
+            known=", ".join(known),
+        )
+    return [row for row in rows if named[row.number] == model]
+
+
+@dataclass(frozen=True, slots=True)
+class _SampleIndex:
+    """The samples by everything that an answer may call them."""
+
+    by_key: Mapping[str, Sequence[Sample]]
+    by_question: Mapping[str, Sequence[Sample]]
+
+    @classmethod
+    def build(cls, samples: Iterable[Sample]) -> "_SampleIndex":
+        by_key: defaultdict[str, list[Sample]] = defaultdict(list)
+        by_question: defaultdict[str, list[Sample]] = defaultdict(list)
+        for sample in samples:
+            for key in _sample_keys(sample):
+                by_key[key].append(sample)
+            by_question[_collapse_whitespace(sample.question)].append(sample)
+        return cls(by_key, by_question)
+
+
+@dataclass(slots=True)
+class _AnswerMatcher:
+    """Rows that find their samples, one after the other."""
+
+    file: str
+    sample_index: _SampleIndex
+    from_run: bool
+    answers: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    lines: dict[str, int] = field(default_factory=dict[str, int])
+    # Per question that is asked several times, the first place that may have no answer yet.
+    next_unanswered: dict[str, int] = field(default_factory=dict[str, int])
+    unknown: list[str] = field(default_factory=list[str])
+    faults: FaultList = field(default_factory=FaultList)
+    unmatched_faults: FaultList = field(default_factory=FaultList)
+
+    def add_row(self, row: Record) -> None:
+        key, question = (
+            normalise_index(row.first_text(KEY_COLUMNS)),
+            _collapse_whitespace(row.first_text(_QUESTION_COLUMNS)),
+        )
+        if not key and not question:
+            self._add_fault(row, "no-index", "neither an index nor a question", "one of them")
+            return
+        answer = _turns_of_run(row) if self.from_run else _turns_of_row(row)
+        if answer is None:
+            self._add_fault(
+                row, "no-answer", "no answer", f"one under {', '.join(ANSWER_COLUMNS[:-1])}"
+            )
+            return
+        sample = self._find_sample(row, key, question)
+        if sample is None:
+            shown = key or f"“{_truncate(question)}”"
+            self.unknown.append(key or question)
+            expected = "an index or a question of the dataset"
+            self.unmatched_faults.add(
+                Fault(self.file, row.line, "", _UNKNOWN_INDEX_RULE, shown, expected)
+            )
+            return
+        self._store_answer(sample, answer, row)
+
+    def _find_sample(self, row: Record, key: str, question: str) -> Sample | None:
+        named = self.sample_index.by_key.get(key, ())
+        if question:
+            # A dataset may have been cut or put into another order since: the text decides.
+            agreeing = [
+                sample for sample in named if _collapse_whitespace(sample.question) == question
+            ]
+            return next(iter(agreeing), None) or self._sample_by_question(question)
+        if len(named) > 1:
+            raise DataError(
+                "answers-ambiguous",
+                file=self.file,
+                line=row.line,
+                n=len(named),
+                key=key,
+                sample=named[0].id,
+            )
+        return named[0] if named else None
+
+    def _sample_by_question(self, question: str) -> Sample | None:
+        """The sample with this text; a text that is asked twice gets its answers in order."""
+        asked = self.sample_index.by_question.get(question, ())
+        at = self.next_unanswered.get(question, 0)
+        while at < len(asked) - 1 and asked[at].id in self.answers:
+            at += 1
+        self.next_unanswered[question] = at
+        return asked[at] if asked else None
+
+    def _store_answer(self, sample: Sample, answer: tuple[str, ...], row: Record) -> None:
+        if self.answers.setdefault(sample.id, answer) != answer:
+            raise DataError(
+                "answers-twice",
+                file=self.file,
+                line=row.line,
+                sample=sample.id,
+                earlier=self.lines[sample.id],
+            )
+        self.lines.setdefault(sample.id, row.line)
+
+    def _add_fault(self, row: Record, rule: str, found: str, expected: str) -> None:
+        self.faults.add(Fault(self.file, row.line, "", rule, found, expected))
+
+
+def _sample_keys(sample: Sample) -> Sequence[str]:
+    tail = sample.id.partition("/")[2]
+    index = sample.metadata.get("index", "")
+    number = tail.removeprefix("row-")  # a row without an index of its own is counted
+    return [key for key in dict.fromkeys((index, sample.id, tail, number)) if key]
+
+
+def _answers_a_question(trial: Record) -> bool:
+    return trial.texts.get("mode", "").startswith(_ANSWER_MODE)
+
+
+def _turns_of_run(row: Record) -> tuple[str, ...] | None:
+    said = row.values.get("turns")
+    return _texts(said) if said else _texts(row.values.get("reply"))
+
+
+def _turns_of_row(row: Record) -> tuple[str, ...] | None:
+    column = next((name for name in ANSWER_COLUMNS if name in row.values), "")
+    value = row.values.get(column)
+    return _first_choice(value) if column == "choices" else _texts(value) if column else None
+
+
+def _texts(value: Any) -> tuple[str, ...] | None:
+    items = cast(list[Any], value) if isinstance(value, list) else [value]
+    if any(isinstance(item, list | dict) for item in items):
+        return None
+    return tuple(map(cell_text, items)) or ("",)
+
+
+def _first_choice(value: Any) -> tuple[str, ...] | None:
+    """MT-bench keeps several tries of a model, and judges the first."""
+    choices = cast(list[Any], value) if isinstance(value, list) else []
+    first = cast(dict[str, Any], choices[0]) if choices and isinstance(choices[0], dict) else {}
+    return _texts(first["turns"]) if "turns" in first else None
+
+
+def _collapse_whitespace(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _truncate(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN_CHARS else text[: _MAX_SHOWN_CHARS - 1] + "…"

@@ -1,0 +1,1 @@
+"""Uploaded files: archives, encodings, configurations, and which reader each file finds."""

@@ -1,0 +1,268 @@
+"""Paths become files in memory: folders are walked, archives unpacked, within limits."""
+
+import lzma
+import os
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from evalui.datasets.base import Limits, UploadNote
+from evalui.datasets.files.unpacking import read_all
+from evalui.errors import DataError
+from evalui.messages import sentence
+
+_TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
+_WORKBOOK_SUFFIXES = (".xlsx",)
+_CONFIG_SUFFIXES = (".json",)
+_SUPPORTED_KINDS = sentence(
+    "error.kinds",
+)
+_UTF8_NAME_FLAG = 0x800  # zip flag: the name is UTF-8
+_ENCRYPTED_FLAG = 0x1  # zip flag
+_MIN_BOMB_BYTES = 2**20  # bytes; below this no ratio is a bomb
+_MAX_NAMES_SHOWN = 5  # names in a note
+# Everything the zip module raises on a damaged archive.
+ARCHIVE_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file in memory. `path` is relative to the folder or archive it came in.
+
+    `explicit`: the user named this very file, it did not just lie in a folder.
+    """
+
+    path: PurePosixPath
+    data: bytes = field(repr=False)
+    explicit: bool = False
+
+    @property
+    def name(self) -> str:
+        """What a user calls the file."""
+        return self.path.name
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedFiles:
+    """The files found, and what was left aside."""
+
+    files: tuple[SourceFile, ...]
+    notes: tuple[UploadNote, ...] = ()
+
+
+def collect_files(paths: Sequence[Path], limits: Limits) -> CollectedFiles:
+    """Every table and configuration in `paths`, in name order; raises `DataError`."""
+    if not paths:
+        raise DataError("no-file")
+    members: list[SourceFile] = []
+    ignored: list[str] = []
+    names = Counter(path.name for path in paths)
+    for path in paths:
+        found = list(_read_path(path, limits))
+        if names[path.name] > 1:
+            found = [_with_parent_folder(member, path) for member in found]
+        members += (member for member in found if _is_supported(member.path))
+        ignored += (member.name for member in found if not _is_supported(member.path))
+        if sum(len(member.data) for member in members) > limits.unpacked:
+            raise DataError(
+                "too-much-together",
+                file=path.name,
+                limit=_format_megabytes(limits.unpacked),
+            )
+    if not members:
+        names = ", ".join(path.name for path in paths)
+        raise DataError(
+            "nothing-readable",
+            files=names,
+            kinds=_SUPPORTED_KINDS,
+        )
+    members.sort(key=lambda member: (member.name, member.path))
+    return CollectedFiles(tuple(members), _ignored_files_notes(ignored))
+
+
+def is_json(member: SourceFile) -> bool:
+    """Whether a file is JSON by its name, which questions never are: a configuration perhaps."""
+    return member.path.suffix.lower() in _CONFIG_SUFFIXES
+
+
+def is_workbook(member: SourceFile) -> bool:
+    """Whether a file is an Excel workbook by its name."""
+    return member.path.suffix.lower() in _WORKBOOK_SUFFIXES
+
+
+def files_in_folder(path: Path, limits: Limits) -> Iterator[SourceFile]:
+    """The files below a folder; those that are not wanted come without their content."""
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    visible = [file for file in files if _is_visible(file.relative_to(path).parts)]
+    if len(visible) > limits.files:
+        raise DataError(
+            "folder-too-full",
+            file=path.name,
+            limit=limits.files,
+        )
+    for file in visible:
+        place = PurePosixPath(path.name, *map(_displayable_name, file.relative_to(path).parts))
+        yield SourceFile(place, _read_bytes(file, limits) if _is_supported(place) else b"")
+
+
+def _read_path(path: Path, limits: Limits) -> Iterator[SourceFile]:
+    try:
+        if path.is_dir():
+            yield from files_in_folder(path, limits)
+        elif not path.is_file():
+            raise DataError("no-such-file", file=path.name or str(path))
+        elif path.suffix.lower() == ".zip":
+            yield from _unzip(path.name, path, limits)
+        elif _is_supported(PurePosixPath(path.name)):
+            place = PurePosixPath(_displayable_name(path.name))
+            yield SourceFile(place, _read_bytes(path, limits), explicit=True)
+        elif path.suffix.lower() == ".xls":
+            raise DataError(
+                "workbook-old",
+                file=path.name,
+            )
+        else:
+            raise DataError(
+                "unknown-kind",
+                file=path.name,
+                kinds=_SUPPORTED_KINDS,
+            )
+    except OSError as error:
+        raise DataError(
+            "file-unreadable",
+            file=path.name,
+            reason=str(error.strerror),
+        ) from error
+
+
+def _with_parent_folder(member: SourceFile, path: Path) -> SourceFile:
+    """One of several files with the same name; their folders may be what tells them apart."""
+    above = _displayable_name(path.resolve().parent.name)
+    # The store of uploads numbers those whose folder it does not know.
+    if not member.explicit or above.isdecimal():
+        return member
+    return replace(member, path=PurePosixPath(above, member.name))
+
+
+def _displayable_name(name: str) -> str:
+    # A file system may hold names that are no text; a fault must be able to tell them.
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
+def _read_bytes(path: Path, limits: Limits) -> bytes:
+    _check_size(path, limits)
+    return path.read_bytes()
+
+
+def _check_size(path: Path, limits: Limits) -> None:
+    size = path.stat().st_size
+    if size > limits.bytes:
+        raise DataError(
+            "file-too-large",
+            file=path.name,
+            size=_format_megabytes(size),
+            limit=_format_megabytes(limits.bytes),
+        )
+
+
+def _unzip(name: str, path: Path, limits: Limits) -> Iterator[SourceFile]:
+    _check_size(path, limits)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = [info for info in archive.infolist() if not info.is_dir()]
+            check_archive(name, infos, limits)
+            for info in infos:
+                place = PurePosixPath(_entry_name(info))
+                if _is_visible(place.parts):
+                    yield SourceFile(
+                        place, read_all(archive, info) if _is_supported(place) else b""
+                    )
+    except ARCHIVE_ERRORS as error:
+        raise DataError(
+            "zip-damaged",
+            file=name,
+            reason=str(error),
+        ) from error
+
+
+def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -> None:
+    """Raise `DataError` for an archive that is locked, too big, or points out of itself."""
+    if len(infos) > limits.files:
+        raise DataError(
+            "zip-too-full",
+            file=name,
+            n=len(infos),
+            limit=limits.files,
+        )
+    if (size := sum(info.file_size for info in infos)) > limits.unpacked:
+        raise DataError(
+            "zip-too-large",
+            file=name,
+            size=_format_megabytes(size),
+            limit=_format_megabytes(limits.unpacked),
+        )
+    for info in infos:
+        place = PurePosixPath(_entry_name(info))
+        if place.is_absolute() or ".." in place.parts or ":" in place.parts[0]:
+            raise DataError(
+                "zip-outside",
+                file=name,
+                place=str(place),
+            )
+        if info.flag_bits & _ENCRYPTED_FLAG:
+            raise DataError("zip-locked", file=name)
+        if info.file_size > max(_MIN_BOMB_BYTES, limits.ratio * info.compress_size):
+            raise DataError(
+                "zip-bomb",
+                file=name,
+                place=str(place),
+                ratio=limits.ratio,
+            )
+
+
+def _entry_name(info: zipfile.ZipInfo) -> str:
+    # Chinese Windows writes names in its own encoding and says nothing; Python takes cp437.
+    name = info.filename.replace("\\", "/")
+    if info.flag_bits & _UTF8_NAME_FLAG:
+        return name
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return name.encode("cp437").decode(encoding)
+        except UnicodeError:
+            continue
+    return name
+
+
+def _is_supported(place: PurePosixPath) -> bool:
+    return place.suffix.lower() in (*_TABLE_SUFFIXES, *_WORKBOOK_SUFFIXES, *_CONFIG_SUFFIXES)
+
+
+def _is_visible(parts: Sequence[str]) -> bool:
+    return not any(part.startswith((".", "__MACOSX")) for part in parts)
+
+
+def _ignored_files_notes(ignored: Sequence[str]) -> tuple[UploadNote, ...]:
+    if not ignored:
+        return ()
+    names = ", ".join(ignored[:_MAX_NAMES_SHOWN])
+    more = len(ignored) - _MAX_NAMES_SHOWN
+    return (UploadNote("ignored-files", {"files": f"{names} (+{more})" if more > 0 else names}),)
+
+
+def _format_megabytes(size: int) -> str:
+    return f"{size / 2**20:.1f} MB"

@@ -1,0 +1,1 @@
+"""The formats: each registers its reader."""

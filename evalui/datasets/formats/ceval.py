@@ -1,0 +1,173 @@
+"""C-Eval's table: id, question, A, B, C, D, answer, explanation, in any order and letter case.
+
+Two to ten options A to J, fewer where cells are empty; id and explanation may be missing. The
+same columns as JSON Lines, one object per line, are the same format. A `subject` column, where
+there is one, names the subject of each row; every further column goes into the metadata.
+"""
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from evalui.datasets.base import (
+    DATASET_FORMATS,
+    DatasetFormat,
+    Layout,
+    ParsedRows,
+    Source,
+    answer_letters,
+    by_letter,
+)
+from evalui.datasets.faults import sort_by_line
+from evalui.datasets.questions.choice import ParsedQuestion, validate
+from evalui.datasets.tables.columns import HeaderColumns, find_columns, known_column_names
+from evalui.datasets.tables.rows import RawRow, RawTable
+from evalui.datasets.tables.table import read_header, read_table
+from evalui.types import LETTERS, Fault
+
+_MIN_KNOWN_COLUMNS = 3  # known column names that tell the format from other tables
+
+
+class _RowShift(NamedTuple):
+    column: str
+    actual: str
+    expected: str
+
+
+def recognises(source: Source, layout: Layout) -> bool:
+    """Whether the header looks like this format, even if a column is missing or misspelt.
+
+    Without one column of options it is a table of questions with reference texts.
+    """
+    known = {name.casefold() for name in known_column_names(layout)}.intersection(
+        _header_names(source, layout)
+    )
+    has_options = layout.options or not known.isdisjoint(LETTERS.casefold())
+    return bool(has_options) and len(known) >= _MIN_KNOWN_COLUMNS
+
+
+def read(source: Source, layout: Layout) -> ParsedRows:
+    """The samples and faults of one file.
+
+    A file of the test split without any answer is `unanswered`, which is no fault: benchmarks
+    publish their test files so.
+    """
+    if source.split == "test" and _lacks_answers(source, layout):
+        return ParsedRows((), unanswered=True)
+    table = read_table(source, known_column_names(layout))
+    columns = find_columns(table.header, layout, file=source.name, line=table.header_line)
+    if not isinstance(columns, HeaderColumns):
+        return ParsedRows((), table.faults or columns, len(table.rows), unlisted=table.unlisted)
+    if not table.rows and not table.faults:
+        found, expected = "a header and nothing below it", "a question per row"
+        fault = Fault(source.name, table.header_line, "", "no-rows", found, expected)
+        return ParsedRows((), (fault,))
+    questions = _parse_questions(table, columns, source, layout)
+    # The rows that could not be cut stand where they were in the file.
+    whole = heapq.merge(questions, sort_by_line(table.faults), key=lambda question: question.line)
+    part = validate(whole, source, layout)
+    more = table.unlisted
+    return replace(part, n_rows=part.n_rows + more, unlisted=part.unlisted + more)
+
+
+def _lacks_answers(source: Source, layout: Layout) -> bool:
+    return (layout.answer or "answer").casefold() not in _header_names(source, layout)
+
+
+def _header_names(source: Source, layout: Layout) -> set[str]:
+    return {name.casefold() for name in read_header(source, known_column_names(layout))}
+
+
+def _parse_questions(
+    table: RawTable, columns: HeaderColumns, source: Source, layout: Layout
+) -> Iterator[ParsedQuestion | Fault]:
+    for number, row in enumerate(table.rows, start=1):
+        cells = _fit_to_width(row, len(table.header), columns)
+        shifted = _cell_count_fault(cells, row, table, columns)
+        if not shifted and table.delimiter and layout.answer_key == "letter":
+            shifted = _shifted_answer_fault(cells, table, columns)
+        if shifted:
+            yield Fault(source.name, row.line, shifted.column, "shifted-row", *shifted[1:])
+        else:
+            yield _parse_question(cells, row.line, number, columns)
+
+
+def _parse_question(
+    cells: Sequence[str], line: int, number: int, columns: HeaderColumns
+) -> ParsedQuestion:
+    def cell(at: int) -> str:
+        return cells[at].strip() if at >= 0 else ""
+
+    # A row without an id must not take that of a numbered one.
+    own_number = str(number) if columns.id < 0 else f"row-{number}"
+    metadata = {name: text for name, at in columns.others if (text := cell(at))}
+    if explanation := cell(columns.explanation):
+        metadata["explanation"] = explanation
+    return ParsedQuestion(
+        line=line,
+        id=cell(columns.id) or own_number,
+        text=cell(columns.question),
+        options=tuple((name, cell(at)) for name, at in columns.options),
+        answer=cell(columns.answer),
+        subject=cell(columns.subject),
+        columns=(columns.question_name, columns.answer_name),
+        metadata=metadata,
+    )
+
+
+def _fit_to_width(row: RawRow, width: int, columns: HeaderColumns) -> tuple[str, ...]:
+    """The row at the header's width, where that loses nothing and moves nothing.
+
+    Empty cells at the end are a spreadsheet's padding, and a row may stop after the last
+    column that is needed.
+    """
+    cells = row.cells
+    if len(cells) > width and not any(map(str.strip, cells[width:])):
+        return cells[:width]
+    if columns.last_needed < len(cells) < width:
+        return cells + ("",) * (width - len(cells))
+    return cells
+
+
+def _cell_count_fault(
+    cells: Sequence[str], row: RawRow, table: RawTable, columns: HeaderColumns
+) -> _RowShift | None:
+    """What is wrong if the row has more or fewer cells than the header."""
+    width = len(table.header)
+    if len(cells) == width:
+        return None
+    found = f"{len(row.cells)} cells"
+    if len(cells) > columns.answer:
+        found += f", and “{cells[columns.answer].strip()[:20]}” under {columns.answer_name}"
+    model = "header" if table.header_line else "first row"
+    return _RowShift("", found, f"{width} cells, as in the {model}; {_shift_cause(table)}")
+
+
+def _shifted_answer_fault(
+    cells: Sequence[str], table: RawTable, columns: HeaderColumns
+) -> _RowShift | None:
+    """What is wrong if the answer's letter stands in a later column.
+
+    That is what an unquoted comma does to a row whose last column was left out: the count of
+    cells is right by accident. Nothing is put back, since it would be a guess.
+    """
+    answer = cells[columns.answer].strip()
+    if by_letter(answer, LETTERS) is not None or answer_letters(answer):
+        return None
+    later = range(columns.answer + 1, len(table.header))
+    at = next((at for at in later if by_letter(cells[at], LETTERS) is not None), None)
+    if at is None:
+        return None
+    under = table.header[at] or "a column without a name"
+    found = f"“{answer[:20]}”, but “{cells[at].strip()}” under {under}"
+    expected = f"the answer under {columns.answer_name}; {_shift_cause(table)}"
+    return _RowShift(columns.answer_name, found, expected)
+
+
+def _shift_cause(table: RawTable) -> str:
+    visible = "tab" if table.delimiter == "\t" else table.delimiter
+    return f"a text that contains “{visible}” needs quotes around it"
+
+
+DATASET_FORMATS.register("ceval")(DatasetFormat("multiple_choice", recognises, read))

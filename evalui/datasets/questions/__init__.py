@@ -1,0 +1,1 @@
+"""Questions checked and completed: options, answers, conversations, subjects."""

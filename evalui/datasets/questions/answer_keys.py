@@ -1,0 +1,82 @@
+"""What the answers of a file mean, where it does not say: letters, places or texts of options.
+
+All rows decide together, since one answer alone is often open: 1 is the second option or the
+first, "A" is a letter or a blood group.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalui.datasets.base import ANSWER_KEYS, UploadNote
+
+
+@dataclass(frozen=True, slots=True)
+class RawAnswer:
+    """An answer with the options that are not empty; `is_number`: JSON wrote it without quotes."""
+
+    cell: str
+    options: tuple[str, ...]
+    is_number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedAnswerKey:
+    """An answer key, and notes on what was assumed for it."""
+
+    key: str
+    notes: tuple[UploadNote, ...] = ()
+
+
+def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> DetectedAnswerKey:
+    """The key under which most answers name an option.
+
+    A 0 means that numbers count from 0, the number of a row's options that they count from 1;
+    where a file has both, the way in which more of its answers name an option; where it has
+    neither, 0 is assumed, with a note. Where places and texts explain as much,
+    numbers that JSON writes as such and letters are places, quoted numbers are texts, with a note
+    if that makes a difference.
+    """
+    base, assumed = _index_base(answers)
+    place = max(("letter", base), key=lambda key: _count_matches(key, answers))
+    hits, as_text = _count_matches(place, answers), _count_matches("text", answers)
+    text_first = place == base and not all(answer.is_number for answer in answers)
+    told = {"file": file, "column": column}
+    if as_text > hits or (as_text == hits and text_first):
+        other = _count_differences("text", place, answers) if as_text == hits else 0
+        return DetectedAnswerKey("text", _note_if_any("text-or-place", told, other))
+    notes = _note_if_any(
+        "place-or-text", told, _count_differences(place, "text", answers) if as_text == hits else 0
+    )
+    if place == "index1":
+        notes += (UploadNote("counts-from-1", told),)
+    elif place == "index0" and assumed:
+        notes += (UploadNote("counts-from-0", told),)
+    return DetectedAnswerKey(place, notes)
+
+
+def _index_base(answers: Sequence[RawAnswer]) -> tuple[str, bool]:
+    """From where numbers count, and whether that is assumed."""
+    from_0, from_1 = ANSWER_KEYS["index0"], ANSWER_KEYS["index1"]
+    first = any(from_0(answer.cell, ("",)) == 0 for answer in answers)
+    last = any(from_1(each.cell, each.options) == len(each.options) - 1 for each in answers)
+    if first and last:
+        return max(("index0", "index1"), key=lambda key: _count_matches(key, answers)), False
+    return ("index1", False) if last else ("index0", not first)
+
+
+def _targets(key: str, answers: Sequence[RawAnswer]) -> list[int | None]:
+    return [ANSWER_KEYS[key](answer.cell, answer.options) for answer in answers]
+
+
+def _count_matches(key: str, answers: Sequence[RawAnswer]) -> int:
+    return sum(target is not None for target in _targets(key, answers))
+
+
+def _count_differences(key: str, other: str, answers: Sequence[RawAnswer]) -> int:
+    """How many answers name another option under the other key."""
+    pairs = zip(_targets(key, answers), _targets(other, answers), strict=True)
+    return sum(None not in pair and pair[0] != pair[1] for pair in pairs)
+
+
+def _note_if_any(rule: str, told: Mapping[str, str], n: int) -> tuple[UploadNote, ...]:
+    return (UploadNote(rule, {**told, "n": str(n)}),) if n else ()

@@ -1,0 +1,244 @@
+"""Rows of open questions become samples: what question-and-answer and subjective files share."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from evalui.datasets.base import Layout, ParsedRows, Source
+from evalui.datasets.faults import FaultList, sort_by_line
+from evalui.datasets.questions import conversation
+from evalui.datasets.tables.columns import missing_column_fault
+from evalui.datasets.tables.records import Record, Records, fold_name, read_records
+from evalui.datasets.tables.table import read_header
+from evalui.types import Fault, Language, Message, Sample
+
+_LANGUAGE_PREFIX = re.compile(r"(cn|zh|en)-", re.IGNORECASE)
+_CJK = re.compile(r"[\u4e00-\u9fff]")
+_WHOLE_NUMBER = re.compile(r"(-?\d+)\.0+")
+_COMMON_COLUMNS: Final = (
+    *("history", "system", "messages", "turns", "subject"),
+    *("capability", "evaluating_guidance"),
+)
+# What samples know of themselves; no column of the file may replace it.
+_RESERVED_METADATA: Final = ("file", "line", "language", "guidance", "index")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenColumnNames:
+    """What a format calls its columns; of several the first that is there counts."""
+
+    question: tuple[str, ...]
+    reference: tuple[str, ...]
+    id: tuple[str, ...]
+    capability: tuple[str, ...] = ("capability",)
+
+    def with_layout(self, layout: Layout) -> "OpenColumnNames":
+        """These names, with those of the user's own."""
+        question = (fold_name(layout.question),) if layout.question else self.question
+        reference = (fold_name(layout.answer),) if layout.answer else self.reference
+        return replace(self, question=question, reference=reference)
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Every name that means something."""
+        return (*self.question, *self.reference, *self.id, *self.capability, *_COMMON_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenColumns:
+    """The columns of one file, folded; "" where there is none."""
+
+    question: str
+    reference: str
+    id: str
+    capability: str
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenQuestion:
+    history: tuple[Message, ...]
+    question: str
+    follow_ups: tuple[str, ...]
+    answer: str
+
+
+def column_names(source: Source, names: OpenColumnNames) -> frozenset[str]:
+    """The folded column names of a file, without reading its rows."""
+    return frozenset(map(fold_name, read_header(source, names.all_names)))
+
+
+def read_open(source: Source, layout: Layout, names: OpenColumnNames) -> ParsedRows:
+    """The samples and faults of one file."""
+    names = names.with_layout(layout)
+    records = read_records(source, names.all_names)
+    if not records.rows and records.faults:
+        return ParsedRows((), records.faults, records.n_rows, unlisted=records.unlisted)
+    if not records.rows:
+        found, expected = "a header and nothing below it", "a question per row"
+        fault = Fault(source.name, records.header_line, "", "no-rows", found, expected)
+        return ParsedRows((), (fault,))
+    faults = _missing_column_faults(records, names, layout, source.name)
+    if faults:
+        told = FaultList((*records.faults, *faults))
+        told.add(unlisted=records.unlisted)
+        return ParsedRows((), told.kept, records.n_rows, unlisted=told.unlisted)
+    columns = _find_columns(records, names)
+    samples: list[Sample] = []
+    wrong = FaultList()
+    for record in records.rows:
+        read = _OpenRow(record, columns, records.names, source).to_sample()
+        if isinstance(read, Sample):
+            samples.append(read)
+        else:
+            wrong.add(*read)
+    told = FaultList(sort_by_line(records.faults, wrong.kept))
+    told.add(unlisted=records.unlisted + wrong.unlisted)
+    return ParsedRows(tuple(samples), told.kept, records.n_rows, unlisted=told.unlisted)
+
+
+def language_of(question: str, index: str = "") -> Language:
+    """The language that an index like "cn-12" names, else that of the question's script."""
+    if named := _LANGUAGE_PREFIX.match(index):
+        return "en" if named[1].lower() == "en" else "zh"
+    return "zh" if _CJK.search(question) else "en"
+
+
+def normalise_index(text: str) -> str:
+    """An index without blanks around it, and without what a spreadsheet adds to 12."""
+    stripped = text.strip()
+    whole = _WHOLE_NUMBER.fullmatch(stripped)
+    return whole[1] if whole else stripped
+
+
+def _missing_column_faults(
+    records: Records, names: OpenColumnNames, layout: Layout, file: str
+) -> tuple[Fault, ...]:
+    shown = tuple(records.names.values())
+    wanted = [layout.answer] if layout.answer else []
+    others = () if layout.question else ("messages", "turns")
+    if records.names.keys().isdisjoint((*names.question, *others)):
+        wanted.insert(0, layout.question or names.question[0])
+    return tuple(
+        missing_column_fault(name, shown, wanted, file=file, line=records.header_line)
+        for name in wanted
+        if fold_name(name) not in records.names
+    )
+
+
+def _find_columns(records: Records, names: OpenColumnNames) -> _OpenColumns:
+    def first(wanted: Sequence[str]) -> str:
+        return next((name for name in wanted if name in records.names), "")
+
+    return _OpenColumns(*map(first, (names.question, names.reference, names.id, names.capability)))
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenRow:
+    """One row on its way to a sample."""
+
+    record: Record
+    columns: _OpenColumns
+    names: Mapping[str, str]
+    source: Source
+
+    def to_sample(self) -> Sample | list[Fault]:
+        asked, references = self._parse_question(), self._read_references()
+        if isinstance(asked, Fault) or isinstance(references, Fault):
+            return [found for found in (asked, references) if isinstance(found, Fault)]
+        if not references and asked.answer.strip():
+            references = (asked.answer,)
+        subject = self._text("subject") or self.source.prefix
+        index = normalise_index(self._text(self.columns.id))
+        return Sample(
+            id=f"{subject}/{index or f'row-{self.record.number}'}",
+            question=asked.question,
+            target=references,
+            metadata=self._read_metadata(asked.question, index),
+            history=asked.history,
+            follow_ups=asked.follow_ups,
+        )
+
+    def _parse_question(self) -> _OpenQuestion | Fault:
+        if isinstance(self._value(self.columns.question), list | dict):
+            return self._fault(self.columns.question, "empty-question", "no text", "some text")
+        messages = conversation.read_messages(self._value("messages"))
+        if isinstance(messages, str):
+            return self._fault("messages", "bad-messages", messages, conversation.MESSAGES_FORMAT)
+        said = conversation.read_turns(self._value("turns"))
+        if isinstance(said, str):
+            return self._fault("turns", "bad-turns", said, conversation.TURNS_FORMAT)
+        history = conversation.read_history(self._value("history"))
+        if isinstance(history, str):
+            return self._fault("history", "bad-history", history, conversation.HISTORY_FORMAT)
+        question = self._text(self.columns.question)
+        if messages and (question or said or history):
+            expected = "messages alone, or a question with its history"
+            return self._fault("messages", "bad-messages", "a question beside them", expected)
+        if messages:
+            history, question = messages.history, messages.question
+        if said and question and said[0] != question:
+            found, expected = "a first turn that is not the question", "one of the two"
+            return self._fault("turns", "bad-turns", found, expected)
+        question = question or (said[0] if said else "")
+        if not question:
+            column = self.columns.question or "messages"
+            return self._fault(column, "empty-question", "empty", "some text")
+        before = self._with_system_message(history)
+        if isinstance(before, Fault):
+            return before
+        return _OpenQuestion(before, question, said[1:], messages.answer if messages else "")
+
+    def _with_system_message(self, history: tuple[Message, ...]) -> tuple[Message, ...] | Fault:
+        system = self._text("system")
+        if not system:
+            return history
+        if any(turn.role == "system" and turn.content.strip() != system for turn in history):
+            found = "another system message in the conversation"
+            return self._fault("system", "bad-messages", found, "one system message")
+        rest = (turn for turn in history if turn.role != "system")
+        return (Message("system", system), *rest)
+
+    def _read_references(self) -> tuple[str, ...] | Fault:
+        column = self.columns.reference
+        found = conversation.read_texts(self._value(column))
+        if isinstance(found, str):
+            return self._fault(column, "bad-reference", found, conversation.REFERENCE_FORMAT)
+        return found
+
+    def _read_metadata(self, question: str, index: str) -> Mapping[str, str]:
+        used = {
+            self.columns.question,
+            self.columns.reference,
+            self.columns.id,
+            *_COMMON_COLUMNS,
+            *_RESERVED_METADATA,
+        }
+        further = {
+            self.names[name]: text
+            for name, value in self.record.texts.items()
+            if name and name not in used and (text := value.strip())
+        }
+        own = {
+            "subject": self._text("subject") or self.source.subject,
+            "language": language_of(question, index),
+            "capability": self._text(self.columns.capability),
+            "guidance": self._text("evaluating_guidance"),
+            "index": normalise_index(self._text("index")) or index,
+            "file": self.source.name,
+            "line": str(self.record.line),
+        }
+        return {
+            **further,
+            **{name: text for name, text in own.items() if text or name == "subject"},
+        }
+
+    def _value(self, column: str) -> Any:
+        return self.record.values.get(column)
+
+    def _text(self, column: str) -> str:
+        return self.record.texts.get(column, "").strip()
+
+    def _fault(self, column: str, rule: str, found: str, expected: str) -> Fault:
+        shown = self.names.get(column, column)
+        return Fault(self.source.name, self.record.line, shown, rule, found, expected)

@@ -1,0 +1,1 @@
+"""Tables as every format sees them, from delimited text, JSON Lines and workbooks."""

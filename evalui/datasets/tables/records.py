@@ -1,0 +1,136 @@
+"""Rows by the names of their columns, the same from JSON Lines, a table or a sheet.
+
+Names are trimmed and case-folded. JSON keeps its lists and objects; a table has texts only.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalui.datasets.base import Source
+from evalui.datasets.faults import FaultList, sort_by_line
+from evalui.datasets.questions import pictures
+from evalui.datasets.tables.columns import duplicate_column_faults
+from evalui.datasets.tables.rows import RawRow
+from evalui.datasets.tables.table import (
+    cell_text,
+    check_width,
+    is_json_lines,
+    json_objects,
+    read_table,
+)
+from evalui.types import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row. `number` counts the rows from 1; `texts` are the `values` as cells of a table."""
+
+    line: int
+    number: int
+    values: Mapping[str, Any]
+    texts: Mapping[str, str]
+
+    def first_text(self, names: Sequence[str]) -> str:
+        """The text of the first of the columns that has any."""
+        return next((text for name in names if (text := self.texts.get(name, "")).strip()), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A whole file. `names` are the columns as the file writes them, by their folded name.
+
+    `unlisted` more faults are only counted; `rows_unread` is in how many rows there are any.
+    """
+
+    names: Mapping[str, str]
+    rows: tuple[Record, ...]
+    faults: tuple[Fault, ...]
+    header_line: int = 1
+    unlisted: int = 0
+    rows_unread: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """All rows, those too that could not be read."""
+        return len(self.rows) + self.rows_unread
+
+
+def fold_name(name: str) -> str:
+    """A column's name as it is looked for."""
+    return name.strip().casefold()
+
+
+def read_records(source: Source, known: Sequence[str]) -> Records:
+    """The rows of a file and what is wrong with the others; `known` names tell its delimiter.
+
+    Raises `DataError` for a file with more columns than any table of questions has.
+    """
+    return _from_json(source) if is_json_lines(source) else _from_table(source, known)
+
+
+def _from_json(source: Source) -> Records:
+    names: dict[str, str] = {}
+    rows: list[Record] = []
+    faults = FaultList()
+    for number, (line, found) in enumerate(json_objects(source), start=1):
+        record = _to_record(found, line, number) if isinstance(found, dict) else found
+        column = pictures.picture_column(found) if isinstance(found, dict) else None
+        if isinstance(record, str):
+            faults.add(Fault(source.name, line, "", "invalid-json", record, "a JSON object"))
+        elif column is not None:
+            faults.add(pictures.picture_fault(source.name, line, column))
+        elif again := duplicate_column_faults(tuple(found), source.name, line):
+            faults.add(*again)
+        else:
+            rows.append(record)
+            for name in found:
+                names.setdefault(fold_name(name), name.strip())
+            check_width(len(names), source.name)
+    names.pop("", None)
+    return Records(
+        names, tuple(rows), faults.kept, unlisted=faults.unlisted, rows_unread=faults.rows
+    )
+
+
+def _to_record(json_object: Mapping[str, Any], line: int, number: int) -> Record | str:
+    values = {fold_name(name): value for name, value in json_object.items()}
+    try:
+        texts = {name: cell_text(value) for name, value in values.items()}
+    except RecursionError:
+        return "JSON nested too deeply"
+    return Record(line, number, values, texts)
+
+
+def _from_table(source: Source, known: Sequence[str]) -> Records:
+    table = read_table(source, known)
+    again = duplicate_column_faults(table.header, source.name, table.header_line)
+    names = {fold_name(name): name.strip() for name in table.header if name.strip()}
+    rows: list[Record] = []
+    wrong = FaultList()
+    for row in () if again else _to_records(table.rows, table.header, table.delimiter, source.name):
+        if isinstance(row, Fault):
+            wrong.add(row)
+        else:
+            rows.append(row)
+    before = FaultList(sort_by_line(table.faults, again))
+    faults = FaultList(sort_by_line(before.kept, wrong.kept))
+    faults.add(unlisted=table.unlisted + wrong.unlisted)
+    unread = before.rows + table.unlisted + wrong.rows
+    return Records(names, tuple(rows), faults.kept, table.header_line, faults.unlisted, unread)
+
+
+def _to_records(
+    rows: Sequence[RawRow], header: Sequence[str], delimiter: str, file: str
+) -> Iterator[Record | Fault]:
+    width = len(header)
+    visible = "tab" if delimiter == "\t" else delimiter
+    for number, row in enumerate(rows, start=1):
+        if any(map(str.strip, row.cells[width:])):
+            expected = f"{width} cell{'s' if width > 1 else ''}, as in the header; "
+            expected += f"a text that contains “{visible}” needs quotes around it"
+            found = f"{len(row.cells)} cells"
+            yield Fault(file, row.line, "", "shifted-row", found, expected)
+            continue
+        texts = {fold_name(name): cell for name, cell in zip(header, row.cells, strict=False)}
+        yield Record(row.line, number, texts, texts)

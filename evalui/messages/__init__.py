@@ -1,0 +1,121 @@
+"""Every sentence a user reads, in each language, by key: pages, reports, errors, faults and notes.
+
+They stand in `<language>/*.toml`, the same keys in each language; values fill their {fields}. A key
+ending in `.one` is the English singular. Names of models and datasets are never translated.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, get_args
+
+from evalui.types import Language
+
+Value = str | int | float
+
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+_FOLDER = Path(__file__).parent
+_NO_VALUES: Mapping[str, Value] = MappingProxyType({})
+
+
+class Sentence(str):
+    """An English sentence that can be translated later, after it was stored for instance.
+
+    `key` is that of the catalogue ("" for a text that has no translation), `values` fill its
+    {fields}; a value may be a sentence itself. Everywhere else it is a plain text.
+    """
+
+    key: str
+    values: Mapping[str, Value]
+
+    def __new__(cls, text: str, key: str = "", values: Mapping[str, Value] = _NO_VALUES):
+        """The finished English text."""
+        made = super().__new__(cls, text)
+        made.key = key
+        made.values = values
+        return made
+
+
+def sentence(key: str, /, **values: Value) -> Sentence:
+    """The English sentence of `key`, its fields filled in.
+
+    Raises:
+        KeyError: the catalogue lacks the key, or a field has no value.
+    """
+    return Sentence(messages("en")(key, **values), key, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """The sentences of one language."""
+
+    language: Language
+    by_key: Mapping[str, str]
+
+    def __call__(self, key: str, /, **values: object) -> str:
+        """The sentence of `key`, its fields filled in.
+
+        Raises:
+            KeyError: the catalogue lacks the key, or a field has no value.
+        """
+        return self.by_key[key].format_map(values)
+
+    def __contains__(self, key: str) -> bool:
+        """Whether the key has a sentence."""
+        return key in self.by_key
+
+    def translate(self, text: str) -> str:
+        """The sentence in this language; a text without a translation stays as it is."""
+        if not isinstance(text, Sentence) or text.key not in self.by_key:
+            return text
+        values = {
+            name: self.translate(value) if isinstance(value, str) else value
+            for name, value in text.values.items()
+        }
+        try:
+            return self(text.key, **values)
+        except (KeyError, ValueError):
+            return text  # stored by a version whose sentence had other fields
+
+    def count(self, key: str, number: int, /, **values: object) -> str:
+        """The sentence of `key` for a count `n`; of `key`.one for 1 where there is one."""
+        single = f"{key}.one"
+        chosen = single if number == 1 and single in self.by_key else key
+        return self(chosen, n=f"{number:,}", **values)
+
+
+@cache
+def messages(language: Language) -> Messages:
+    """The sentences of a language, read once."""
+    by_key: dict[str, str] = {}
+    for path in sorted((_FOLDER / language).glob("*.toml")):
+        by_key |= _flat("", tomllib.loads(path.read_text(encoding="utf-8")))
+    return Messages(language, by_key)
+
+
+def localized(key: str, language: Language, /, **values: object) -> str:
+    """The sentence of `key` in a language, its fields filled in.
+
+    Raises:
+        KeyError: the catalogue lacks the key, or a field has no value.
+    """
+    return messages(language)(key, **values)
+
+
+def language_of(requested: str | None, default: str) -> Language:
+    """The requested language, else the server's, else English."""
+    known: dict[str | None, Language] = {language: language for language in LANGUAGES}
+    return known.get(requested) or known.get(default) or "en"
+
+
+def _flat(prefix: str, tree: dict[str, Any]) -> list[tuple[str, str]]:
+    leaves: list[tuple[str, str]] = []
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            leaves += _flat(f"{prefix}{key}.", value)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            leaves.append((prefix + key, value))
+    return leaves

@@ -1,0 +1,1 @@
+"""The `openai` backend: models behind an OpenAI-compatible HTTP interface."""

@@ -1,0 +1,235 @@
+"""The `openai` backend: any model behind an OpenAI-compatible HTTP interface.
+
+The `openai` package is imported when a server is asked, not before.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from evalui.errors import MissingAbility, ModelError
+from evalui.messages import Sentence, sentence
+from evalui.models.base import BACKENDS, Model, ModelEntry
+from evalui.models.endpoint.config import Endpoint, read_endpoint
+from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
+from evalui.models.endpoint.http.client import HttpServer
+from evalui.models.endpoint.http.pool import ServerPool
+from evalui.models.endpoint.probing.capabilities import Capabilities, missing_ability_reason
+from evalui.models.endpoint.probing.status import EndpointStatus, usable_capabilities
+from evalui.models.endpoint.requests import RequestBuilder
+from evalui.models.tokenization import Tokenizer
+from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response, Usage
+
+VERSION = "openai.3"  # part of every fingerprint: raise it when an answer may change
+_ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
+_ABILITY: Mapping[type[Request], Ability] = {
+    NextToken: "next_token",
+    Loglik: "loglik",
+    Generate: "generate",
+}
+_TOKENIZER_FILES = ("*token*", "vocab.*", "merges.txt", "*.jinja", "*.model")
+_NO_USAGE = Usage(0, 0)
+_OPEN_TIMEOUT_S = 45.0  # a worker waits longer for a first answer than a page does
+
+
+class OpenAIBackend:
+    """Asks servers; `options` are those of `Endpoint`. What servers can do is found by asking."""
+
+    def __init__(
+        self, status: EndpointStatus | None = None, retry_policy: RetryPolicy | None = None
+    ) -> None:
+        self._status = status or EndpointStatus()
+        self._retry_policy = retry_policy
+
+    def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
+        """What the servers were found to do; nothing while none answers."""
+        found = self._capabilities(entry)
+        return found.abilities if found else frozenset()
+
+    def missing_reasons(self, entry: ModelEntry) -> Mapping[Ability, str]:
+        """For each missing ability what the servers did instead."""
+        found = self._capabilities(entry)
+        if found is None:
+            return {}
+        missing = _ALL - found.abilities
+        return {
+            ability: missing_ability_reason(ability, found.missing_reasons.get(ability, ""))
+            for ability in missing
+        }
+
+    def problem(self, entry: ModelEntry) -> str:
+        """What is wrong with the options, or with all of the servers."""
+        try:
+            endpoint = read_endpoint(entry)
+            usable_capabilities(endpoint, self._status.get(endpoint))
+        except ModelError as error:
+            return error.sentence
+        return _tokenizer_problem(endpoint)
+
+    def unavailable_addresses(self, entry: ModelEntry) -> Mapping[str, str]:
+        """The URLs that cannot be used now, and why; the model can be asked while one can."""
+        try:
+            seen = self._status.get(read_endpoint(entry))
+        except ModelError:
+            return {}
+        return {**seen.unavailable, **seen.misconfigured}
+
+    def open(self, entry: ModelEntry) -> Model:
+        """A model to ask.
+
+        Raises:
+            ModelError: the options are wrong, or the servers do not serve the model.
+            Unreachable: none of the servers answers now.
+        """
+        endpoint = read_endpoint(entry)
+        # The fingerprint must name what the servers have now.
+        seen = self._status.refresh(endpoint, wait_s=_OPEN_TIMEOUT_S)
+        found = usable_capabilities(endpoint, seen)
+        if problem := _tokenizer_problem(endpoint):
+            raise ModelError(problem)
+        # Those that are down may come back; those that refuse us would only spoil the rest.
+        urls = tuple(url for url in endpoint.urls if url not in seen.misconfigured)
+        rest = replace(endpoint, urls=urls)
+        return EndpointModel(
+            entry.name, rest, found, self._retry_policy, probe_usage=seen.probe_usage
+        )
+
+    def _capabilities(self, entry: ModelEntry) -> Capabilities | None:
+        try:
+            endpoint = read_endpoint(entry)
+            return usable_capabilities(endpoint, self._status.get(endpoint))
+        except ModelError:
+            return None
+
+
+class EndpointModel:
+    """A model behind one or several servers; see `base.Model`, `base.Metered` and `base.Noted`.
+
+    `asked` are the tokens that finding out about it has cost.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        endpoint: Endpoint,
+        capabilities: Capabilities,
+        retry_policy: RetryPolicy | None = None,
+        *,
+        probe_usage: Usage = _NO_USAGE,
+    ) -> None:
+        self.name = name
+        self.abilities = capabilities.abilities
+        self.is_nondeterministic = capabilities.is_nondeterministic
+        self.notes = (_nondeterminism_note(),) if capabilities.is_nondeterministic else ()
+        self._capabilities = capabilities
+        self._probe_usage = probe_usage
+        self._has_started = False
+        self._servers = [
+            HttpServer(
+                url,
+                key=endpoint.key,
+                timeout_s=endpoint.timeout_s,
+                total_s=endpoint.total_timeout_s,
+            )
+            for url in endpoint.urls
+        ]
+        self._pool = ServerPool(
+            self._servers,
+            concurrency=endpoint.concurrency,
+            requests_per_minute=endpoint.requests_per_minute,
+            retries=endpoint.retries,
+            retry_policy=retry_policy,
+        )
+        self._request_builder = RequestBuilder(
+            name, endpoint, capabilities, _tokenizer(name, endpoint)
+        )
+        self.fingerprint = _fingerprint(endpoint, capabilities)
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Yield each response as a server gives it; see `ServerPool.run` for what is raised."""
+        for request in requests:
+            ability = _ABILITY[type(request)]
+            if ability not in self.abilities:
+                raise MissingAbility(
+                    "cannot-do",
+                    model=self.name,
+                    why=missing_ability_reason(
+                        ability, self._capabilities.missing_reasons.get(ability, "")
+                    ),
+                )
+        self._has_started = True
+        yield from self._pool.run(self.name, self._request_builder.jobs(requests))
+
+    def usage(self) -> Usage:
+        """The tokens that the servers told us of, those of unused answers too.
+
+        What finding out has cost is added with the first requests: whoever has them pays for it,
+        and not, unseen, whoever opens the model.
+        """
+        told = [server.usage for server in self._servers] + [self._probe_usage] * self._has_started
+        return Usage(
+            sum(usage.prompt_tokens for usage in told),
+            sum(usage.completion_tokens for usage in told),
+        )
+
+    def stop(self) -> None:
+        """End what `answer` waits for, which raises `Unreachable`; see `ServerPool.stop`."""
+        self._pool.stop()
+
+    def close(self) -> None:
+        """Let the connections go."""
+        self._pool.close()
+
+
+def _nondeterminism_note() -> Sentence:
+    return sentence(
+        "error.endpoint-draws",
+    )
+
+
+def _tokenizer_problem(endpoint: Endpoint) -> str:
+    if endpoint.tokenizer is None or endpoint.tokenizer.is_dir():
+        return ""
+    return sentence(
+        "error.endpoint-no-tokenizer",
+        folder=str(endpoint.tokenizer),
+    )
+
+
+def _tokenizer(name: str, endpoint: Endpoint) -> Tokenizer | None:
+    if endpoint.tokenizer is None:
+        return None
+    from evalui.models.folder_tokenizer import HFTokenizer
+
+    return HFTokenizer(name, endpoint.tokenizer)
+
+
+def _fingerprint(endpoint: Endpoint, found: Capabilities) -> str:
+    """Names the model and the way it is asked, not the servers: several share one model."""
+    about = (
+        VERSION,
+        endpoint.model,
+        endpoint.api,
+        str(endpoint.seed),
+        str(endpoint.max_length),
+        found.root,
+        found.reported_model,
+        str(found.max_length),
+        found.interface_key,
+        *(_tokenizer_digests(endpoint.tokenizer) if endpoint.tokenizer else ("",)),
+    )
+    return f"openai:{hashlib.sha256(repr(about).encode()).hexdigest()}"
+
+
+def _tokenizer_digests(folder: Path) -> list[str]:
+    """The contents of a tokenizer's files; weights that may lie beside them are the server's."""
+    files = {path for pattern in _TOKENIZER_FILES for path in folder.glob(pattern)}
+    return [
+        f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        for path in sorted(files)
+        if path.is_file()
+    ]
+
+
+BACKENDS.register("openai")(OpenAIBackend())

@@ -1,0 +1,1 @@
+"""Connections to servers: limits, retries, circuit breakers."""

@@ -1,0 +1,112 @@
+"""Addresses at which no model is asked, in whichever notation they are written.
+
+Whoever may add a model chooses an address, and the server of evalui connects to it. The services
+that a cloud offers to its own machines give out keys, so their addresses are refused. Loopback
+and private addresses are not: that is where people run their models.
+"""
+
+import ipaddress
+import socket
+from urllib.parse import urlsplit
+
+from evalui.errors import ModelError
+from evalui.messages import Sentence, sentence
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# Metadata services beside the link-local one: Alibaba, Azure, Oracle, Amazon, Google, Oracle.
+_METADATA = tuple(
+    ipaddress.ip_network(each)
+    for each in (
+        "100.100.100.200/32",
+        "168.63.129.16/32",
+        "192.0.0.192/32",
+        "fd00:ec2::/32",
+        "fd20:ce::254/128",
+        "fd00:c1::a9fe:a9fe/128",
+    )
+)
+# Networks whose addresses carry one of IPv4 in their last 32 bits: compatible, translated (RFC
+# 6052, 2.1 and RFC 8215). `ipaddress` knows of the mapped ones and of 6to4 itself.
+_EMBEDDING_NETWORKS = tuple(
+    ipaddress.IPv6Network(each) for each in ("::/96", "64:ff9b::/96", "64:ff9b:1::/48")
+)
+_BROADCAST = ipaddress.IPv4Address("255.255.255.255")
+_THIS_NETWORK = ipaddress.IPv4Network("0.0.0.0/8")
+
+
+def host_of(url: str) -> str:
+    """The host of a URL in ASCII, an IPv6 address without its brackets; "" without one.
+
+    Raises `ValueError` for what cannot be the name of a host.
+    """
+    return (urlsplit(url).hostname or "").encode("idna").decode("ascii")
+
+
+def authority(url: str) -> str:
+    """The host and port of a URL as a Host header has them, in ASCII."""
+    host, port = host_of(url), urlsplit(url).port
+    shown = f"[{host}]" if ":" in host else host
+    return shown if port is None else f"{shown}:{port}"
+
+
+def check_url(url: str) -> None:
+    """Raise `ModelError` if the host of a URL is written as an address that is refused."""
+    host = host_of(url)
+    if address := literal_ip(host):
+        check_address(host, address)
+
+
+def literal_ip(host: str) -> str:
+    """The IP address that a host of a URL is by itself, "" if it is a name.
+
+    IPv4 may stand as one decimal, octal or hexadecimal number, or as several, as connections
+    take it.
+    """
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        pass
+    try:
+        return socket.inet_ntoa(socket.inet_aton(host))
+    except (OSError, ValueError):
+        return ""
+
+
+def check_address(host: str, address: str) -> None:
+    """Raise `ModelError` if no model is asked at an IP address; `host` is what it was found for."""
+    kind = _refusal_reason(ipaddress.ip_address(address))
+    if kind is not None:
+        raise ModelError(
+            "endpoint-refused-address",
+            host=host,
+            address=address,
+            kind=kind,
+        )
+
+
+def _refusal_reason(address: _Address) -> Sentence | None:
+    """What an address is that no model is asked at; None for any other."""
+    carried = _embedded_ipv4(address)
+    if carried is not None and (kind := _refusal_reason(carried)):
+        return kind
+    if any(address in network for network in _METADATA if network.version == address.version):
+        return sentence("error.address-metadata")
+    if address.is_link_local:
+        return sentence("error.address-link-local")
+    if address.is_multicast or address == _BROADCAST:
+        return sentence("error.address-multicast")
+    if address.is_unspecified or address in _THIS_NETWORK:
+        return sentence("error.address-unspecified")
+    return None
+
+
+def _embedded_ipv4(address: _Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address inside one of IPv6."""
+    if isinstance(address, ipaddress.IPv4Address) or int(address) <= 1:  # ::1 is the loopback
+        return None
+    if found := address.ipv4_mapped or address.sixtofour:
+        return found
+    if any(address in network for network in _EMBEDDING_NETWORKS):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None

@@ -1,0 +1,363 @@
+"""Many requests to several servers of one model: shared out, tried again, and given up in time.
+
+Each server has threads of its own that take requests from one common heap, so a fast server
+answers more of them and a dead one none. Knows nothing of what is asked.
+"""
+
+import itertools
+import math
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+from evalui.errors import RequestRejected, Unreachable
+from evalui.messages import sentence
+from evalui.models.endpoint.http.circuit_breaker import CircuitBreaker, RetryPolicy
+from evalui.models.endpoint.http.client import (
+    TOO_MANY_REQUESTS,
+    HttpServer,
+    Json,
+    Post,
+    RejectedError,
+    RetryableError,
+)
+
+T = TypeVar("T")
+Job = Callable[[Post], T]
+
+_CLOSE_TIMEOUT_S = 1.0
+
+
+@dataclass(slots=True)
+class ServerSlot:
+    """One server, and how much it may be asked. `interval_s` lies between two requests."""
+
+    server: HttpServer
+    breaker: CircuitBreaker
+    concurrency: int
+    interval_s: float = 0.0
+    next_request_at: float = 0.0
+    answered: int = 0
+
+    def wait_time(self, now: float) -> float:
+        """Seconds until it may be sent a request."""
+        return max(self.breaker.wait_time(now), self.next_request_at - now, 0.0)
+
+
+@dataclass(slots=True, eq=False)
+class _RequestTask(Generic[T]):
+    key: int
+    job: Job[T]
+    attempts: int = 0
+    not_before: float = 0.0
+    answered_at_start: int = 0  # by all servers, when this one was first tried
+    failed_servers: set[int] = field(default_factory=set[int])  # places of servers that failed it
+
+
+@dataclass(frozen=True, slots=True)
+class _JobResult(Generic[T]):
+    key: int
+    response: T
+
+
+class ServerPool:
+    """The servers of one model. What is known of their health outlives a call of `run`."""
+
+    def __init__(
+        self,
+        servers: Sequence[HttpServer],
+        *,
+        concurrency: int,
+        requests_per_minute: float = 0.0,
+        retries: int = 3,
+        retry_policy: RetryPolicy | None = None,
+    ) -> None:
+        self.retry_policy = retry_policy or RetryPolicy()
+        self.retries = retries
+        interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
+        self.slots = [
+            ServerSlot(server, CircuitBreaker(self.retry_policy), concurrency, interval)
+            for server in servers
+        ]
+        self.threads: list[threading.Thread] = []
+        self._runs: list[_PoolRun[Any]] = []  # calls of `run` that are under way
+
+    def run(self, name: str, jobs: Mapping[int, Job[T]]) -> Iterator[tuple[int, T]]:
+        """Do the jobs, each with a server's `post`; yield each result as soon as it is known.
+
+        Closing the iterator drops what is queued; what a server is at work on is not waited for.
+
+        Raises:
+            Unreachable: after all that could be done, servers are out of reach, or `stop` was
+                called; `name` is what the model is called.
+            Refused: after all others were done, jobs were turned down for good.
+            ModelError: as soon as a job raises one.
+        """
+        share = _PoolRun(self, name, jobs)
+        self._runs.append(share)
+        try:
+            self.threads = [thread for thread in self.threads if thread.is_alive()] + share.start()
+            yield from share.results()
+        finally:
+            self._runs.remove(share)
+            share.stop()
+        share.raise_failures()
+
+    def stop(self) -> None:
+        """End the calls of `run` that are under way, whatever they wait for.
+
+        From any thread, or from a signal's handler. What is answered is still yielded, then
+        `Unreachable` is raised. Later calls work as ever.
+        """
+        for share in tuple(self._runs):
+            share.cancel()
+
+    def close(self) -> None:
+        """Let the servers go; what they are at work on is given a moment to end."""
+        until = time.monotonic() + _CLOSE_TIMEOUT_S
+        for thread in self.threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        for line in self.slots:
+            line.server.close()
+
+
+class _PoolRun(Generic[T]):
+    """One call of `ServerPool.run`."""
+
+    def __init__(self, pool: ServerPool, name: str, jobs: Mapping[int, Job[T]]) -> None:
+        self._pool = pool
+        self._name = name
+        self._slots = pool.slots
+        # Protects everything below, and the lines: threads of all servers read and write it.
+        self._condition = threading.Condition()
+        self._pending = [_RequestTask(key, job) for key, job in jobs.items()]
+        self._pending.reverse()  # taken from the end, in order
+        self._running = 0
+        self._stopped = False
+        self._exhausted: list[tuple[_RequestTask[T], RetryableError]] = []
+        self._rejected: list[str] = []
+        self._outcomes: SimpleQueue[_JobResult[T] | Exception | None] = SimpleQueue()
+        self._threads = 0
+
+    def start(self) -> list[threading.Thread]:
+        """Begin, with no more threads than there are jobs for; they end by themselves."""
+        started = [
+            threading.Thread(
+                target=self._serve, args=(place,), name=f"endpoint-{place}", daemon=True
+            )
+            for place, line in enumerate(self._slots)
+            for _ in range(min(line.concurrency, len(self._pending)))
+        ]
+        self._threads = len(started)
+        for thread in started:
+            thread.start()
+        return started
+
+    def results(self) -> Iterator[tuple[int, T]]:
+        """What is answered, until nothing more can be; raises what a job could not foresee."""
+        left = self._threads
+        while left:
+            outcome = self._outcomes.get()
+            if outcome is None:
+                left -= 1
+            elif isinstance(outcome, Exception):
+                raise outcome
+            else:
+                yield outcome.key, outcome.response
+
+    def stop(self) -> None:
+        """Start nothing more."""
+        with self._condition:
+            self._stopped = True
+            self._condition.notify_all()
+
+    def cancel(self) -> None:
+        """Start nothing more, and have `results` end with an error."""
+        # First, or threads that stop might look like work that is done.
+        self._outcomes.put(self._unreachable_because(sentence("error.endpoint-stopped")))
+        self.stop()
+
+    def raise_failures(self) -> None:
+        """Raise what became of the jobs that have no result."""
+        answered = sum(line.answered for line in self._slots)
+        poisoned = [
+            error.reason
+            for task, error in self._exhausted
+            # Others were answered meanwhile, so it is the request that the server cannot bear.
+            if error.blame == "answer"
+            or (error.blame == "either" and answered > task.answered_at_start)
+        ]
+        if self._pending or len(poisoned) < len(self._exhausted):
+            raise self._unreachable_error()
+        if declined := [*self._rejected, *poisoned]:
+            raise RequestRejected(
+                "endpoint-refused",
+                model=self._name,
+                n=len(declined),
+                reason=declined[0],
+            )
+
+    def _unreachable_error(self) -> Unreachable:
+        now = time.monotonic()
+        reasons = [error.reason for _, error in self._exhausted]
+        reasons += [line.breaker.reason for line in self._slots if line.breaker.reason]
+        reasons.append(sentence("error.endpoint-no-server"))
+        error = self._unreachable_because(reasons[0])
+        # Infinite while the trial of an earlier call is on its way: nobody knows how long.
+        waits = [
+            wait for wait in (line.wait_time(now) for line in self._slots) if math.isfinite(wait)
+        ]
+        error.retry_after_s = min(waits, default=0.0)
+        return error
+
+    def _unreachable_because(self, reason: str) -> Unreachable:
+        return Unreachable(
+            "endpoint-unreachable-now",
+            model=self._name,
+            reason=reason,
+        )
+
+    def _serve(self, place: int) -> None:
+        """What each thread of a server does: take a job, do it, until there is none left."""
+        line = self._slots[place]
+        while (taken := self._next_task(place)) is not None:
+            task, trial = taken
+            try:
+                response = task.job(self._post(line))
+            except RetryableError as error:
+                self._handle_failure(task, place, error, trial=trial)
+            except RejectedError as error:
+                self._record_success(line)
+                self._rejected.append(error.reason)
+            except Exception as error:  # noqa: BLE001 (raised again where the results are read)
+                self._record_success(line)
+                self._outcomes.put(error)
+            else:
+                # Told first: whoever counts the answers must not miss one.
+                self._outcomes.put(_JobResult(task.key, response))
+                self._record_success(line)
+        self._outcomes.put(None)
+
+    def _post(self, line: ServerSlot) -> Post:
+        """The server's `post` for one job, whose first request has had its turn already."""
+        if not line.interval_s:
+            return line.server.post
+        sent = itertools.count()
+
+        def post(path: str, body: Json) -> Json:
+            if next(sent):
+                self._wait_for_rate_limit(line)
+            return line.server.post(path, body)
+
+        return post
+
+    def _wait_for_rate_limit(self, line: ServerSlot) -> None:
+        """Wait until one more request may be sent."""
+        with self._condition:
+            turn = max(line.next_request_at, time.monotonic())
+            line.next_request_at = turn + line.interval_s
+            while not self._stopped and (pause := turn - time.monotonic()) > 0:
+                self._condition.wait(pause)
+            if self._stopped:  # the server is well: it has answered this job's last request
+                reason = sentence("error.endpoint-stopped")
+                raise RetryableError(reason, blame="answer")
+
+    def _next_task(self, place: int) -> tuple[_RequestTask[T], bool] | None:
+        """The next job for a server, and whether it is a trial; None if there will be none."""
+        line = self._slots[place]
+        with self._condition:
+            while not self._is_over():
+                now = time.monotonic()
+                pause = line.wait_time(now)
+                task = self._pop_ready_task(place, now) if pause <= 0 else None
+                if task is not None:
+                    if not task.attempts:
+                        task.answered_at_start = sum(each.answered for each in self._slots)
+                    line.next_request_at = max(line.next_request_at, now) + line.interval_s
+                    self._running += 1
+                    return task, line.breaker.record_sent()
+                self._condition.wait(self._poll_delay(pause, now))
+            self._condition.notify_all()
+            return None
+
+    def _pop_ready_task(self, place: int, now: float) -> _RequestTask[T] | None:
+        """Take the first job that may be sent to this server now."""
+        for at in range(len(self._pending) - 1, -1, -1):
+            task = self._pending[at]
+            if task.not_before <= now and not self._has_better_server(task, place, now):
+                return self._pending.pop(at)
+        return None
+
+    def _has_better_server(self, task: _RequestTask[T], place: int, now: float) -> bool:
+        """Whether this server has failed the job and another, that may be asked, has not."""
+        return place in task.failed_servers and any(
+            other not in task.failed_servers and line.breaker.wait_time(now) <= 0
+            for other, line in enumerate(self._slots)
+        )
+
+    def _poll_delay(self, pause: float, now: float) -> float:
+        """Seconds after which to look again, if nothing happens before."""
+        due = min((task.not_before - now for task in self._pending), default=1.0)
+        return min(1.0, max(pause, due, 0.001))
+
+    def _is_over(self) -> bool:
+        if self._stopped or not (self._pending or self._running):
+            return True
+        if self._running:
+            return False
+        now = time.monotonic()
+        # Nothing is on its way and no server may be asked soon: whoever called can wait better.
+        return all(line.breaker.wait_time(now) > self._max_wait(line) for line in self._slots)
+
+    def _max_wait(self, line: ServerSlot) -> float:
+        return 0.0 if line.breaker.is_open else self._pool.retry_policy.max_delay
+
+    def _record_success(self, line: ServerSlot) -> None:
+        with self._condition:
+            line.answered += 1
+            line.breaker.record_success()
+            self._running -= 1
+            self._condition.notify_all()
+
+    def _handle_failure(
+        self, task: _RequestTask[T], place: int, error: RetryableError, *, trial: bool
+    ) -> None:
+        line = self._slots[place]
+        with self._condition:
+            now = time.monotonic()
+            self._update_breaker(line.breaker, error, now, trial=trial)
+            task.failed_servers.add(place)
+            task.attempts += not trial or error.blame == "answer"
+            if task.attempts > self._pool.retries:
+                self._exhausted.append((task, error))
+            else:
+                task.not_before = now + self._retry_delay(task, place, error)
+                self._pending.append(task)
+            self._running -= 1
+            self._condition.notify_all()
+
+    def _update_breaker(
+        self, breaker: CircuitBreaker, error: RetryableError, now: float, *, trial: bool
+    ) -> None:
+        wait = error.retry_after_s
+        if error.blame == "answer":
+            breaker.record_success()
+        elif error.status == TOO_MANY_REQUESTS and wait and not trial:
+            breaker.record_retry_after(now, error.reason, seconds=wait)
+        else:
+            breaker.record_failure(now, error.reason, trial=trial, retry_after_s=wait)
+
+    def _retry_delay(self, task: _RequestTask[T], place: int, error: RetryableError) -> float:
+        """Seconds before the next attempt: none if another server can have the job at once.
+
+        Full jitter, so that requests that failed together do not come back together.
+        """
+        if self._has_better_server(task, place, time.monotonic()):
+            return 0.0
+        patience = self._pool.retry_policy
+        ceiling = min(patience.max_delay, patience.initial_delay * 2.0 ** min(task.attempts, 16))
+        return max(random.uniform(0, ceiling), min(error.retry_after_s, patience.max_delay))

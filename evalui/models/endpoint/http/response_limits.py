@@ -1,0 +1,221 @@
+"""How much of a server's reply is read: up to a limit of its own, within what all may take.
+
+Bytes are counted after decompression, and before it too: either may be endless.
+"""
+
+import threading
+import zlib
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
+
+BASE_BYTES = 2**20  # bytes that any reply may have
+BYTES_PER_TOKEN = (
+    512  # bytes of a token with its text, its bytes as numbers, and its log-probability
+)
+MAX_REPLY_BYTES = 64 * 2**20  # bytes of a reply, whatever was requested
+MAX_IN_FLIGHT_BYTES = 256 * 2**20  # bytes of all replies that are being read, in one process
+COMMON_REPLY_BYTES = 2**18  # bytes; nearly all replies are shorter
+_DECOMPRESSED_CHUNK = 2**16  # bytes that are decompressed at a time
+_GZIP = 16 + zlib.MAX_WBITS  # zlib's name for the format
+_PLAIN = ("", "identity")
+_ZIPPED = ("gzip", "x-gzip")
+ACCEPTED = "gzip"
+
+
+class ReplyTooLong(Exception):
+    """A reply has more bytes than an honest one could have; `limit` is that many."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+class InvalidContentEncoding(Exception):
+    """A reply is not compressed in the manner that was requested, or breaks off."""
+
+
+def reply_byte_limit(body: Mapping[str, Any]) -> int:
+    """The bytes that a reply to a request may have.
+
+    A base, and for each token of the prompt and each new one as many for itself and for each
+    log-probability requested. A text counts a token for each character, which is more than it has.
+    """
+    tokens = sum(_max_prompt_tokens(body.get(field)) for field in ("prompt", "messages", "tokens"))
+    tokens += max(
+        _requested_count(body.get(field)) for field in ("max_tokens", "max_completion_tokens")
+    )
+    fields = ("logprobs", "top_logprobs", "prompt_logprobs", "logprob_token_ids")
+    listed = max(_requested_count(body.get(field)) for field in fields)
+    return min(MAX_REPLY_BYTES, BASE_BYTES + BYTES_PER_TOKEN * tokens * (1 + listed))
+
+
+class ReplyReservation:
+    """What one reply may take: `limit` bytes, of which those in use are told to the budget."""
+
+    def __init__(self, budget: "ReplyMemoryBudget", limit: int) -> None:
+        self._budget = budget
+        self.limit = limit
+        self._common = self._rest = 0
+
+    def grow(self, size: int) -> None:
+        """Take what a reply of `size` bytes needs, once there is as much; raises `ReplyTooLong`."""
+        if size > self.limit:
+            raise ReplyTooLong(self.limit)
+        if not self._common:
+            self._budget.common.acquire(COMMON_REPLY_BYTES)
+            self._common = COMMON_REPLY_BYTES
+        if size > COMMON_REPLY_BYTES and not self._rest:
+            # All it may ever need at once: two that wait for each other's rest would never end.
+            self._budget.rest.acquire(self.limit)
+            self._rest = self.limit
+
+    def release(self) -> None:
+        """Give everything back."""
+        self._budget.common.release(self._common)
+        self._budget.rest.release(self._rest)
+        self._common = self._rest = 0
+
+
+class ReplyMemoryBudget:
+    """The bytes of all replies that are being read, and not yet understood, at one time.
+
+    A quarter is for the beginnings of replies, the rest for those few that are longer. Whoever
+    waits for the rest holds a beginning only, and whoever has both needs nothing more, so nobody
+    waits for ever. `total` must be at least 4/3 of `MAX_REPLY_BYTES`.
+    """
+
+    def __init__(self, total: int = MAX_IN_FLIGHT_BYTES) -> None:
+        self.common = _FairByteSemaphore(total // 4)
+        self.rest = _FairByteSemaphore(total - total // 4)
+
+    @contextmanager
+    def reserve(self, limit: int) -> Generator[ReplyReservation]:
+        """The room for a reply, until it is understood. Nothing is taken before it arrives."""
+        room = ReplyReservation(self, limit)
+        try:
+            yield room
+        finally:
+            room.release()
+
+
+class _FairByteSemaphore:
+    """So many bytes, given out in the order in which they are requested."""
+
+    def __init__(self, free: int) -> None:
+        self._free = free
+        self._waiting: deque[object] = deque()
+        self._condition = threading.Condition()  # protects both: threads of all servers share them
+
+    def acquire(self, size: int) -> None:
+        """Wait for so many bytes and take them."""
+        ticket = object()
+        with self._condition:
+            self._waiting.append(ticket)
+            try:
+                self._condition.wait_for(lambda: self._waiting[0] is ticket and self._free >= size)
+                self._free -= size
+            finally:  # also where Ctrl-C ends the wait: nobody may stay behind a ticket for ever
+                self._waiting.remove(ticket)
+                self._condition.notify_all()
+
+    def release(self, size: int) -> None:
+        """Give so many bytes back."""
+        with self._condition:
+            self._free += size
+            self._condition.notify_all()
+
+
+# One in each process: what it protects is the memory of the process.
+REPLY_MEMORY = ReplyMemoryBudget()
+
+
+def read_all(
+    pieces: Iterable[bytes], headers: Mapping[str, str], reservation: ReplyReservation
+) -> bytes:
+    """The whole body of a reply, decompressed.
+
+    Raises:
+        TooLong: it has more bytes than there is room for, or says that it will.
+        Garbled: it cannot be decompressed.
+    """
+    declared = headers.get("content-length", "")
+    if declared.isdecimal() and len(declared) < 20 and int(declared) > reservation.limit:
+        raise ReplyTooLong(reservation.limit)
+    body = bytearray()
+    for piece in _decompressed(
+        _limit_bytes(pieces, reservation.limit), headers.get("content-encoding", "")
+    ):
+        reservation.grow(len(body) + len(piece))
+        body += piece
+    return bytes(body)
+
+
+def read_beginning(pieces: Iterable[bytes], headers: Mapping[str, str], most: int) -> bytes:
+    """The first bytes of a body, decompressed as far as it can be; `most` at most."""
+    body = bytearray()
+    try:
+        for piece in _decompressed(
+            _limit_bytes(pieces, most + _DECOMPRESSED_CHUNK), headers.get("content-encoding", "")
+        ):
+            body += piece
+            if len(body) >= most:
+                break
+    except (InvalidContentEncoding, ReplyTooLong):
+        pass  # what has been read is what there is to tell of an error
+    return bytes(body[:most])
+
+
+def _max_prompt_tokens(value: object) -> int:
+    """The tokens of a prompt at most: characters of texts, numbers in lists."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return _max_prompt_tokens(cast("dict[str, object]", value).get("content"))
+    if isinstance(value, list):
+        each = cast("list[object]", value)
+        return sum(1 if isinstance(one, int) else _max_prompt_tokens(one) for one in each)
+    return 0
+
+
+def _requested_count(value: object) -> int:
+    """How many log-probabilities or tokens a field requests: a number, a list, or whether any."""
+    if isinstance(value, list):
+        return len(cast("list[object]", value))
+    return max(0, int(value)) if isinstance(value, int) else 0
+
+
+def _limit_bytes(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    """The pieces; raises `ReplyTooLong` beyond the limit, as compressed nothing may be endless."""
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > limit:
+            raise ReplyTooLong(limit)
+        yield piece
+
+
+def _decompressed(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    kind = encoding.strip().lower()
+    if kind in _PLAIN:
+        yield from pieces
+    elif kind in _ZIPPED:
+        yield from _gunzipped(pieces)
+    else:
+        raise InvalidContentEncoding
+
+
+def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    inflate = zlib.decompressobj(_GZIP)
+    try:
+        for piece in pieces:
+            left = piece
+            while left and not inflate.eof:
+                yield inflate.decompress(left, _DECOMPRESSED_CHUNK)
+                left = inflate.unconsumed_tail
+        yield inflate.flush()
+    except zlib.error as error:
+        raise InvalidContentEncoding from error
+    if not inflate.eof:
+        raise InvalidContentEncoding

@@ -1,0 +1,131 @@
+"""What a server was found to do, and which abilities follow from that."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from evalui.messages import sentence
+from evalui.models.endpoint.config import Api
+from evalui.types import Ability
+
+_MIN_TOP = 2  # a list of one token says nothing of the others
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What one server really did when it was asked.
+
+    `chat_top` and `completion_top` are how many of the most probable tokens it lists in chat and in
+    completions, 0 if none. `echo`: it scores the tokens of a prompt in OpenAI's old manner, if it
+    may write `echo_tokens` of its own; `prompt_logprobs`: in vLLM's; `chat_prompt_logprobs`: so
+    does its chat. `accepts_token_ids`: it takes prompts as token ids and spells tokens as ids;
+    `picks_token_ids`: it scores any tokens it is told as the next one. `has_tokenizer_routes`: it
+    turns texts into ids. `limit_field` is its word for the longest reply, `refused_fields` are the
+    fields that chat does without. `max_length` (0: not told), `root` and `reported_model` are what
+    it says of the model.
+    """
+
+    chat: bool = False
+    completions: bool = False
+    chat_top: int = 0
+    completion_top: int = 0
+    echo: bool = False
+    echo_tokens: int = 0
+    prompt_logprobs: bool = False
+    chat_prompt_logprobs: bool = False
+    accepts_token_ids: bool = False
+    picks_token_ids: bool = False
+    has_tokenizer_routes: bool = False
+    limit_field: str = "max_tokens"
+    refused_fields: frozenset[str] = frozenset()
+    max_length: int = 0
+    root: str = ""
+    reported_model: str = ""
+    missing_reasons: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What it can answer, by whichever way."""
+        found: set[Ability] = set()
+        if self.chat or self.completions:
+            found.add("generate")
+        if self.scores_token_ids or self.chat_top >= _MIN_TOP or self.completion_top >= _MIN_TOP:
+            found.add("next_token")
+        if self.scores_token_ids or self.echo or self.chat_prompt_logprobs:
+            found.add("loglik")
+        return frozenset(found)
+
+    @property
+    def scores_token_ids(self) -> bool:
+        """Whether it scores any token ids after any others, which answers everything exactly."""
+        return self.accepts_token_ids and self.prompt_logprobs and self.has_tokenizer_routes
+
+    @property
+    def is_nondeterministic(self) -> bool:
+        """Whether chat draws replies at a temperature of its own, so no two need be the same."""
+        return self.chat and "temperature" in self.refused_fields
+
+    @property
+    def interface_key(self) -> str:
+        """How it is asked, in one word per kind of request; another way may change the figures."""
+        next_token = "ids" if self.scores_token_ids else f"top{self.completion_top}/{self.chat_top}"
+        scoring = "+".join(["echo"] * self.echo + ["turns"] * self.chat_prompt_logprobs)
+        loglik = "ids" if self.scores_token_ids else scoring or "-"
+        drawn = "|drawn" if self.is_nondeterministic else ""
+        return f"{next_token}|{loglik}|{self.chat:d}{self.completions:d}{drawn}"
+
+
+def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
+    """What all of several servers can do."""
+    assert capabilities, "somebody was found"
+    return Capabilities(
+        chat=all(each.chat for each in capabilities),
+        completions=all(each.completions for each in capabilities),
+        chat_top=min(each.chat_top for each in capabilities),
+        completion_top=min(each.completion_top for each in capabilities),
+        echo=all(each.echo for each in capabilities),
+        echo_tokens=max(each.echo_tokens for each in capabilities),
+        prompt_logprobs=all(each.prompt_logprobs for each in capabilities),
+        chat_prompt_logprobs=all(each.chat_prompt_logprobs for each in capabilities),
+        accepts_token_ids=all(each.accepts_token_ids for each in capabilities),
+        picks_token_ids=all(each.picks_token_ids for each in capabilities),
+        has_tokenizer_routes=all(each.has_tokenizer_routes for each in capabilities),
+        # Who refuses the old word needs the new one; most others know both.
+        limit_field=min(each.limit_field for each in capabilities),
+        refused_fields=frozenset[str]().union(*(each.refused_fields for each in capabilities)),
+        max_length=min((each.max_length for each in capabilities if each.max_length), default=0),
+        root="|".join(sorted({each.root for each in capabilities})),
+        reported_model="|".join(sorted({each.reported_model for each in capabilities})),
+        missing_reasons={
+            ability: why for each in capabilities for ability, why in each.missing_reasons.items()
+        },
+    )
+
+
+def restrict_to_api(capabilities: Capabilities, api: Api, *, tokenizer: bool) -> Capabilities:
+    """What is left when only one of the interfaces may be used.
+
+    `tokenizer`: the model's tokenizer lies here, so the server need not have one.
+    """
+    left = replace(
+        capabilities,
+        has_tokenizer_routes=(capabilities.has_tokenizer_routes or tokenizer) and api != "chat",
+    )
+    if api == "chat":
+        return replace(
+            left, completions=False, completion_top=0, echo=False, accepts_token_ids=False
+        )
+    if api == "completions":
+        return replace(left, chat=False, chat_top=0, chat_prompt_logprobs=False)
+    return left
+
+
+def missing_ability_reason(ability: Ability, reason: str) -> str:
+    """The reason for a missing ability, where the probe found no better one."""
+    return (
+        reason
+        or {
+            "next_token": sentence("error.endpoint-no-top"),
+            "loglik": sentence("error.endpoint-no-echo"),
+            "generate": sentence("error.endpoint-no-reply"),
+        }[ability]
+    )

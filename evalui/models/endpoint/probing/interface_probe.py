@@ -1,0 +1,99 @@
+"""What an interface shows when it is asked for one token and a list of the most probable ones."""
+
+import re
+from dataclasses import dataclass
+
+from evalui.errors import ModelError
+from evalui.messages import sentence
+from evalui.models.endpoint.http.client import Json, RetryableError
+from evalui.models.endpoint.responses import choices, invalid_top_reason, read_top, reported_model
+
+NEWER_LIMIT_FIELD = "max_completion_tokens"
+# What models that think before they reply may refuse. One goes at a time, since a refusal may
+# also name what is allowed: the one that changes no reply first, as texts are cut here anyway.
+OPTIONAL_FIELDS = ("stop", "temperature")
+_LIMIT_REACHED = "output limit was reached"  # OpenAI's word where one token is not enough to think
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReply:
+    """One attempt: the server's answer, or the reason why there is none.
+
+    `auth_error` is what to raise if the key was refused everywhere.
+    """
+
+    answer: Json
+    reason: str = ""
+    status: int = 0
+    auth_error: ModelError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceProbe:
+    """Whether one interface answers at all, and how long a list of tokens it gives.
+
+    `limit_field` and `refused_fields` as in `Capabilities`.
+    """
+
+    works: bool = False
+    top: int = 0
+    reason: str = ""
+    reported_model: str = ""
+    limit_field: str = "max_tokens"
+    refused_fields: frozenset[str] = frozenset()
+    auth_error: ModelError | None = None
+
+
+def adapt_request(body: Json, reason: str) -> Json:
+    """The same question in the manner of OpenAI's newer models, as far as the refusal names it."""
+    if NEWER_LIMIT_FIELD in reason and "max_tokens" in body:
+        others = {field: value for field, value in body.items() if field != "max_tokens"}
+        return others | {NEWER_LIMIT_FIELD: body["max_tokens"]}
+    named = (each for each in OPTIONAL_FIELDS if each in body and re.search(rf"\b{each}\b", reason))
+    refused = next(named, "")
+    return {field: value for field, value in body.items() if field != refused}
+
+
+def read_plain_probe(tried: ProbeReply) -> InterfaceProbe:
+    """What the answer to a question without a list shows."""
+    if _LIMIT_REACHED in tried.reason:
+        return InterfaceProbe(works=True)
+    if tried.reason:
+        return InterfaceProbe(reason=tried.reason, auth_error=tried.auth_error)
+    try:
+        choices(tried.answer)
+    except RetryableError as error:
+        return InterfaceProbe(reason=error.reason)
+    return InterfaceProbe(works=True, reported_model=reported_model(tried.answer))
+
+
+def read_top_probe(answer: Json, top: int) -> InterfaceProbe:
+    """What the answer to a question for a list of `top` tokens shows."""
+    try:
+        (choice,) = choices(answer)
+    except RetryableError as error:
+        return InterfaceProbe(reason=error.reason)
+    why = _missing_top_reason(choice)
+    return InterfaceProbe(
+        works=True, top=0 if why else top, reason=why, reported_model=reported_model(answer)
+    )
+
+
+def has_invalid_logprobs(tried: ProbeReply) -> bool:
+    """Whether the list cannot be the model's own; another time it may be."""
+    try:
+        return any(invalid_top_reason(read_top(choice)) for choice in choices(tried.answer))
+    except RetryableError:
+        return False
+
+
+def _missing_top_reason(choice: Json) -> str:
+    try:
+        found = read_top(choice)
+    except RetryableError as error:
+        return error.reason
+    if not found:
+        return sentence("error.endpoint-ignores-logprobs")
+    if len(found) == 1:
+        return sentence("error.endpoint-one-token")
+    return invalid_top_reason(found)

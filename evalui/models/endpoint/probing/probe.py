@@ -1,0 +1,378 @@
+"""What a server can really do, found out by asking: a setting that is ignored is answered with
+HTTP 200 all the same.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from evalui.errors import ModelError
+from evalui.messages import sentence
+from evalui.models.endpoint.chat_logprobs import (
+    CONTINUE_REPLY_FIELDS,
+    SCORE_PROMPT_FIELDS,
+    context_tokens,
+    read_chat_tokens,
+    score_reply,
+)
+from evalui.models.endpoint.http.client import (
+    MAX_MESSAGE_LENGTH,
+    REQUEST_TIMEOUT,
+    TOO_MANY_REQUESTS,
+    HttpServer,
+    Json,
+    RejectedError,
+    RetryableError,
+    as_list,
+    as_object,
+    replace_surrogates,
+    token_count,
+)
+from evalui.models.endpoint.probing.capabilities import Capabilities
+from evalui.models.endpoint.probing.interface_probe import (
+    NEWER_LIMIT_FIELD,
+    OPTIONAL_FIELDS,
+    InterfaceProbe,
+    ProbeReply,
+    adapt_request,
+    has_invalid_logprobs,
+    read_plain_probe,
+    read_top_probe,
+)
+from evalui.models.endpoint.prompt_logprobs import span_by_text
+from evalui.models.endpoint.responses import choices, read_echo, read_prompt, read_top
+from evalui.types import Ability
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+T = TypeVar("T")
+
+_PROBE_TEXT = "Question: Which of these is the largest?\nAnswer:"
+_PROBE_MESSAGES = [{"role": "user", "content": "Name a letter."}]
+_PROBE_REPLY = "B"
+_TOP_COUNTS = (
+    20,
+    10,
+    5,
+    2,
+)  # what servers allow: OpenAI's chat and vLLM 20, OpenAI's completions 5
+_PROBE_IDS = tuple(range(100, 112))  # every vocabulary has these
+_PICKED_IDS = (100, 103)
+_UNUSED_STOP = "\n\n\n\n"  # a stop text that one token will not be
+_TOP_RETRIES = (
+    3  # times that a list is asked for anew which somebody else's request may have spoilt
+)
+_NO_ROUTE_STATUSES = (404, 405)
+_MAX_RETRIES = 7  # times that a question is put off because the server wants fewer of them
+_MAX_RETRY_DELAY_S = 20.0  # for each of them
+
+
+@dataclass(frozen=True, slots=True)
+class _ServedModels:
+    """What the server says of its models; `names` () if it says nothing."""
+
+    names: tuple[str, ...] = ()
+    root: str = ""
+    max_length: int = 0
+
+
+def probe(
+    server: HttpServer, model: str, sleep: Callable[[float], None] = time.sleep
+) -> Capabilities:
+    """What the server can do for the model. A server that wants fewer questions is waited for.
+
+    Raises:
+        Faltered: it cannot be asked now.
+        ModelError: it lets nobody in with this key, or cannot serve the model.
+    """
+    asked = _ServerProbe(server, model, sleep)
+    # At once: somebody may wait for it.
+    models, chatting = _run_in_thread(asked.models), _run_in_thread(asked.chat)
+    completing, echoing = _run_in_thread(asked.completions), _run_in_thread(asked.echo)
+    for each in (models, chatting, completing, echoing):
+        each.exception()  # waits; none may be under way when the ids are tried
+    served, chat, completions = models.result(), chatting.result(), completing.result()
+    if not (chat.works or completions.works):
+        locked = chat.auth_error or completions.auth_error
+        raise locked or _unusable_error(server, model, served, completions.reason or chat.reason)
+    # Last, since it spoils lists asked for at the same time, see `invalid_top_reason`.
+    found = asked.token_ids() if completions.works else Capabilities()
+    may_score = found.prompt_logprobs or not completions.works
+    why_no_echo, echo_tokens = echoing.result()
+    found = replace(
+        found,
+        chat=chat.works,
+        completions=completions.works,
+        chat_top=chat.top,
+        completion_top=completions.top,
+        echo=not why_no_echo,
+        echo_tokens=echo_tokens,
+        chat_prompt_logprobs=chat.works and may_score and asked.chat_prompt_logprobs(),
+        limit_field=chat.limit_field,
+        refused_fields=chat.refused_fields,
+        max_length=served.max_length,
+        root=served.root,
+        reported_model=completions.reported_model or chat.reported_model,
+    )
+    return replace(found, missing_reasons=_missing_reasons(found, chat, completions, why_no_echo))
+
+
+class _ServerProbe:
+    """The single questions; each is asked in a thread of its own."""
+
+    def __init__(self, server: HttpServer, model: str, sleep: Callable[[float], None]) -> None:
+        self._server = server
+        self._model = model
+        self._sleep = sleep
+
+    def models(self) -> _ServedModels:
+        """What /models lists; nothing if it fails, as with servers that load on demand."""
+        try:
+            answer = self._with_retries(lambda: self._server.get("models"))
+        except (RejectedError, RetryableError, ModelError) as error:
+            if isinstance(error, RetryableError) and _is_transient(error):
+                raise
+            return _ServedModels()
+        listed = [as_object(each) for each in as_list(answer.get("data"))]
+        own = next((each for each in listed if each.get("id") == self._model), as_object(None))
+        return _ServedModels(
+            tuple(str(each.get("id", "")) for each in listed),
+            str(own.get("root") or ""),
+            token_count(own.get("max_model_len")),
+        )
+
+    def chat(self) -> InterfaceProbe:
+        """Whether it converses, and lists tokens while it does; and which fields it refuses."""
+        body: Json = {
+            "messages": _PROBE_MESSAGES,
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "stop": [_UNUSED_STOP],
+        }
+        extras = [{"logprobs": True, "top_logprobs": top} for top in _TOP_COUNTS]
+        found = self._probe_top("chat/completions", body, extras)
+        while not found.works and (other := adapt_request(body, found.reason)) != body:
+            body = other
+            found = self._probe_top("chat/completions", body, extras)
+        return replace(
+            found,
+            limit_field="max_tokens" if "max_tokens" in body else NEWER_LIMIT_FIELD,
+            refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys(),
+        )
+
+    def completions(self) -> InterfaceProbe:
+        """Whether it goes on with a text, and lists tokens while it does."""
+        body: Json = {"prompt": _PROBE_TEXT, "max_tokens": 1, "temperature": 0.0}
+        return self._probe_top("completions", body, [{"logprobs": top} for top in _TOP_COUNTS])
+
+    def echo(self) -> tuple[str, int]:
+        """Why it does not score the tokens of a prompt by `echo`, "" if it does; and how many
+        tokens of its own it must be let write.
+        """
+        reason = ""
+        for tokens in (0, 1):
+            body: Json = {"prompt": _PROBE_TEXT, "max_tokens": tokens, "echo": True, "logprobs": 1}
+            tried = self._request("completions", body)
+            reason = tried.reason or _missing_echo_reason(tried.answer)
+            if not tried.reason:
+                return reason, tokens
+        return reason, 0
+
+    def token_ids(self) -> Capabilities:
+        """Whether it takes token ids, scores them, and turns texts into them."""
+        body: Json = {
+            "prompt": list(_PROBE_IDS),
+            "max_tokens": 1,
+            "logprobs": 1,
+            "prompt_logprobs": 0,
+            "return_tokens_as_token_ids": True,
+        }
+        for extra in ({"logprob_token_ids": list(_PICKED_IDS)}, {}):
+            tried = self._request("completions", body | extra)
+            if not tried.reason:
+                break
+        texts = self._request_optional_route(
+            "/tokenize", {"prompt": "a b", "add_special_tokens": False}
+        )
+        back = self._request_optional_route("/detokenize", {"tokens": list(_PICKED_IDS)})
+        try:
+            (choice,) = choices(tried.answer)
+            places = read_prompt(choice, _PROBE_IDS)
+            listed = read_top(choice)
+        except RetryableError:
+            return Capabilities()
+        known = {each.id for each in listed}
+        # A server that takes the list for a text counts other tokens.
+        read = token_count(as_object(tried.answer.get("usage")).get("prompt_tokens"))
+        return Capabilities(
+            accepts_token_ids=read == len(_PROBE_IDS)
+            and any(each.id is not None for each in listed),
+            prompt_logprobs=bool(places) and all(p.logprob is not None for p in places[1:]),
+            picks_token_ids=known.issuperset(_PICKED_IDS),
+            has_tokenizer_routes=bool(as_list(texts.answer.get("tokens")))
+            and isinstance(back.answer.get("prompt"), str),
+        )
+
+    def chat_prompt_logprobs(self) -> bool:
+        """Whether chat scores the tokens of a conversation with the beginning of a reply."""
+        body: Json = {"max_tokens": 1, "temperature": 0.0, **SCORE_PROMPT_FIELDS}
+        turns = [*_PROBE_MESSAGES, {"role": "assistant", "content": _PROBE_REPLY}]
+        both = self._request("chat/completions", body | CONTINUE_REPLY_FIELDS | {"messages": turns})
+        if not as_list(both.answer.get("prompt_logprobs")):
+            return False
+        alone = self._request("chat/completions", body | {"messages": _PROBE_MESSAGES})
+        try:
+            score_reply(
+                read_chat_tokens(both.answer),
+                context_tokens(read_chat_tokens(alone.answer)),
+                _PROBE_REPLY,
+            )
+        except (RejectedError, RetryableError):
+            return False
+        return True
+
+    def _probe_top(self, path: str, body: Json, extras: Sequence[Json]) -> InterfaceProbe:
+        """`extras` ask for lists of `_TOP_COUNTS` tokens."""
+        tried = self._request_valid_top(path, body | extras[0])
+        if not tried.reason:
+            return read_top_probe(tried.answer, _TOP_COUNTS[0])
+        if tried.status in _NO_ROUTE_STATUSES:
+            return InterfaceProbe(reason=tried.reason)
+        bare = read_plain_probe(self._request(path, body))
+        if not bare.works:
+            return bare
+        if tried.auth_error:  # as OpenAI tells that a model has no logprobs
+            why = sentence("error.endpoint-locked-top")
+            return replace(bare, reason=why)
+        for extra, top in zip(extras[1:], _TOP_COUNTS[1:], strict=True):
+            shorter = self._request_valid_top(path, body | extra)
+            if not shorter.reason:
+                return read_top_probe(shorter.answer, top)
+        return replace(bare, reason=tried.reason)
+
+    def _request_valid_top(self, path: str, body: Json) -> ProbeReply:
+        """An answer whose list of tokens can be true, if there is one in a few attempts."""
+        tried = self._request(path, body)
+        for _ in range(_TOP_RETRIES):
+            if not has_invalid_logprobs(tried):
+                break
+            tried = self._request(path, body)
+        return tried
+
+    def _request_optional_route(self, path: str, body: Json) -> ProbeReply:
+        """As `_request` at a route that a server is of use without: if a gateway does not answer
+        there, twice, there is none.
+        """
+        try:
+            return self._request(path, body)
+        except RetryableError as error:
+            if error.status in (
+                0,
+                TOO_MANY_REQUESTS,
+            ):  # nobody there, or too many questions everywhere
+                raise
+        try:
+            return self._request(path, body)
+        except RetryableError as error:
+            return ProbeReply({}, error.reason, error.status)
+
+    def _request(self, path: str, body: Json) -> ProbeReply:
+        sent = {"model": self._model, **body}
+        try:
+            return ProbeReply(self._with_retries(lambda: self._server.post(path, sent)))
+        except ModelError as error:  # a key may be good for some routes only
+            return ProbeReply({}, error.sentence, auth_error=error)
+        except RejectedError as error:
+            return ProbeReply({}, error.reason, error.status)
+        except RetryableError as error:
+            if _is_transient(error):
+                raise
+            return ProbeReply({}, error.reason, error.status)
+
+    def _with_retries(self, ask: Callable[[], Json]) -> Json:
+        """What `ask` returns, asked again after a while if the server wants fewer questions, and
+        once if the connection broke: some close it after an error while it is used again.
+        """
+        broken = False
+        for attempt in range(_MAX_RETRIES):
+            try:
+                return ask()
+            except RetryableError as error:
+                if error.blame == "server" and not error.status and not broken:
+                    broken = True
+                    continue
+                if (
+                    error.status != TOO_MANY_REQUESTS
+                    or error.retry_after_s > _MAX_RETRIES * _MAX_RETRY_DELAY_S
+                ):
+                    raise
+                self._sleep(min(error.retry_after_s or 2.0**attempt, _MAX_RETRY_DELAY_S))
+        return ask()
+
+
+def _missing_reasons(
+    found: Capabilities, chat: InterfaceProbe, completions: InterfaceProbe, why_no_echo: str
+) -> dict[Ability, str]:
+    """Why abilities are missing, by what the interfaces did that work."""
+    reasons = [each.reason for each in (completions, chat) if each.works and each.reason]
+    chat_only = sentence("error.endpoint-chat-only")
+    why: dict[Ability, str] = {
+        "next_token": reasons[0] if reasons else "",
+        "loglik": why_no_echo if completions.works else chat_only,
+    }
+    return {key: each for key, each in why.items() if each and key not in found.abilities}
+
+
+def _run_in_thread(question: Callable[[], T]) -> "Future[T]":
+    """The answer to come, from a thread for which the end of the program does not wait."""
+    from concurrent.futures import Future
+
+    answer: Future[T] = Future()
+
+    def ask() -> None:
+        try:
+            answer.set_result(question())
+        except BaseException as error:  # noqa: BLE001 (raised where the result is read)
+            answer.set_exception(error)
+
+    threading.Thread(target=ask, name="endpoint-question", daemon=True).start()
+    return answer
+
+
+def _is_transient(error: RetryableError) -> bool:
+    """Whether the error tells nothing of what the server can do."""
+    return error.blame == "server" or error.status == REQUEST_TIMEOUT
+
+
+def _missing_echo_reason(answer: Json) -> str:
+    try:
+        (choice,) = choices(answer)
+        places = read_echo(choice)
+    except RetryableError as error:
+        return error.reason
+    unscored = sum(place.logprob is None for place in places)
+    if len(places) < len(_PROBE_TEXT.split()) or unscored > 1:
+        return sentence("error.endpoint-ignores-echo")
+    if span_by_text(places, "", _PROBE_TEXT) is None:
+        return sentence("error.endpoint-other-echo")
+    return ""
+
+
+def _unusable_error(
+    server: HttpServer, model: str, served: _ServedModels, reason: str
+) -> ModelError:
+    if served.names and model not in served.names:
+        return ModelError(
+            "endpoint-unknown-model",
+            url=server.url,
+            model=model,
+            known=replace_surrogates(", ".join(served.names[:20]))[:MAX_MESSAGE_LENGTH],
+        )
+    return ModelError(
+        "endpoint-no-reply-at-all",
+        url=server.url,
+        reason=reason,
+    )

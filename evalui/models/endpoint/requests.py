@@ -1,0 +1,283 @@
+"""Each request becomes a job for whichever server is free: what is sent, and how it is read."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from evalui.messages import Sentence, sentence
+from evalui.models.endpoint.chat_logprobs import (
+    CONTINUE_REPLY_FIELDS,
+    SCORE_PROMPT_FIELDS,
+    context_tokens,
+    read_chat_tokens,
+    score_reply,
+)
+from evalui.models.endpoint.config import Endpoint
+from evalui.models.endpoint.http.client import (
+    MAX_MESSAGE_LENGTH,
+    Json,
+    Post,
+    RejectedError,
+    as_object,
+    token_count,
+)
+from evalui.models.endpoint.labels import label_probs
+from evalui.models.endpoint.probing.capabilities import Capabilities
+from evalui.models.endpoint.prompt_logprobs import (
+    ContinuationSpan,
+    score_span,
+    span_by_context,
+    span_by_text,
+    split_continuation,
+)
+from evalui.models.endpoint.responses import (
+    PromptToken,
+    choices,
+    invalid_response,
+    invalid_top_reason,
+    read_echo,
+    read_text,
+    read_top,
+    reported_model,
+)
+from evalui.models.endpoint.token_ids import token_id_logprobs
+from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache
+from evalui.models.scoring_requests import encode_requests
+from evalui.models.tokenization import Tokenizer, spellings, strip_before_label
+from evalui.types import Generate, Loglik, Message, NextToken, Prompt, Request, Response
+
+Job = Callable[[Post], Response]
+
+_UNKNOWN_LIMIT = 10**9  # tokens, where nobody tells how many the model reads
+# A vLLM server takes up habits from the model's folder (a repetition penalty, say) unless told.
+_NEUTRAL_SAMPLING: Json = {"repetition_penalty": 1.0, "top_p": 1.0, "top_k": -1}
+_MAX_STOPS = 4  # texts that a hosted API takes; the reply is cut at all of them here
+
+
+class RequestBuilder:
+    """Turns requests into jobs for servers that can do what was found.
+
+    `tokenizer` is the model's own if it lies here; else the server's is asked.
+    """
+
+    def __init__(
+        self, name: str, endpoint: Endpoint, capabilities: Capabilities, tokenizer: Tokenizer | None
+    ) -> None:
+        self._name = name
+        self._endpoint = endpoint
+        self._capabilities = capabilities
+        self._tokenizer = tokenizer
+        self._tokenization_cache = TokenizationCache()
+        self._spellings: Mapping[str, tuple[int, ...]] = {}
+        lengths = [each for each in (endpoint.max_length, capabilities.max_length) if each]
+        # One token more is read with a continuation, and the server writes one after it.
+        self._limit = max(1, min(lengths, default=_UNKNOWN_LIMIT) - 2)
+
+    def jobs(self, requests: Sequence[Request]) -> dict[int, Job]:
+        """A job for each request, by its place.
+
+        Raises:
+            ModelError: a label has no token of its own, or a continuation cannot be scored.
+        """
+        jobs: dict[int, Job] = {}
+        exact: dict[int, NextToken | Loglik] = {}
+        for key, request in enumerate(requests):
+            match request:
+                case Generate():
+                    jobs[key] = partial(self._generate, request)
+                case _ if self._capabilities.scores_token_ids:
+                    exact[key] = request
+                case NextToken():
+                    jobs[key] = partial(self._label_probs_from_top, request)
+                case Loglik() if self._capabilities.chat_prompt_logprobs and not self._can_echo(
+                    request.context
+                ):
+                    jobs[key] = partial(self._score_by_chat, request)
+                case Loglik():
+                    jobs[key] = partial(self._score_by_echo, request)
+        return jobs | self._token_id_jobs(exact)
+
+    def _token_id_jobs(self, requests: Mapping[int, NextToken | Loglik]) -> dict[int, Job]:
+        if self._tokenizer is None:
+            return {
+                key: partial(self._score_with_server_tokenizer, each)
+                for key, each in requests.items()
+            }
+        if requests and not self._spellings:
+            self._spellings = spellings(self._tokenizer)
+        asked = encode_requests(
+            self._tokenizer, self._spellings, list(requests.values()), limit=self._limit
+        )
+        picks = self._capabilities.picks_token_ids
+        return {
+            key: lambda post, at=at: token_id_logprobs(
+                asked, at, self._completion_call(post), picks_token_ids=picks
+            )
+            for at, key in enumerate(requests)
+        }
+
+    def _score_with_server_tokenizer(self, request: NextToken | Loglik, post: Post) -> Response:
+        tokenizer = ServerTokenizer(
+            self._name, self._endpoint.model, post, self._tokenization_cache
+        )
+        labels = request.labels if isinstance(request, NextToken) else ()
+        asked = encode_requests(
+            tokenizer, tokenizer.spellings(labels), [request], limit=self._limit
+        )
+        return token_id_logprobs(
+            asked,
+            0,
+            self._completion_call(post),
+            picks_token_ids=self._capabilities.picks_token_ids,
+        )
+
+    def _label_probs_from_top(self, request: NextToken, post: Post) -> Response:
+        """Read the labels off a list of the most probable tokens."""
+        text = self._as_text(request.context)
+        complete = 0
+        if text is not None and self._capabilities.completion_top:
+            complete = self._capabilities.completion_top
+            body: Json = {"prompt": strip_before_label(text), "logprobs": complete}
+            answer = self._completion_call(post)(body)
+        elif self._capabilities.chat_top:
+            body = {"logprobs": True, "top_logprobs": self._capabilities.chat_top}
+            answer = self._request_chat(post, request.context, 1, body)
+        else:
+            raise RejectedError(_unsupported_reason(request.context))
+        (choice,) = choices(answer)
+        listed = read_top(choice)
+        if not listed:
+            raise invalid_response(sentence("error.endpoint-token-unscored"))
+        if why := invalid_top_reason(listed):
+            raise invalid_response(why)
+        return label_probs(listed, request.labels, complete=complete)
+
+    def _score_by_echo(self, request: Loglik, post: Post) -> Response:
+        """Score a continuation by having the whole text sent back with its scores."""
+        context = self._as_text(request.context)
+        if context is None:
+            raise RejectedError(_unsupported_reason(request.context))
+        left, right = split_continuation(context, request.continuation)
+        places = self._echoed_tokens(left + right, post)
+        seam = span_by_text(places, left, left + right)
+        if seam is None:
+            seam = self._span_by_context(places, left, post)
+        scored = score_span(places, seam)
+        if scored is None:
+            raise RejectedError(
+                sentence(
+                    "error.endpoint-first-token",
+                )
+            )
+        return scored
+
+    def _span_by_context(
+        self, places: Sequence[PromptToken], left: str, post: Post
+    ) -> ContinuationSpan:
+        return span_by_context(places, self._echoed_tokens(left, post) if left else ())
+
+    def _echoed_tokens(self, text: str, post: Post) -> list[PromptToken]:
+        written = self._capabilities.echo_tokens
+        body: Json = {"prompt": text, "echo": True, "logprobs": 1, "max_tokens": written}
+        answer = self._completion_call(post)(body)
+        (choice,) = choices(answer)
+        places = read_echo(choice)
+        if not places:
+            raise invalid_response(sentence("error.endpoint-token-unscored"))
+        read = token_count(as_object(answer.get("usage")).get("prompt_tokens"))
+        return places[:read] if written and read else places
+
+    def _can_echo(self, context: Prompt) -> bool:
+        return self._capabilities.echo and self._as_text(context) is not None
+
+    def _score_by_chat(self, request: Loglik, post: Post) -> Response:
+        """Score the beginning of a reply to a conversation, by chat alone."""
+        turns = _as_messages(request.context)
+        if not turns:
+            raise RejectedError(_unsupported_reason(request.context))
+        # All options of a question ask for it at once.
+        context = self._tokenization_cache.get_once(
+            ("turns", turns),
+            lambda: context_tokens(
+                read_chat_tokens(self._request_chat(post, turns, 1, SCORE_PROMPT_FIELDS))
+            ),
+        )
+        both = (*turns, Message("assistant", request.continuation))
+        told = read_chat_tokens(
+            self._request_chat(post, both, 1, SCORE_PROMPT_FIELDS | CONTINUE_REPLY_FIELDS)
+        )
+        return score_reply(told, context, request.continuation)
+
+    def _generate(self, request: Generate, post: Post) -> Response:
+        body: Json = {"temperature": request.temperature}
+        if self._capabilities.prompt_logprobs or self._capabilities.chat_prompt_logprobs:
+            body |= _NEUTRAL_SAMPLING
+        if request.stop:
+            body["stop"] = list(request.stop[:_MAX_STOPS])
+        if request.temperature > 0:
+            body["seed"] = self._seed(request.prompt)
+        text = self._as_text(request.prompt)
+        if text is not None and self._capabilities.completions:
+            body |= {"prompt": text, "max_tokens": request.max_tokens}
+            return read_text(self._completion_call(post)(body), request.stop)
+        if not self._capabilities.chat:
+            raise RejectedError(_unsupported_reason(request.prompt))
+        return read_text(
+            self._request_chat(post, request.prompt, request.max_tokens, body), request.stop
+        )
+
+    def _as_text(self, prompt: Prompt) -> str | None:
+        """The prompt as a text; None for a conversation that only the server can put in words."""
+        if isinstance(prompt, str):
+            return prompt
+        if self._tokenizer is not None and not self._capabilities.chat:
+            return self._tokenizer.render(prompt)
+        return None
+
+    def _completion_call(self, post: Post) -> Callable[[Json], Json]:
+        """Ask for a completion; of one token at temperature 0 unless the body says otherwise."""
+        usual: Json = {"model": self._endpoint.model, "max_tokens": 1, "temperature": 0.0}
+        return lambda body: self._check_model(post("completions", usual | body))
+
+    def _request_chat(self, post: Post, prompt: Prompt, max_tokens: int, body: Json) -> Json:
+        """Ask for a reply; a plain prompt is sent as the words of a user."""
+        asked: Json = {
+            "model": self._endpoint.model,
+            "messages": [
+                {"role": turn.role, "content": turn.content} for turn in _as_messages(prompt)
+            ],
+            "temperature": 0.0,
+            self._capabilities.limit_field: max_tokens,
+        }
+        sent = {
+            field: value
+            for field, value in (asked | body).items()
+            if field not in self._capabilities.refused_fields
+        }
+        return self._check_model(post("chat/completions", sent))
+
+    def _check_model(self, answer: Json) -> Json:
+        """The answer, if it is from the model that answered the first time."""
+        name, known = reported_model(answer), self._capabilities.reported_model.split("|")
+        if name and any(known) and name not in known:
+            raise invalid_response(
+                sentence("error.endpoint-other-model", name=name[:MAX_MESSAGE_LENGTH])
+            )
+        return answer
+
+    def _seed(self, prompt: Prompt) -> int:
+        digest = hashlib.sha256(f"{self._endpoint.seed}|{prompt!r}".encode()).digest()
+        return int.from_bytes(digest[:4], "big") >> 1  # what every server takes
+
+
+def _as_messages(prompt: Prompt) -> tuple[Message, ...]:
+    """The prompt as a conversation; none begins with nothing."""
+    if isinstance(prompt, str):
+        return (Message("user", prompt),) if prompt else ()
+    return prompt
+
+
+def _unsupported_reason(prompt: Prompt) -> Sentence:
+    if isinstance(prompt, str):
+        return sentence("error.endpoint-chat-only")
+    return sentence("error.endpoint-plain-only")

@@ -1,0 +1,257 @@
+"""What a server's JSON says, read with distrust: HTTP 200 proves nothing.
+
+Whatever cannot be used raises `RetryableError` with `blame` "answer"; it is never taken for an
+answer.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalui.messages import sentence
+from evalui.models.endpoint.http.client import (
+    Json,
+    RejectedError,
+    RetryableError,
+    as_list,
+    as_object,
+    replace_surrogates,
+    token_count,
+)
+from evalui.types import GeneratedText, Usage
+
+_ROUNDING = 1e-3  # a sum of listed probabilities may pass 1 by so much
+_MIN_LOGPROB = -100.0  # no network finds one of its first choices so improbable
+MAX_ID_DIGITS = 12  # digits
+_TOKEN_ID_PREFIX = "token_id:"  # vLLM's spelling of a token by its number
+# Why a text ends, in the words of several servers. Any other reason is an interruption.
+_STOP_REASONS = {"stop", "eos", "eos_token", "stop_sequence", "end_turn"}
+_LENGTH_REASONS = {"length", "max_tokens", "model_length"}
+_FILTER_REASONS = {"content_filter", "sensitive"}
+
+
+@dataclass(frozen=True, slots=True)
+class TopLogprob:
+    """One token at some place, and its natural log-probability there."""
+
+    token: str
+    logprob: float
+
+    @property
+    def id(self) -> int | None:
+        """The token's number, if the server spells tokens so."""
+        number = self.token.removeprefix(_TOKEN_ID_PREFIX)
+        told = number != self.token and number.isdecimal() and len(number) <= MAX_ID_DIGITS
+        return int(number) if told else None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptToken:
+    """One token of a prompt as the model saw it come; `is_top` if it was the model's own choice.
+
+    `logprob` is None where nothing is known, as for the first token of a text.
+    """
+
+    token: str
+    logprob: float | None
+    is_top: bool
+
+
+def choices(answer: Json, count: int = 1) -> list[Json]:
+    """The server's answers to `count` prompts, in the order of the prompts."""
+    found = as_list(answer.get("choices"))
+    if not found:
+        raise invalid_response(sentence("error.endpoint-no-choice"))
+    told = [as_object(choice) for choice in found]
+    by_index = {str(each.get("index", place)): each for place, each in enumerate(told)}
+    if len(found) != count or any(str(place) not in by_index for place in range(count)):
+        raise invalid_response(
+            sentence(
+                "error.endpoint-choice-count",
+                found=len(found),
+                count=count,
+            )
+        )
+    return [by_index[str(place)] for place in range(count)]
+
+
+def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:
+    """What the model wrote, up to the first of the stop texts. Its thoughts are not part of it.
+
+    Raises:
+        Declined: the server withheld the text, or all tokens went into thoughts.
+    """
+    (choice,) = choices(answer)
+    reason = str(choice.get("finish_reason")).lower()
+    if reason in _FILTER_REASONS:
+        raise RejectedError(sentence("error.endpoint-filtered"))
+    if (
+        reason not in _STOP_REASONS | _LENGTH_REASONS
+    ):  # nor if there is none: nobody says that this is all
+        raise invalid_response(sentence("error.endpoint-broken-off"))
+    text = _message_text(choice)
+    if reason in _LENGTH_REASONS and _has_no_visible_text(choice, text):
+        raise RejectedError(
+            sentence(
+                "error.endpoint-only-thoughts",
+            )
+        )
+    ends = [place for place in map(text.find, stop) if place >= 0]
+    stopped = bool(ends) or reason in _STOP_REASONS
+    return GeneratedText(
+        text[: min(ends, default=len(text))],
+        _usage(answer),
+        finish_reason="stop" if stopped else "length",
+    )
+
+
+def read_top(choice: Json) -> list[TopLogprob]:
+    """The most probable first tokens of a reply, the best first; [] if the server tells none."""
+    logprobs = as_object(choice.get("logprobs"))
+    content = as_list(logprobs.get("content"))  # chat, and the completions of llama.cpp
+    listed = _from_content(content) if content else _from_columns(logprobs)
+    if math.fsum(math.exp(each.logprob) for each in listed) > 1 + _ROUNDING:
+        raise invalid_response(sentence("error.endpoint-more-than-one"))
+    return sorted(listed, key=lambda each: -each.logprob)
+
+
+def invalid_top_reason(listed: Sequence[TopLogprob]) -> str:
+    """Why a list of tokens, the best first, cannot be the model's own; "" if it can.
+
+    Some servers list what is left after sampling at temperature 0. vLLM (0.32) fills the lists of
+    all requests of a batch with token 0 if one of them has `logprob_token_ids`.
+    """
+    if not listed or listed[-1].logprob >= _MIN_LOGPROB:
+        return ""
+    return sentence("error.endpoint-ruled-out")
+
+
+def read_echo(choice: Json) -> list[PromptToken]:
+    """The tokens of the prompt and of what was written after it; [] if the server does not tell."""
+    logprobs = as_object(choice.get("logprobs"))
+    tokens, scores = as_list(logprobs.get("tokens")), as_list(logprobs.get("token_logprobs"))
+    tops = as_list(logprobs.get("top_logprobs"))
+    return [
+        _echo_token(str(token), score, as_object(tops[at] if at < len(tops) else None))
+        for at, (token, score) in enumerate(zip(tokens, scores, strict=False))
+    ]
+
+
+def read_prompt(choice: Json, ids: Sequence[int]) -> list[PromptToken]:
+    """What vLLM's `prompt_logprobs` says of each token id of a prompt.
+
+    A server that ignores the setting scores none of them, which is not to be summed to 0.
+    """
+    rows = as_list(choice.get("prompt_logprobs"))
+    if len(rows) != len(ids):
+        raise invalid_response(
+            sentence(
+                "error.endpoint-token-count",
+                found=len(rows),
+                count=len(ids),
+            )
+        )
+    return [_prompt_token(row, token) for row, token in zip(rows, ids, strict=True)]
+
+
+def read_row(row: object, token: int) -> PromptToken:
+    """What `prompt_logprobs` says of one token."""
+    about = as_object(row)
+    return PromptToken(str(token), _logprob(about.get("logprob")), is_top=about.get("rank") == 1)
+
+
+def reported_model(answer: Json) -> str:
+    """The name under which the server answered, "" if it gives none."""
+    name = answer.get("model")
+    return replace_surrogates(name) if isinstance(name, str) else ""
+
+
+def invalid_response(reason: str) -> RetryableError:
+    """The error of an answer that cannot be used."""
+    return RetryableError(reason, blame="answer")
+
+
+def _message_text(choice: Json) -> str:
+    text = choice.get("text")
+    if isinstance(text, str):
+        return replace_surrogates(text)
+    told = as_object(choice.get("message"))
+    # A model that declines in words has written these words.
+    for key in ("content", "refusal"):
+        if isinstance(told.get(key), str):
+            return replace_surrogates(told[key])
+    if _has_reasoning(told):
+        return ""
+    raise invalid_response(sentence("error.endpoint-no-text"))
+
+
+def _has_no_visible_text(choice: Json, text: str) -> bool:
+    """Whether a reply that was cut off has no visible word: some servers hide the thoughts that
+    took its place. A text that goes on with a prompt has none.
+    """
+    told = as_object(choice.get("message"))
+    return bool(told) and not text.strip() and (not text or _has_reasoning(told))
+
+
+def _has_reasoning(message: Json) -> bool:
+    return bool(message.get("reasoning_content") or message.get("reasoning"))
+
+
+def _usage(answer: Json) -> Usage | None:
+    told = as_object(answer.get("usage"))
+    if not told:
+        return None
+    return Usage(token_count(told.get("prompt_tokens")), token_count(told.get("completion_tokens")))
+
+
+def _from_content(content: list[Any]) -> list[TopLogprob]:
+    first = as_object(content[0])
+    rows = [as_object(row) for row in as_list(first.get("top_logprobs")) or [first]]
+    return [
+        TopLogprob(replace_surrogates(str(row.get("token", ""))), _logprob(row.get("logprob")))
+        for row in rows
+    ]
+
+
+def _from_columns(logprobs: Json) -> list[TopLogprob]:
+    tops = as_list(logprobs.get("top_logprobs"))
+    first = as_object(tops[0]) if tops else {}
+    listed = {token: _logprob(logprob) for token, logprob in first.items()}
+    _check_duplicate_texts(logprobs, listed)
+    return [TopLogprob(replace_surrogates(token), logprob) for token, logprob in listed.items()]
+
+
+def _check_duplicate_texts(logprobs: Json, listed: Mapping[str, float]) -> None:
+    """Tokens listed by their texts replace each other where two have the same text, such as "A"
+    with its blank left out and "A". It shows if the token that was written is among the lost.
+    """
+    tokens, scores = as_list(logprobs.get("tokens")), as_list(logprobs.get("token_logprobs"))
+    if not tokens or not scores or str(tokens[0]) not in listed:
+        return
+    if _logprob(scores[0]) > listed[str(tokens[0])] + _ROUNDING:
+        raise invalid_response(sentence("error.endpoint-same-text"))
+
+
+def _echo_token(token: str, score: object, top: Json) -> PromptToken:
+    if score is None:
+        return PromptToken(token, None, is_top=False)
+    logprob = _logprob(score)
+    best = max((_logprob(other) for other in top.values()), default=math.inf)
+    return PromptToken(token, logprob, is_top=logprob >= best)
+
+
+def _prompt_token(row: object, token: int) -> PromptToken:
+    if row is None:
+        return PromptToken(str(token), None, is_top=False)
+    told = as_object(as_object(row).get(str(token)))
+    if not told:
+        raise invalid_response(sentence("error.endpoint-other-tokens"))
+    return read_row(told, token)
+
+
+def _logprob(value: object) -> float:
+    """A log-probability; one that is none spoils the whole answer."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value <= _ROUNDING:
+        return min(0.0, float(value))
+    raise invalid_response(sentence("error.endpoint-no-logprob"))

@@ -1,0 +1,1 @@
+"""The `transformers` backend: models of a folder, computed in this process."""

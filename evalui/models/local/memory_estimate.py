@@ -1,0 +1,110 @@
+"""How much memory a model will take, told by the files in its folder.
+
+Looks at files only; nothing of the model is loaded.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import REMOTE
+from evalui.models.local.weights import text_config
+
+_BYTES: Mapping[str, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """Bytes of a model on its device: its weights, and the keys and values of `tokens` tokens.
+
+    `max_input_tokens` is the longest input in tokens, of which one may come or none.
+    """
+
+    dtype: str
+    weights: int
+    cache: int
+    tokens: int
+    max_input_tokens: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.weights + self.cache
+
+    @property
+    def peak(self) -> int:
+        """All of it while one longest input is read."""
+        return self.weights + self.cache // self.tokens * max(self.tokens, self.max_input_tokens)
+
+
+def footprint(
+    entry: ModelEntry, *, parameters: int, token_budget: int, gpu: bool
+) -> Footprint | None:
+    """What the model will take, None if its folder does not tell (a hub id, no layers or heads).
+
+        weights = parameters * bytes(dtype)
+        cache   = 2 * layers * key/value heads * head size * tokens * bytes(dtype)
+        tokens  = max(token budget, max_length of the entry)
+
+    The 2 is for keys and values (Shazeer 2019, "Fast Transformer Decoding", counts them so). One
+    forward pass holds `token_budget` tokens, and one input however long it is: as long as the entry
+    allows counts, but not what the model itself could read, which few inputs come near. vLLM does
+    not start without room for one input of that length, so there it counts. What the layers
+    compute in between, and an adapter's own weights, come on top and are small beside it.
+    `dtype` "auto" is the file's own on a GPU and float32 on a CPU, as the model will be loaded.
+    """
+    if entry.backend in REMOTE:
+        return None  # its name at the endpoint may be a folder here, too
+    config = _config(Path(entry.path))
+    per_token = _values_per_token(config)
+    if not per_token or not parameters:
+        return None
+    dtype = _dtype(entry, config, gpu=gpu)
+    size = _BYTES[dtype]
+    longest = entry.max_length or _number(config, "max_position_embeddings")
+    tokens = max(1, token_budget, longest if entry.backend == "vllm" else entry.max_length)
+    return Footprint(dtype, parameters * size, per_token * tokens * size, tokens, longest)
+
+
+def hidden_size(entry: ModelEntry) -> int:
+    """The hidden size of the network, 0 if the model's folder does not tell it."""
+    return 0 if entry.backend in REMOTE else _number(_config(Path(entry.path)), "hidden_size")
+
+
+def _config(folder: Path) -> Mapping[str, Any]:
+    """The part of config.json that describes the text network, {} if there is none."""
+    path = folder / "config.json"
+    if not folder.is_absolute():
+        return {}
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # there is none, or the entry's problem says so already
+    if not isinstance(read, dict):
+        return {}
+    return text_config(cast("dict[str, Any]", read))
+
+
+def _values_per_token(config: Mapping[str, Any]) -> int:
+    layers = _number(config, "num_hidden_layers")
+    heads = _number(config, "num_attention_heads")
+    if not layers or not heads:
+        return 0
+    shared = _number(config, "num_key_value_heads") or heads
+    size = _number(config, "head_dim") or _number(config, "hidden_size") // heads
+    return 2 * layers * shared * size
+
+
+def _dtype(entry: ModelEntry, config: Mapping[str, Any], *, gpu: bool) -> str:
+    if entry.dtype in _BYTES:
+        return entry.dtype
+    own = str(config.get("dtype") or config.get("torch_dtype") or "float32")
+    return own if gpu and own in _BYTES else "float32"
+
+
+def _number(config: Mapping[str, Any], name: str) -> int:
+    value = config.get(name)
+    return value if type(value) is int and value > 0 else 0

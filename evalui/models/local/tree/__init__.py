@@ -1,0 +1,1 @@
+"""Log-probabilities over prefix trees: each shared token is computed once."""

@@ -1,0 +1,190 @@
+"""A folder with a model's files: whether it can be loaded, and which model exactly it is.
+
+Looks at files only; nothing of the model is loaded.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from evalui.errors import ModelError
+from evalui.messages import Sentence, sentence
+
+_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
+_SETTINGS = ("*.json", "*.jinja", "*.model", "*.txt")
+_MAX_HEADER_BYTES = 100 * 2**20  # bytes; the format's own limit
+_MAX_HASHED_BYTES = 2**30  # bytes of weights; reading more than this takes too long
+
+
+def problem(folder: Path) -> str:
+    """Why the model in `folder` cannot be loaded, in one sentence; "" if nothing is seen."""
+    try:
+        return _problem(folder)
+    except OSError as error:  # nobody may look, or a download moves its files just now
+        return unreadable_reason(folder, error)
+
+
+def unreadable_reason(place: Path, error: OSError) -> Sentence:
+    """That a file cannot be read: the one the error names, else `place`."""
+    return sentence(
+        "error.model-unreadable",
+        folder=str(error.filename or place),
+        reason=error.strerror or str(error),
+    )
+
+
+def _problem(folder: Path) -> str:
+    place = str(folder)
+    if not folder.is_dir():
+        return sentence("error.no-folder", folder=place)
+    if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
+        return sentence(
+            "error.adapter-alone",
+            folder=place,
+        )
+    if not (folder / "config.json").is_file():
+        return sentence("error.no-model-config", folder=place)
+    if not any(folder.glob("*.safetensors")):
+        if any(path for pattern in _PICKLES for path in folder.glob(pattern)):
+            return sentence(
+                "error.pickles",
+                folder=place,
+            )
+        return sentence("error.no-weights", folder=place)
+    try:
+        missing = _missing_parts(folder)
+        parameters(folder)
+        read_json(folder / "tokenizer_config.json")
+    except ModelError as error:
+        return error.sentence
+    if missing:
+        return sentence(
+            "error.missing-parts",
+            folder=place,
+            part=missing[0],
+            n=len(missing),
+        )
+    if not any((folder / name).is_file() for name in _TOKENIZERS):
+        return sentence(
+            "error.no-tokenizer",
+            folder=place,
+            names=", ".join(_TOKENIZERS),
+        )
+    return ""
+
+
+def has_chat_template(folder: Path) -> bool:
+    """Whether the model says how a conversation is written."""
+    if any(folder.glob("chat_template.*")) or (folder / "additional_chat_templates").is_dir():
+        return True
+    return bool(read_json(folder / "tokenizer_config.json").get("chat_template"))
+
+
+def parameters(folder: Path) -> int:
+    """How many parameters the weights have, told by their headers.
+
+    Raises:
+        ModelError: a file of weights is damaged.
+    """
+    headers = (_header(path) for path in folder.glob("*.safetensors"))
+    return sum(math.prod(tensor["shape"]) for header in headers for tensor in header.values())
+
+
+def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The part of a config.json that describes the network of texts."""
+    inner = config.get("text_config")
+    return {**config, **cast("dict[str, Any]", inner)} if isinstance(inner, dict) else config
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in the file, nothing if there is no file.
+
+    Raises:
+        ModelError: the file holds something else.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise ModelError(
+            "no-json-object",
+            file=str(path),
+            reason=str(error),
+        ) from error
+
+
+def fingerprint(folder: Path, *settings: str, adapter: Path | None = None) -> str:
+    """A name for what the model answers: equal only if files and settings are.
+
+    `adapter` is the folder of an adapter put on the model. Over 1 GiB the weights go in by name,
+    size and time of change; then the name begins with "stat:" instead of "sha256:".
+    """
+    folders = [folder, adapter] if adapter else [folder]
+    weights = [path for each in folders for path in sorted(each.glob("*.safetensors"))]
+    small = sum(path.stat().st_size for path in weights) <= _MAX_HASHED_BYTES
+    total = hashlib.sha256()
+    for path in [
+        path for each in folders for path in _hashed_files(each, weights if small else ())
+    ]:
+        with path.open("rb") as file:
+            total.update(
+                f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode()
+            )
+    for path in () if small else weights:
+        about = path.stat()
+        total.update(f"{path.name} {about.st_size} {about.st_mtime_ns}\n".encode())
+    total.update(" ".join(settings).encode())
+    return f"{'sha256' if small else 'stat'}:{total.hexdigest()}"
+
+
+def _hashed_files(folder: Path, weights: Sequence[Path]) -> list[Path]:
+    """The files of the folder whose contents decide what the model answers."""
+    told = [path for pattern in _SETTINGS for path in folder.glob(pattern)]
+    return sorted([*told, *(path for path in weights if path.parent == folder)])
+
+
+def _missing_parts(folder: Path) -> list[str]:
+    parts = read_json(folder / "model.safetensors.index.json").get("weight_map", {})
+    return sorted({name for name in parts.values() if not (folder / name).is_file()})
+
+
+def _header(path: Path) -> dict[str, Any]:
+    """The tensors a safetensors file tells of: name -> dtype, shape, data_offsets.
+
+    The file is the length of its header in 8 bytes, the lowest first; the header as JSON; and
+    the tensors (https://huggingface.co/docs/safetensors). An interrupted download, or a pointer
+    left by git-lfs, is shorter than its header says.
+    """
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        try:
+            header = dict(json.loads(file.read(min(length, _MAX_HEADER_BYTES))))
+            header.pop("__metadata__", None)
+            end = max((_data_end(tensor) for tensor in header.values()), default=0)
+        except (ValueError, TypeError, LookupError) as error:
+            raise ModelError("weights-header", file=str(path)) from error
+    whole = 8 + length + end
+    if path.stat().st_size < whole:
+        raise ModelError(
+            "weights-cut",
+            file=str(path),
+            n=whole,
+        )
+    return header
+
+
+def _data_end(tensor: Any) -> int:
+    """Where the numbers of a tensor end, by what a header tells of it.
+
+    Raises:
+        ValueError, TypeError, LookupError: it tells of no tensor.
+    """
+    _, end = tensor["data_offsets"]
+    if not all(isinstance(number, int) for number in (end, *tensor["shape"])):
+        raise TypeError("A length is no whole number.")
+    return end

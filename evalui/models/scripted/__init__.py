@@ -1,0 +1,1 @@
+"""The `scripted` backend: models and judges that answer by rule."""

@@ -1,0 +1,236 @@
+"""Judges that decide by rule: they compare answers with the reference, and know no language.
+
+A judge reads the prompt as a model would: it finds the texts by the tags around them, whatever
+the rubric, and writes its verdict in the form that is asked for after the last of them. Its
+yardstick is how much of the reference's words an answer holds, and how little else.
+"""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Preference = Literal["a", "b", "tie", "neither"]
+
+TIE_MARGIN = 0.1  # answers whose agreement differs by less are equally good
+CLEAR_MARGIN = 0.5  # and by this much, one is much better
+MIN_AGREEMENT = 0.35  # below this neither answer is any good
+CLOSE_MARGIN = 0.3  # a duel that a biased judge may decide by position
+BIASED_SHARE = 0.6  # of the close duels
+MIN_RECALL = 0.8  # the share of the reference's words that a correct answer has
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePrompt:
+    """What a judge's prompt shows: the references, each answer's turns in order, what is asked."""
+
+    question: str
+    references: tuple[str, ...]
+    answers: tuple[tuple[str, ...], ...]
+    instructions: str
+
+
+# Which of two answers a judge prefers, or None if it cannot decide.
+PreferenceRule = Callable[[JudgePrompt, int], Preference | None]
+
+
+def parse_judge_prompt(prompt: str) -> JudgePrompt | None:
+    """What the prompt shows; None if it has no answers to judge."""
+    found = list(_TAGGED_TEXT.finditer(prompt))
+    answers: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {"question": [], "reference": []}
+    for match in found:
+        place = answers if match["name"].startswith("answer") else texts
+        place.setdefault(match["name"], []).append(match["text"])
+    if not answers:
+        return None
+    return JudgePrompt(
+        question="\n".join(texts["question"]),
+        references=tuple(texts["reference"]),
+        answers=tuple(tuple(map(str.strip, answers[name])) for name in sorted(answers)),
+        instructions=prompt[found[-1].end() :],
+    )
+
+
+def by_reference(shown: JudgePrompt, seed: int) -> Preference | None:
+    """The answer that agrees more with the reference; None without a reference."""
+    del seed
+    if not shown.references:
+        return None
+    first, second = _agreements(shown)
+    if max(first, second) < MIN_AGREEMENT:
+        return "neither"
+    if abs(first - second) < TIE_MARGIN:
+        return "tie"
+    return "a" if first > second else "b"
+
+
+def by_reference_or_first(shown: JudgePrompt, seed: int) -> Preference | None:
+    """As `by_reference`, but the first answer in a seeded share of the close duels.
+
+    The dice know the question and the answers but not their order: shown the other way round,
+    the same duel goes to the other answer.
+    """
+    preferred = by_reference(shown, seed)
+    if preferred is None:
+        return None
+    first, second = _agreements(shown)
+    dice = random.Random(repr((seed, shown.question, sorted(map(_join_turns, shown.answers)))))
+    if abs(first - second) < CLOSE_MARGIN and dice.random() < BIASED_SHARE:
+        return "a"
+    return preferred
+
+
+def by_length(shown: JudgePrompt, seed: int) -> Preference | None:
+    """The longer answer; of two of the same length the one that agrees more."""
+    first, second = (len(_join_turns(turns)) for turns in shown.answers)
+    if first == second:
+        return by_reference(shown, seed)
+    return "a" if first > second else "b"
+
+
+def write_verdict(prefers: PreferenceRule, shown: JudgePrompt, seed: int) -> str:
+    """The verdict in the words and the form that the prompt asks for."""
+    language = "zh" if _HAN.search(shown.instructions) else "en"
+    if len(shown.answers) == 1:
+        label = _rating(prefers, shown)
+    else:
+        label = _verdict_label(prefers(shown, seed), shown)
+    if not label:
+        return UNDECIDED[language]
+    if label.startswith("{"):
+        return label.replace("{reason}", _REASON[language])
+    return f"{_REASON[language]}\n{label}"
+
+
+def reference_agreement(answer: str, references: Sequence[str]) -> float:
+    """How well the answer agrees with the closest reference, 0 to 1.
+
+    The mean of two shares: of the reference's words that the answer holds (recall), and their F1.
+    So a right answer among many words is worth a half at least, and the bare one more.
+    """
+    return max(_agreement(_words(answer), _words(reference)) for reference in references)
+
+
+def _rating(prefers: PreferenceRule, shown: JudgePrompt) -> str:
+    """A mark, or right and wrong; "" without a reference. Who likes length adds to the mark."""
+    if not shown.references:
+        return ""
+    (held,) = _with_references(shown)
+    if "[[correct]]" in shown.instructions:
+        right = all(_is_correct(text, references) for text, references in held)
+        return "[[correct]]" if right else "[[incorrect]]"
+    (agreed,) = _agreements(shown)
+    mark = 1 + round(9 * agreed)
+    longest = sum(max(map(len, references)) for _, references in held)
+    if prefers is by_length and sum(len(text) for text, _ in held) > longest:
+        mark = min(10, mark + 2)
+    return f"[[{mark}]]"
+
+
+def _agreements(shown: JudgePrompt) -> list[float]:
+    """How well each answer agrees with the references: the mean over its turns."""
+    from statistics import fmean  # it loads fractions and decimals: not for all importers
+
+    return [
+        fmean(reference_agreement(text, references) for text, references in held)
+        for held in _with_references(shown)
+    ]
+
+
+def _with_references(shown: JudgePrompt) -> list[list[tuple[str, Sequence[str]]]]:
+    """For each answer, every text with the references that it is held against.
+
+    In a conversation with a reference for each turn these are the turns; else the whole answer
+    may agree with any reference.
+    """
+    references = shown.references
+    return [
+        [(turn, [reference]) for turn, reference in zip(turns, references, strict=True)]
+        if len(turns) == len(references)
+        else [(_join_turns(turns), references)]
+        for turns in shown.answers
+    ]
+
+
+def _join_turns(turns: Sequence[str]) -> str:
+    return "\n".join(turns).strip()
+
+
+def _is_correct(answer: str, references: Sequence[str]) -> bool:
+    words = _words(answer)
+    return any(_recall(words, _words(reference)) >= MIN_RECALL for reference in references)
+
+
+def _verdict_label(preferred: Preference | None, shown: JudgePrompt) -> str:
+    """The preference in the first of the known forms that the prompt names; "" if there is none."""
+    if preferred is None:
+        return ""
+    for mark, form in _FORMS.items():
+        if mark in shown.instructions:
+            return form.get(_with_strength(preferred, shown)) or form[preferred]
+    return ""
+
+
+def _with_strength(preferred: Preference, shown: JudgePrompt) -> str:
+    """The preference, doubled ("aa") for an answer that agrees much more."""
+    if preferred in ("tie", "neither") or not shown.references:
+        return preferred
+    first, second = _agreements(shown)
+    return preferred * 2 if abs(first - second) >= CLEAR_MARGIN else preferred
+
+
+def _words(text: str) -> Counter[str]:
+    """Words, and for Chinese the characters and all pairs of neighbours."""
+    words = Counter(_WORD.findall(text.casefold()))
+    for run in _HAN_RUN.findall(text):
+        words.update(run)
+        words.update(run[place : place + 2] for place in range(len(run) - 1))
+    return words
+
+
+def _agreement(ours: Counter[str], theirs: Counter[str]) -> float:
+    both = ours.total() + theirs.total()
+    f1 = 2 * (ours & theirs).total() / both if both else 0.0
+    return (_recall(ours, theirs) + f1) / 2
+
+
+def _recall(ours: Counter[str], theirs: Counter[str]) -> float:
+    return (ours & theirs).total() / theirs.total() if theirs else 0.0
+
+
+_TAG = r"(?P<name>history|question|reference|guidance|answer(?:_[ab])?)(?:_\d+)?_[0-9a-f]{16}"
+_TAGGED_TEXT = re.compile(rf"<(?P<tag>{_TAG})>\n(?P<text>.*?)\n</(?P=tag)>", re.DOTALL)
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
+_WORD = re.compile(r"[^\W_\u3400-\u9fff]+")
+_REASON = {
+    "en": "Decided by rule, without a language model.",
+    "zh": "按规则评判，不使用语言模型。",
+}
+# What a judge by rule says where it cannot decide. Stored runs hold these sentences.
+UNDECIDED = {
+    "en": "This rule needs a reference answer and a form it knows; it cannot decide here.",
+    "zh": "本规则需要参考答案和已知的作答格式，这里无法评判。",
+}
+# What a prompt that asks for a form holds, and how each preference is written in it. The first
+# that is found counts: a five-step prompt may speak of [[A]] as well.
+_FORMS: Mapping[str, Mapping[str, str]] = {
+    "[[A>>B]]": {
+        "aa": "My final verdict is: [[A>>B]]",
+        "a": "My final verdict is: [[A>B]]",
+        "tie": "My final verdict is: [[A=B]]",
+        "neither": "My final verdict is: [[A=B]]",
+        "b": "My final verdict is: [[B>A]]",
+        "bb": "My final verdict is: [[B>>A]]",
+    },
+    "[[A]]": {"a": "[[A]]", "b": "[[B]]", "tie": "[[C]]", "neither": "[[C]]"},
+    '"winner"': {
+        preference: f'{{"reason": "{{reason}}", "winner": "{winner}"}}'
+        for preference, winner in (("a", "A"), ("b", "B"), ("tie", "tie"), ("neither", "neither"))
+    },
+    "选择：": {"a": "选择：A", "b": "选择：B", "tie": "选择：C", "neither": "选择：D"},
+    "Choice: ": {"a": "Choice: A", "b": "Choice: B", "tie": "Choice: C", "neither": "Choice: D"},
+}

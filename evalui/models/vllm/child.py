@@ -1,0 +1,162 @@
+"""A process of its own that answers asks, held from here: started, spoken to, ended.
+
+Knows nothing of what is asked. The process is the leader of a group, so that whatever it starts
+itself ends with it; its device is free when it is gone.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from evalui.errors import ModelError
+from evalui.models.vllm.process import receive, send
+
+_END_S = 5.0  # the process may take so long to end by itself
+_LAST = 12  # lines of what it printed are told when it fails
+
+
+class Child:
+    """A running process and the two pipes to it."""
+
+    def __init__(
+        self, model: str, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._model = model
+        # What vLLM prints goes to a file without a name: a pipe nobody reads would fill up.
+        self._log: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        their_in, our_out = os.pipe()
+        our_in, their_out = os.pipe()
+        self._source, self._sink = os.fdopen(our_in, "rb"), os.fdopen(our_out, "wb")
+        try:
+            self._process = subprocess.Popen(
+                [*command, str(their_in), str(their_out)],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                env=None if environment is None else dict(environment),
+                pass_fds=(their_in, their_out),
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._close_files()
+            raise ModelError(
+                "vllm-not-started",
+                model=model,
+                python=command[0],
+                reason=str(error.strerror),
+            ) from error
+        finally:
+            # The end of a pipe tells that the other side is gone, so nobody else may hold it.
+            os.close(their_in)
+            os.close(their_out)
+        self._round = 0
+
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        return self._process.pid
+
+    def open(self, opening: Mapping[str, Any]) -> dict[str, Any]:
+        """Say what to open and wait for it; what the process tells of it.
+
+        Raises:
+            ModelError: it cannot be opened, or the process ended.
+        """
+        self._send(dict(opening))
+        return dict(self._receive()["ready"])
+
+    def ask(self, asks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The answers as they come; each names the place of its ask.
+
+        If nobody wants the rest, it is dropped there too.
+
+        Raises:
+            ModelError: the process failed or ended.
+        """
+        if not asks:
+            return
+        self._begin(asks)
+        mine, left = self._round, len(asks)
+        try:
+            while left:
+                message = self._receive()
+                if message["round"] == mine:
+                    left -= len(message["answers"])
+                    yield from message["answers"]
+        finally:
+            if left and self._process.poll() is None:
+                with contextlib.suppress(ModelError):  # it has ended meanwhile: dropped as well
+                    self._begin([])
+
+    def close(self) -> None:
+        """End the process and all it started; once is enough."""
+        if self._log.closed:
+            return
+        if self._process.poll() is None:
+            self._kill(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_END_S)
+        self._kill(signal.SIGKILL)
+        self._process.wait()
+        self._close_files()
+
+    def _begin(self, asks: Sequence[Mapping[str, Any]]) -> None:
+        self._round += 1
+        self._send({"round": self._round, "asks": list(asks)})
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        try:
+            send(self._sink, message)
+        except BrokenPipeError as error:
+            raise self._ended() from error
+
+    def _receive(self) -> dict[str, Any]:
+        message = receive(self._source)
+        if message is None:
+            raise self._ended()
+        if "failed" in message:
+            raise ModelError(
+                "vllm-failed",
+                model=self._model,
+                reason=message["failed"],
+            )
+        return message
+
+    def _ended(self) -> ModelError:
+        try:
+            code = self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:  # it says nothing more, and does not go either
+            self._kill(signal.SIGKILL)
+            code = self._process.wait()
+        return ModelError(
+            "vllm-ended",
+            model=self._model,
+            code=code,
+            reason=self._last_lines(),
+        )
+
+    def _last_lines(self) -> str:
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").splitlines()
+        told = [line.strip() for line in lines if line.strip()]
+        return "\n".join(told[-_LAST:]) or "-"
+
+    def _kill(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+
+    def _close_files(self) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            self._sink.close()
+        self._source.close()
+        self._log.close()
+
+
+def script() -> Path:
+    """The file that such a process runs."""
+    return Path(__file__).with_name("process.py")

@@ -1,0 +1,215 @@
+"""What an entry of models.toml means to vLLM: its options, its arguments, its environment."""
+
+import contextlib
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, get_type_hints
+
+from evalui.errors import ModelError
+from evalui.messages import sentence
+from evalui.models.base import ModelEntry
+from evalui.models.local import weights
+
+# The ranks that vLLM has kernels for, see `max_lora_rank` of its LoRAConfig.
+_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+@dataclass(frozen=True, slots=True)
+class VllmOptions:
+    """The `options` of an entry; all others are not vLLM's.
+
+    `tensor_parallel` is the number of GPUs, `memory_share` the share of the device's memory that
+    vLLM may take (0: as it likes), `python` another interpreter that has vLLM, `eager` switches
+    its compiled graphs off, which starts faster and computes slower.
+    """
+
+    tensor_parallel: int = 1
+    memory_share: float = 0.0
+    quantization: str = ""
+    python: str = ""
+    eager: bool = False
+    seed: int = 0
+
+
+def read_options(entry: ModelEntry) -> VllmOptions:
+    """The options of the entry.
+
+    Raises:
+        ModelError: one has a wrong type or a value out of its range, or they and the device
+            contradict each other.
+    """
+    if not re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", entry.device):
+        raise ModelError(
+            "no-device",
+            name=entry.device,
+        )
+    kinds = get_type_hints(VllmOptions)
+    values = {name: value for name, value in entry.options.items() if name in kinds}
+    for name, value in values.items():
+        kind = kinds[name]
+        # type(), not isinstance(): true would pass for a whole number. A share may be one.
+        if type(value) is not kind and not (kind is float and type(value) is int):
+            raise _wrong(name, kind.__name__, value)
+    options = VllmOptions(**values)
+    if options.tensor_parallel < 1:
+        raise _wrong("tensor_parallel", ">= 1", options.tensor_parallel)
+    if not 0 <= options.memory_share <= 1:
+        raise _wrong("memory_share", "0..1", options.memory_share)
+    if not 0 <= options.seed < 2**32:
+        raise _wrong("seed", "0..2**32 - 1", options.seed)
+    if options.tensor_parallel > 1 and ":" in entry.device:
+        raise ModelError(
+            "vllm-one-gpu",
+            n=options.tensor_parallel,
+            device=entry.device,
+        )
+    return options
+
+
+def visible_gpu(entry: ModelEntry, outside: Mapping[str, str]) -> str:
+    """What CUDA_VISIBLE_DEVICES must be for the process to see the entry's GPU alone; "" if the
+    entry does not number one. Its number counts what is visible outside.
+
+    Raises:
+        ModelError: not so many are.
+    """
+    number = entry.device.partition(":")[2]
+    if not number or _VISIBLE not in outside:
+        return number
+    seen = [each.strip() for each in outside[_VISIBLE].split(",") if each.strip()]
+    if int(number) >= len(seen):
+        raise ModelError(
+            "vllm-no-gpu",
+            device=entry.device,
+            n=len(seen),
+        )
+    return seen[int(number)]
+
+
+def interpreter(options: VllmOptions) -> Path:
+    """The interpreter that runs vLLM."""
+    told = Path(options.python or sys.executable)
+    with contextlib.suppress(RuntimeError):  # nobody's home: `missing` says that it is not there
+        told = told.expanduser()
+    return told.absolute()
+
+
+def missing(options: VllmOptions) -> str:
+    """Why no vLLM can be started, in one sentence; "" if nothing is known against it."""
+    if not options.python:
+        found = importlib.util.find_spec("vllm")
+        if found and found.origin:  # any folder of that name would be found, too
+            return ""
+        return sentence(
+            "error.vllm-missing",
+        )
+    python = interpreter(options)
+    if not python.is_file():
+        return sentence("error.vllm-no-python", file=str(python))
+    if _lacks_vllm(python.parent.parent):
+        return sentence("error.vllm-python-without", file=str(python))
+    return ""
+
+
+def engine(entry: ModelEntry, options: VllmOptions, folder: Path) -> dict[str, Any]:
+    """The arguments of vLLM's engine; names as in its `EngineArgs`."""
+    arguments: dict[str, Any] = {
+        "model": str(folder),
+        "tokenizer": str(folder),
+        "dtype": entry.dtype,
+        "load_format": "safetensors",
+        "trust_remote_code": False,
+        "enable_prefix_caching": True,
+        "logprobs_mode": "raw_logprobs",
+        "enforce_eager": options.eager,
+        "tensor_parallel_size": options.tensor_parallel,
+        "seed": options.seed,
+        "disable_log_stats": True,
+    }
+    if options.memory_share:
+        arguments["gpu_memory_utilization"] = options.memory_share
+    if options.quantization:
+        arguments["quantization"] = options.quantization
+    if entry.max_length > 0:
+        # Two more: for the token that is scored, and for the one that vLLM writes in any case.
+        about = weights.text_config(weights.read_json(folder / "config.json"))
+        known = int(about.get("max_position_embeddings") or about.get("n_positions") or 0)
+        arguments["max_model_len"] = min(entry.max_length + 2, known or entry.max_length + 2)
+    if entry.adapter:
+        arguments |= {
+            "enable_lora": True,
+            "max_loras": 1,
+            "max_lora_rank": lora_rank(Path(entry.adapter)),
+        }
+    return arguments
+
+
+def lora_rank(adapter: Path) -> int:
+    """The smallest rank known to vLLM that the adapter's fit in.
+
+    Raises:
+        ModelError: none is, or the adapter's are not told as whole numbers.
+    """
+    about = weights.read_json(adapter / "adapter_config.json")
+    told: Any = about.get("rank_pattern") or {}
+    others: Mapping[str, Any] = cast(Any, told) if isinstance(told, dict) else {"": told}
+    ranks = [about.get("r", 8), *others.values()]
+    for rank in ranks:
+        if type(rank) is not int:
+            raise ModelError(
+                "adapter-rank",
+                folder=str(adapter),
+                rank=repr(rank),
+            )
+    most = max(ranks)
+    for rank in _RANKS:
+        if most <= rank:
+            return rank
+    raise ModelError(
+        "vllm-rank",
+        folder=str(adapter),
+        rank=most,
+        most=_RANKS[-1],
+    )
+
+
+def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> dict[str, str]:
+    """The environment of vLLM's process. What is set outside wins; raises as `visible_gpu`."""
+    ours = {
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # one process is easier to end than two
+        "VLLM_LOGGING_LEVEL": "WARNING",
+        "VLLM_NO_USAGE_STATS": "1",
+        "HF_HUB_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    if threads:
+        ours["OMP_NUM_THREADS"] = str(threads)
+    ours |= outside
+    if gpu := visible_gpu(entry, outside):
+        ours[_VISIBLE] = gpu
+    return ours
+
+
+def _wrong(name: str, wanted: str, found: object) -> ModelError:
+    return ModelError(
+        "vllm-option",
+        field=name,
+        wanted=wanted,
+        found=repr(found),
+    )
+
+
+def _lacks_vllm(prefix: Path) -> bool:
+    """Whether the virtual environment has no vLLM for sure; no other can be told from outside."""
+    about = prefix / "pyvenv.cfg"
+    if not about.is_file():
+        return False
+    told = about.read_text(encoding="utf-8").lower().replace(" ", "")
+    if "include-system-site-packages=true" in told:
+        return False
+    return not any(prefix.glob("lib*/python3*/site-packages/vllm/__init__.py"))

@@ -1,0 +1,68 @@
+"""MCP by reply: all options shown, the model writes, a rule finds the letter."""
+
+from collections.abc import Sequence
+
+from evalui.modes.base import MODES, ModeSettings, shown_options
+from evalui.modes.prompts.templates import Template, choose_template, render_choices
+from evalui.types import (
+    Ability,
+    DatasetKind,
+    Generate,
+    GeneratedText,
+    Request,
+    Response,
+    Sample,
+    Trial,
+    Variant,
+)
+
+
+class MultipleChoiceReply:
+    """MCP scored on what the model wrote."""
+
+    abilities_needed: Ability = "generate"
+    kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
+    shows_options = True
+    readings: tuple[str, ...] = ("tolerant", "strict")
+    headline = "tolerant"
+
+    def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
+        """One request for a reply. A plain prompt stops where the next question would begin."""
+        template = setting.template or choose_template(sample)
+        shots = setting.shots.get(sample.subject, ())
+        prompt = render_choices(template, sample, variant, shots, chat=setting.chat)
+        stop = () if setting.chat else _stop_strings(template)
+        return (Generate(prompt, max_tokens=setting.max_tokens, stop=stop),)
+
+    def grade(
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
+    ) -> Trial:
+        """Read the reply; `setting` plays no part."""
+        from evalui.scoring.parsing.choice import read_strict, read_tolerant
+
+        del setting
+        (response,) = responses
+        assert isinstance(response, GeneratedText), "Generate is answered by Text"
+        options, target = shown_options(sample, variant)
+        return Trial(
+            sample_id=sample.id,
+            variant=variant,
+            target=target,
+            headline=self.headline,
+            readings={
+                "tolerant": read_tolerant(response.text, options).grade(target),
+                "strict": read_strict(response.text, options).grade(target),
+            },
+            reply=response.text,
+            truncated=response.truncated,
+            fixed_reason=sample.fixed_reason,
+        )
+
+
+def _stop_strings(template: Template) -> tuple[str, ...]:
+    """How a base model begins when it goes on with questions of its own."""
+    begins = (template.question.partition("{")[0], template.subjectless)
+    return tuple(template.separator + words for words in begins if words)
+
+
+MODES.register("generation")(MultipleChoiceReply())

@@ -1,0 +1,1 @@
+"""Judged duels."""

@@ -1,0 +1,90 @@
+"""The arena split by what its questions are about: each model's share of points per group."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from evalui.report.analyses.arena.figures import Arena
+from evalui.scoring.arena.battles import Battle
+from evalui.scoring.arena.categories import capabilities
+from evalui.scoring.statistics.intervals import clustered_ratio, wilson_interval
+from evalui.types import Interval, Sample
+
+Grouping = Literal["capability", "language"]
+
+MAX_GROUPS = 24  # groups that are drawn or printed: a file may name thousands of capabilities
+MIN_GROUP_QUESTIONS = 5  # questions, below which a group's range is all there is to see
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionGroup:
+    """One group of questions: `shares` of points by model, best models of the arena first.
+
+    Ties count as halves; ranges are over the group's questions. `name` is the capability, or
+    "zh" or "en". Models without a battle in it are left out.
+    """
+
+    name: str
+    questions: int
+    shares: Mapping[str, Interval]
+
+    @property
+    def too_few_questions(self) -> bool:
+        """Whether the group is too small to read differences from."""
+        return self.questions < MIN_GROUP_QUESTIONS
+
+
+def question_groups(arena: Arena, grouping: Grouping = "capability") -> tuple[QuestionGroup, ...]:
+    """The groups in the order in which the file names them; empty groups are left out."""
+    models = [standing.model for standing in arena.standings]
+    return tuple(
+        _question_group(name, fought, models)
+        for name, fought in battles_by_group(arena, grouping).items()
+    )
+
+
+def battles_by_group(arena: Arena, grouping: Grouping) -> dict[str, list[Battle]]:
+    """The battles by group in the order of the file; a question with two groups counts in both."""
+    found: dict[str, list[Battle]] = {
+        name: [] for sample in arena.samples.values() for name in _group_names(sample, grouping)
+    }
+    for battle in arena.battles:
+        sample = arena.samples.get(battle.question or "")
+        for name in _group_names(sample, grouping) if sample else ():
+            found[name].append(battle)
+    return {name: fought for name, fought in found.items() if fought}
+
+
+def largest_groups(sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """The names of the `MAX_GROUPS` largest groups, in the order they come in; `sizes` by name."""
+    largest = set(sorted(sizes, key=sizes.__getitem__, reverse=True)[:MAX_GROUPS])
+    return tuple(name for name in sizes if name in largest)
+
+
+def _group_names(sample: Sample, grouping: Grouping) -> tuple[str, ...]:
+    if grouping == "capability":
+        return capabilities(sample.metadata.get("capability", ""))
+    language = sample.metadata.get("language", "")
+    return (language,) if language else ()
+
+
+def _question_group(name: str, fought: Sequence[Battle], models: Sequence[str]) -> QuestionGroup:
+    earned: dict[str, dict[str, list[float]]] = {model: {} for model in models}
+    for battle in fought:
+        for side in (battle, battle.mirrored):
+            earned[side.model_a].setdefault(side.question or "", []).append(side.points)
+    shares = {
+        model: _point_share(list(points.values())) for model, points in earned.items() if points
+    }
+    return QuestionGroup(name, len({battle.question for battle in fought}), shares)
+
+
+def _point_share(points: Sequence[Sequence[float]]) -> Interval:
+    """The share of points, those of one question in a row."""
+    parts = np.array([sum(row) for row in points])
+    wholes = np.array([len(row) for row in points], dtype=np.float64)
+    found = clustered_ratio(parts, wholes)
+    # Questions that all gave the same share have no spread, which says too much.
+    return found if found.low < found.high else wilson_interval(found.value * found.n, found.n)

@@ -1,0 +1,389 @@
+"""The judged answers of one dataset in figures: standings, ratings, win matrix, reliability."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from evalui import __version__
+from evalui.report.analyses.open_answers.figures import JUDGE, rating_cells
+from evalui.scoring.arena import elo
+from evalui.scoring.arena.agreement import RaterAgreement, fleiss_kappa
+from evalui.scoring.arena.battles import (
+    Battle,
+    BattleTally,
+    WinMatrix,
+    reorder_matrix,
+    tallies,
+    win_matrix,
+)
+from evalui.scoring.arena.bradley_terry import (
+    RESAMPLES,
+    BradleyTerry,
+    Connectivity,
+    RankInterval,
+    Rating,
+    fit_ratings,
+    leader_gap,
+    rank_intervals,
+)
+from evalui.scoring.arena.categories import (
+    CategoryTable,
+    JudgementCounts,
+    SampleCategory,
+    capabilities,
+    category_tables,
+    count_judgements,
+)
+from evalui.scoring.arena.style_control import RESAMPLES as STYLE_RESAMPLES
+from evalui.scoring.arena.style_control import StyleControlledRatings, fit_style_controlled_ratings
+from evalui.scoring.arena.verdicts import (
+    PANEL_NAME,
+    JudgeReliability,
+    battles_from_verdicts,
+    judge_reliability,
+    judge_verdicts,
+    panel_verdicts,
+)
+from evalui.scoring.statistics.bootstrap import mean_interval
+from evalui.types import (
+    Cell,
+    CellResult,
+    CellState,
+    ConflictRule,
+    Contestant,
+    Interval,
+    Sample,
+    Verdict,
+)
+
+PEOPLE = "people"
+_MANY_BATTLES = 20_000  # battles: above, all orders and resamples would take minutes
+_MIN_ORDERS, _MIN_RESAMPLES = 100, 50
+# What a state of several cells together is: what is still open first, then what went wrong.
+_STATES: tuple[CellState, ...] = (
+    "running",
+    "waiting",
+    "failed",
+    "cancelled",
+    "impossible",
+    "done",
+)
+
+
+Headline = Literal["bradley_terry", "elo"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One model's place in the arena.
+
+    `elo` is the median over seeded orders, `elo_low` and `elo_high` its 95 % range over questions.
+    `rating` is Bradley-Terry's, `styled` the same with length and style held equal, both None if
+    there is no finite value. `rank_low` to `rank_high` is the rank's 95 % range. `with_leader`:
+    cannot be told apart from the leader (and so is the leader itself).
+    """
+
+    model: str
+    tally: BattleTally
+    elo: float
+    elo_low: float | None
+    elo_high: float | None
+    rating: Rating | None
+    styled: Rating | None
+    rank_low: int | None
+    rank_high: int | None
+    with_leader: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """The duels of one dataset as one judge, a panel, or people saw them.
+
+    `by` names the judge, or is "panel" or "people". `verdicts` are all, readable or not;
+    `battles` are the rows that count under the `conflict` rule. `done` of `planned` showings were
+    judged. `questions` and `pairs` count those with at least one readable verdict. `standings`
+    come best first by `headline`, the one order of models wherever they are listed; `lead` is how
+    far the first is ahead of the second with its range, in points, None without finite ratings.
+    `shares` holds the share of points that row won against column
+    (ties as halves), with its range over questions, for pairs that met. `comparisons` is the head
+    of OpenCompass's report, `agreement` that between a panel's judges (Fleiss) or between people,
+    `styled` tells how much length and Markdown weigh. `elo` is the median over `elo_orders` orders.
+    `judge_flip_rates` holds the flips of each judge of a panel: where single judges change their
+    verdict with the order, the panel mostly has no majority and so cannot change its own.
+    """
+
+    dataset: str
+    by: str
+    judges: tuple[str, ...]
+    orders: str
+    conflict: ConflictRule
+    questions: int
+    pairs: int
+    done: int
+    planned: int
+    verdicts: tuple[Verdict, ...]
+    battles: tuple[Battle, ...]
+    standings: tuple[Standing, ...]
+    lead: tuple[float, float, float] | None
+    matrix: WinMatrix | None
+    shares: Mapping[tuple[str, str], Interval]
+    connection: Connectivity | None
+    dimensions: tuple[CategoryTable, ...]
+    reliability: JudgeReliability
+    contestants: tuple[Contestant, ...]
+    samples: Mapping[str, Sample]
+    signature: str
+    state: str
+    error: str
+    comparisons: JudgementCounts | None = None
+    agreement: RaterAgreement | None = None
+    styled: StyleControlledRatings | None = None
+    elo_orders: int = elo.N_ORDERS
+    judge_flip_rates: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
+
+    @property
+    def headline(self) -> Headline:
+        """What the standings are ordered by: Bradley-Terry's rating, ELO where none is finite."""
+        return "bradley_terry" if any(one.rating for one in self.standings) else "elo"
+
+
+@dataclass(frozen=True, slots=True)
+class _ResamplingEffort:
+    """Over how many orders of play Elo goes, and how often style is resampled."""
+
+    orders: int
+    resamples: int
+
+    @property
+    def signature(self) -> str:
+        """How the ratings are made."""
+        return (
+            f"elo:k{elo.K_OPENCOMPASS:g},scale{elo.SCALE:g},start{elo.INITIAL_RATING:g},orders{self.orders}"
+            f"|bradley-terry:resamples{RESAMPLES}|style:resamples{self.resamples}"
+        )
+
+
+def arenas(results: Sequence[CellResult]) -> tuple[Arena, ...]:
+    """The arena of every judge of a run; several judges of one dataset also form a panel, first."""
+    rating = {result.cell for result in rating_cells(results)}
+    groups: dict[tuple[str, str], list[CellResult]] = {}
+    for result in results:
+        if result.cell.mode == JUDGE and result.cell not in rating:
+            groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
+    return tuple(
+        made
+        for group in groups.values()
+        for made in (
+            *([panel_arena(group)] if len(group) > 1 else []),
+            *(arena(result) for result in group),
+        )
+    )
+
+
+def arena(result: CellResult) -> Arena:
+    """What one judge's verdicts say, as far as they are in."""
+    return _arena_from_verdicts(result, _verdicts(result), (result.cell.model,))
+
+
+def panel_arena(results: Sequence[CellResult]) -> Arena:
+    """What the majority of several judges of the same duels says."""
+    per_judge = [_verdicts(result) for result in results]
+    head = replace(
+        results[0],
+        cell=replace(
+            results[0].cell,
+            model=PANEL_NAME,
+            signature=" + ".join(result.cell.signature for result in results),
+        ),
+        total=max(result.total for result in results),
+        state=_state([result.state for result in results]),
+        error=_errors([result.error for result in results]),
+    )
+    judges = tuple(result.cell.model for result in results)
+    swayed = {
+        judge: flips
+        for judge, judged in zip(judges, per_judge, strict=True)
+        if (flips := judge_reliability(judged, ()).flip_rate)
+    }
+    measured = _arena_from_verdicts(head, panel_verdicts(per_judge), judges)
+    return replace(measured, agreement=fleiss_kappa(per_judge), judge_flip_rates=swayed)
+
+
+def human_arena(votes: Sequence[Verdict], judged: Arena) -> Arena:
+    """What people say of the duels of `judged`; each vote is a battle of its own."""
+    voters = tuple(dict.fromkeys(vote.rater for vote in votes))
+    dataset = judged.signature.partition("|")[0]  # with its digest
+    told = f"{dataset}|by:{PEOPLE}|people:{len(voters)}|votes:{len(votes)}|evalui:{__version__}"
+    cell = Cell(judged.dataset, PEOPLE, JUDGE, JUDGE, "origin", told)
+    head = CellResult(
+        cell,
+        judged.samples,
+        (),
+        len(votes),
+        contestants=judged.contestants,
+        orders="random",
+        conflict="half",
+    )
+    each = [[vote for vote in votes if vote.rater == voter] for voter in voters]
+    return replace(_arena_from_verdicts(head, votes, voters), agreement=fleiss_kappa(each))
+
+
+def _verdicts(result: CellResult) -> tuple[Verdict, ...]:
+    return judge_verdicts(
+        result.trials, [one.name for one in result.contestants], result.cell.model
+    )
+
+
+def _state(states: Sequence[CellState]) -> CellState:
+    return min(states, key=_STATES.index)
+
+
+def _errors(errors: Sequence[str]) -> str:
+    told = [error for error in dict.fromkeys(errors) if error]
+    # A sentence alone stays one, and can be said in another language.
+    return told[0] if len(told) == 1 else " ".join(told)
+
+
+def _arena_from_verdicts(
+    head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ...]
+) -> Arena:
+    """The figures of the verdicts; `head` tells whose they are and how they were made."""
+    fought = battles_from_verdicts(judged, head.conflict)
+    readable = [one.duel for one in judged if one.outcome is not None]
+    rated = fit_ratings(fought) if fought else None
+    effort = _resampling_effort(len(fought))
+    styled = _styled(fought, head, effort) if fought else None
+    shares = _shares(fought)
+    ranked = _standings(head, fought, rated, styled, shares, effort) if rated and styled else ()
+    return Arena(
+        dataset=head.cell.dataset,
+        by=head.cell.model,
+        judges=judges,
+        orders=head.orders,
+        conflict=head.conflict,
+        questions=len({duel.sample_id for duel in readable}),
+        pairs=len({frozenset((duel.model_a, duel.model_b)) for duel in readable}),
+        done=len(judged),
+        planned=head.total,
+        verdicts=tuple(judged),
+        battles=fought,
+        standings=ranked,
+        lead=_lead(rated) if rated else None,
+        matrix=reorder_matrix(win_matrix(fought), [one.model for one in ranked])
+        if fought
+        else None,
+        shares=shares,
+        connection=rated.connection if rated else None,
+        dimensions=_dimensions(head, fought),
+        reliability=replace(judge_reliability(judged, head.contestants), judge=head.cell.model),
+        contestants=head.contestants,
+        samples=head.samples,
+        signature=f"{head.cell.signature}|{effort.signature}",
+        state=head.state,
+        error=head.error,
+        comparisons=count_judgements(judged),
+        styled=styled,
+        elo_orders=effort.orders,
+    )
+
+
+def _resampling_effort(n: int) -> _ResamplingEffort:
+    """As much as `n` battles leave time for."""
+    part = min(1.0, _MANY_BATTLES / n) if n else 1.0
+    return _ResamplingEffort(
+        max(_MIN_ORDERS, int(part * elo.N_ORDERS)),
+        max(_MIN_RESAMPLES, int(part * STYLE_RESAMPLES)),
+    )
+
+
+def _styled(
+    fought: Sequence[Battle], head: CellResult, effort: _ResamplingEffort
+) -> StyleControlledRatings:
+    return fit_style_controlled_ratings(fought, head.contestants, resamples=effort.resamples)
+
+
+def _standings(
+    head: CellResult,
+    fought: Sequence[Battle],
+    rated: BradleyTerry,
+    styled: StyleControlledRatings,
+    shares: Mapping[tuple[str, str], Interval],
+    effort: _ResamplingEffort,
+) -> tuple[Standing, ...]:
+    """Every model that met another, in the order of `best_first`."""
+    medians = elo.permuted_elo(fought, runs=effort.orders).median
+    ends, places = elo.elo_intervals(fought, resamples=effort.orders), rank_intervals(rated)
+    known = [one.name for one in head.contestants if one.name in medians]
+    order = best_first(tuple(dict.fromkeys((*known, *medians))), rated.ratings, medians)
+    counted = tallies(fought)
+    return tuple(
+        Standing(
+            model=model,
+            tally=counted[model],
+            elo=medians[model],
+            elo_low=low,
+            elo_high=high,
+            rating=rated.ratings.get(model),
+            styled=styled.ratings.get(model),
+            rank_low=places[model].low if places else None,
+            rank_high=places[model].high if places else None,
+            with_leader=_with_leader(places.get(model), shares.get((order[0], model))),
+        )
+        for model in order
+        # One question alone has no range.
+        for low, high in [ends.get(model, (None, None))]
+    )
+
+
+def best_first(
+    models: Sequence[str], ratings: Mapping[str, Rating], elos: Mapping[str, float]
+) -> list[str]:
+    """The models by Bradley-Terry rating, or by Elo if `ratings` is empty; equal ones as given.
+
+    What differs by less than a millionth of a point is equal: it is the last digit of a processor.
+    """
+    strengths = {name: one.value for name, one in ratings.items()} or elos
+    return sorted(models, key=lambda model: -round(strengths[model], 6))
+
+
+def _with_leader(rank: RankInterval | None, against: Interval | None) -> bool:
+    if rank and rank.tied_with_leader is not None:
+        return rank.tied_with_leader
+    # Without ranks the battles against the leader decide; who never met it is not told apart.
+    return against is None or against.low <= 0.5
+
+
+def _lead(rated: BradleyTerry) -> tuple[float, float, float] | None:
+    found = leader_gap(rated)
+    if found is None or found.gap.low is None or found.gap.high is None:
+        return None
+    return found.gap.value, found.gap.low, found.gap.high
+
+
+def _shares(fought: Sequence[Battle]) -> dict[tuple[str, str], Interval]:
+    """The share of points of each of two models that met, with its range over questions."""
+    earned: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for number, battle in enumerate(fought):
+        one = battle if battle.model_a < battle.model_b else battle.mirrored
+        # A battle that names no question is one of its own.
+        question = str(number) if one.question is None else one.question
+        earned.setdefault((one.model_a, one.model_b), []).append((question, one.points))
+    shares: dict[tuple[str, str], Interval] = {}
+    for (first, second), rows in earned.items():
+        questions, points = zip(*rows, strict=True)
+        if share := mean_interval(questions, points):
+            shares[first, second] = share
+            shares[second, first] = Interval(
+                1 - share.value, 1 - share.high, 1 - share.low, share.n
+            )
+    return shares
+
+
+def _dimensions(head: CellResult, fought: Sequence[Battle]) -> tuple[CategoryTable, ...]:
+    topics = {sample.id: _topic(sample) for sample in head.samples.values()}
+    return category_tables(fought, topics, models=[one.name for one in head.contestants])
+
+
+def _topic(sample: Sample) -> SampleCategory:
+    told = sample.metadata
+    return SampleCategory(told.get("language", ""), capabilities(told.get("capability", "")))

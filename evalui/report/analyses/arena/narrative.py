@@ -1,0 +1,359 @@
+"""Sentences on standings and written answers that say what the figures say, and no more."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from evalui.messages import localized, messages
+from evalui.report.analyses.arena.categories import MIN_GROUP_QUESTIONS, Grouping, QuestionGroup
+from evalui.report.analyses.arena.figures import PEOPLE, Arena
+from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary
+from evalui.report.analyses.overview.leading import RECALL, ranking_metric
+from evalui.report.analyses.overview.warnings import ReportNote
+from evalui.report.numbers import count, fixed
+from evalui.scoring.arena.bradley_terry import Connectivity
+from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.types import Interval, Language
+
+_LEVEL = 0.05  # of the test of a pair of written answers, corrected for the number of pairs
+_FEW_QUESTIONS = 10  # below, resampling them gives ranges that are too short
+_MAX_NAMES = 3  # models in a title, before they are counted
+_HALF = 0.5
+_NO_RULES: frozenset[str] = frozenset()
+
+
+# ---------------------------------------------------------------- standings
+
+
+def standings_title(arena: Arena, language: Language) -> str:
+    """Who leads by how much, or why that cannot be said."""
+    if not arena.standings or not arena.battles:
+        nothing = 0 < len(arena.verdicts) == arena.reliability.unreferenced
+        return localized("arena-unreferenced" if nothing else "arena-empty", language)
+    if arena.questions < _FEW_QUESTIONS:
+        return localized("arena-few", language, n=arena.questions)
+    if arena.connection is None or not arena.connection.has_finite_ratings:
+        return _no_rating(arena.connection, language)
+    level = [standing.model for standing in arena.standings if standing.with_leader]
+    n = count(arena.questions)
+    if len(level) > 1:
+        return localized("arena-level", language, names=join_names_shortened(level, language), n=n)
+    first, second = (standing.model for standing in arena.standings[:2])
+    if arena.lead is None:
+        return localized("arena-endless", language, first=first, second=second, n=n)
+    gap, low, high = (fixed(points, 0) for points in arena.lead)
+    return localized(
+        "arena-leads", language, first=first, second=second, gap=gap, span=f"{low}–{high}"
+    )
+
+
+def standings_subtitle(
+    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
+) -> str:
+    """How to read the chart of ratings: battles, judge and questions."""
+    if not arena.standings:
+        return ""
+    said = [
+        localized("elo-about", language, runs=count(arena.elo_orders), n=count(arena.questions))
+    ]
+    said.append(localized(f"ordered-{arena.headline}", language))
+    return join_sentences([*said, battles_by(arena, language, rule_based=rule_based)], language)
+
+
+def order_note(arena: Arena, language: Language) -> str:
+    """By what the standings are ordered, and a sentence more if score or ELO order otherwise."""
+    if not arena.standings:
+        return ""
+    said = [localized(f"ordered-{arena.headline}", language)]
+    columns: dict[str, list[float]] = {
+        "score": [standing.tally.score for standing in arena.standings],
+        "elo": [round(standing.elo) for standing in arena.standings],
+    }
+    if arena.headline == "elo":
+        del columns["elo"]
+    # The models that each column puts first, of the columns that do not fall from row to row.
+    firsts = {
+        key: arena.standings[values.index(max(values))].model
+        for key, values in columns.items()
+        if values != sorted(values, reverse=True)
+    }
+    what = localized("otherwise-both", language)
+    if len(firsts) == 1:
+        (key,) = firsts
+        what = localized(f"otherwise-{key}", language)
+    if len(set(firsts.values())) == 1 and arena.standings[0].model not in firsts.values():
+        (first,) = set(firsts.values())
+        said.append(localized("otherwise-first", language, what=what, model=first))
+    elif firsts:
+        said.append(localized("otherwise", language, what=what))
+    return join_sentences(said, language)
+
+
+def battles_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
+    """How many battles, and who judged them."""
+    judge = judged_by(arena, language, rule_based=rule_based)
+    return localized("battles-by", language, battles=count(len(arena.battles)), judge=judge)
+
+
+def judged_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
+    """The judge, the panel or the people; a rule is called one."""
+    if arena.by == PEOPLE:
+        return localized("by-people", language)
+    if arena.by == PANEL_NAME:
+        named = [judge_name(judge, language, rule_based=rule_based) for judge in arena.judges]
+        return localized("by-panel", language, k=len(named), names=join_names(named, language))
+    name = judge_name(arena.by, language, rule_based=rule_based)
+    return localized("by-judge", language, name=name)
+
+
+def judge_name(name: str, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
+    """A judge's name, with a word if it is a rule and no model."""
+    return localized("rule-based", language, name=name) if name in rule_based else name
+
+
+def matrix_title(arena: Arena, language: Language) -> str:
+    """Who beats whom, if one model beats all."""
+    models = [standing.model for standing in arena.standings]
+    missing = sum(
+        (first, second) not in arena.shares and (second, first) not in arena.shares
+        for place, first in enumerate(models)
+        for second in models[place + 1 :]
+    )
+    if missing:
+        pairs = len(models) * (len(models) - 1) // 2
+        return localized("matrix-gap", language, k=count(missing), n=count(pairs))
+    for model in models:
+        against = [arena.shares[(model, other)] for other in models if other != model]
+        if len(against) > 1 and all(share.low > _HALF for share in against):
+            return localized("matrix-most", language, first=model)
+    return localized("matrix", language)
+
+
+def matrix_subtitle(arena: Arena, language: Language) -> str:
+    """How to read the win matrix."""
+    return localized("matrix-about", language, n=count(arena.questions))
+
+
+def join_names_shortened(models: Sequence[str], language: Language) -> str:
+    """ "a", "a and b", "a, b and c", and from four on "a and 3 others"."""
+    if len(models) > _MAX_NAMES:
+        return localized(
+            "and-others", language, first=models[0], k=_other_models(len(models), language)
+        )
+    if len(models) < 2:
+        return "".join(models)
+    first = join_names(models[:-1], language)
+    return localized("and", language, first=first, last=models[-1])
+
+
+def join_sentences(sentences: Sequence[str], language: Language) -> str:
+    """Sentences one after the other, as the language sets them."""
+    return ("" if language == "zh" else " ").join(filter(None, sentences))
+
+
+def join_names(names: Sequence[str], language: Language) -> str:
+    """Names one after the other: "a, b, c"."""
+    return ("、" if language == "zh" else ", ").join(names)
+
+
+# ---------------------------------------------------------------- groups of questions
+
+
+def groups_title(
+    all_groups: Sequence[QuestionGroup], grouping: Grouping, language: Language
+) -> str:
+    """Which model is first in most groups, small groups left out; "" for one group alone."""
+    if len(all_groups) < 2:
+        return ""
+    group, groups = (localized(f"group-{name}", language) for name in _GROUPING_KEYS[grouping])
+    leaders = [
+        _significant_leader(panel.shares) for panel in all_groups if not panel.too_few_questions
+    ]
+    if not leaders:
+        return localized("panels-few", language, group=group)
+    firsts = {model: leaders.count(model) for model in leaders if model}
+    most = max(firsts.values(), default=0)
+    first = [model for model, times in firsts.items() if times == most]
+    if not most:
+        return localized("panels-none", language, group=group)
+    told = {"k": count(most), "n": count(len(leaders)), "groups": groups}
+    if len(first) > 1:
+        return localized(
+            "panels-split", language, names=join_names_shortened(first, language), **told
+        )
+    return localized("panels-most", language, model=first[0], **told)
+
+
+def groups_subtitle(
+    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
+) -> str:
+    """How to read the panels."""
+    about = localized("panels-about", language, few=MIN_GROUP_QUESTIONS)
+    return join_sentences([about, battles_by(arena, language, rule_based=rule_based)], language)
+
+
+def dimension_name(name: str, language: Language) -> str:
+    """A capability as the file has it, a language and the whole in words."""
+    key = f"dimension-{name}"
+    known = messages(language)
+    return known(key) if key in known else name
+
+
+# ---------------------------------------------------------------- written answers
+
+
+def text_title(
+    summaries: Sequence[AnswerSummary],
+    language: Language,
+    *,
+    pairs: Sequence[AnswerPair] = (),
+    rule_based: Collection[str] = (),
+) -> str:
+    """Whose answers are closest to the references, if all were compared on the same questions.
+
+    `pairs` compare the models of the dataset in the figure that leads: who is not behind the best
+    by its test is named beside it. Scripted models are named only where there is nothing else.
+    """
+    figure = ranking_metric(summaries).figure
+    own = [s for s in summaries if s.cell.model not in rule_based] or summaries
+    found = [(s.means[figure], s) for s in own if figure in s.means]
+    if not found:
+        return localized("closest-none", language)
+    if len({summary.question_ids for _, summary in found}) > 1:
+        return localized("closest-apart", language)
+    mean, summary = max(found, key=lambda one: one[0].value)
+    best, model = mean.value, summary.cell.model
+    told = {"metric": metric_name(figure, language), "value": format_fraction(best)}
+    if len(found) == 1:
+        n, ends = count(summary.compared), format_interval(mean)
+        return localized("reaches", language, model=model, n=n, span=ends, **told)
+    equal = {s.cell.model: m.value for m, s in found if m.value == best}
+    level = {s.cell.model: m.value for m, s in found} if pairs else {}
+    level = {
+        name: level[name]
+        for name in level
+        if name not in _significantly_worse(model, figure, pairs)
+    }
+    if len(equal) > 1 and len(level) <= len(equal):
+        return localized(
+            "closest-equal", language, names=join_names_shortened(list(equal), language), **told
+        )
+    if len(level) > 1:
+        ends = {"low": format_fraction(min(level.values())), "high": format_fraction(best)}
+        names = join_names_shortened(sorted(level, key=lambda name: -level[name]), language)
+        return localized("closest-level", language, names=names, **ends, **told)
+    key = "closest-recall" if figure == RECALL else "closest"
+    return localized(key, language, model=model, span=format_interval(mean), **told)
+
+
+def metric_name(figure: str, language: Language) -> str:
+    """A figure that leads, as people read it; tables keep the name under which SWIFT prints it."""
+    return localized(f"metric-{figure}", language)
+
+
+def is_significant(pair: AnswerPair) -> bool:
+    """Whether the test of a pair says that one is ahead; the one place that decides it."""
+    return pair.p < _LEVEL
+
+
+def _significantly_worse(best: str, figure: str, pairs: Sequence[AnswerPair]) -> frozenset[str]:
+    """The models that the test says are behind the best."""
+    assert all(pair.figure == figure for pair in pairs), "pairs compare the figure that leads"
+    return frozenset(
+        pair.second if pair.first == best else pair.first
+        for pair in pairs
+        if best in (pair.first, pair.second) and is_significant(pair)
+    )
+
+
+def text_subtitle(summaries: Sequence[AnswerSummary], language: Language) -> str:
+    """How to read the text figures."""
+    sizes = [summary.compared for summary in summaries if summary.means]
+    if not sizes:
+        return ""
+    low, high = min(sizes), max(sizes)
+    n = (
+        localized("n-same", language, n=count(low))
+        if low == high
+        else localized("n-range", language, low=count(low), high=count(high))
+    )
+    return localized("text-about", language, n=n)
+
+
+def answer_notes(
+    summary: AnswerSummary, language: Language, *, rule_based: frozenset[str] = _NO_RULES
+) -> tuple[ReportNote, ...]:
+    """What a reader must know before believing the text figures, most serious first."""
+    if summary.state == "impossible":
+        return (
+            ReportNote("info", "not-run", localized("not-run", language, reason=summary.error)),
+        )
+    found: list[ReportNote] = []
+    if summary.state == "failed":
+        found.append(
+            ReportNote("bad", "failed", localized("failed", language, reason=summary.error))
+        )
+    if summary.n < summary.questions:
+        told = {"done": count(summary.n), "total": count(summary.questions)}
+        said = "answers-partial" if summary.state in ("waiting", "running") else "answers-some"
+        found.append(ReportNote("warn", "partial", localized(said, language, **told)))
+    missing = summary.n - summary.compared
+    counts: Mapping[str, int] = {"empty": summary.empty, "cut": summary.truncated, "bare": missing}
+    for rule, k in counts.items():
+        if k:
+            text = localized(f"answers-{rule}", language, k=count(k), n=count(summary.n))
+            found.append(ReportNote("info" if rule == "bare" else "warn", rule, text))
+    for rated in summary.ratings:
+        judge = judge_name(rated.judge, language, rule_based=rule_based)
+        if rated.unreferenced:
+            k = count(rated.unreferenced)
+            told = {"k": k, "n": count(rated.n + rated.unscored + rated.unreferenced)}
+            text = localized("answers-unreferenced", language, judge=judge, **told)
+            found.append(ReportNote("info", "unreferenced", text))
+        if rated.unscored:
+            told = {"k": count(rated.unscored), "n": count(rated.n + rated.unscored)}
+            text = localized("answers-unscored", language, judge=judge, **told)
+            found.append(ReportNote("warn", "unscored", text))
+    return tuple(found)
+
+
+def format_fraction(value: float) -> str:
+    """A text figure as a part of one, two decimals: the third is noise for hundreds of answers."""
+    return fixed(value, 2)
+
+
+def format_interval(mean: Interval) -> str:
+    """The range of a text figure: "0.35–0.47"."""
+    return f"{format_fraction(mean.low)}–{format_fraction(mean.high)}"
+
+
+_GROUPING_KEYS: Mapping[Grouping, tuple[str, str]] = {
+    "capability": ("capability", "capabilities"),
+    "language": ("language", "languages"),
+}
+
+
+def _no_rating(connection: Connectivity | None, language: Language) -> str:
+    if connection is None:
+        return localized("arena-empty", language)
+    if len(connection.disconnected_groups) > 1:
+        return localized("arena-islands", language, k=len(connection.disconnected_groups))
+    if connection.unbeaten:
+        return localized(
+            "arena-unbeaten", language, names=join_names_shortened(connection.unbeaten, language)
+        )
+    if connection.winless:
+        return localized(
+            "arena-winless", language, names=join_names_shortened(connection.winless, language)
+        )
+    return localized("arena-apart", language)
+
+
+def _other_models(models: int, language: Language) -> int:
+    """How many are meant beside the one named; Chinese counts it among them."""
+    return models if language == "zh" else models - 1
+
+
+def _significant_leader(shares: Mapping[str, Interval]) -> str | None:
+    """The model whose range lies above all the others'; None if there is none, or no other."""
+    first = max(shares, key=lambda model: shares[model].value)
+    others = [share.high for model, share in shares.items() if model != first]
+    return first if others and shares[first].low > max(others) else None

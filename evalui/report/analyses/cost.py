@@ -1,0 +1,152 @@
+"""The part of a written report that tells what a run took: requests, tokens and dollars by model.
+
+Only models whose tokens somebody counts are told of, as endpoints do; nobody else is a row of
+zeros.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from evalui.messages import localized
+from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
+from evalui.report.numbers import count, dollars
+from evalui.types import Language
+
+
+class UsageReport(Protocol):
+    """What one model was asked in a run, and what it took.
+
+    `prices` are the US dollars for a million tokens read and written, `dollars` what all cost at
+    them; None where no price is given. `read` and `written` are 0 if nobody counted. `why` says
+    why the model does not answer now, since `since` (seconds since 1970); "" if it does.
+    """
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        ...
+
+    @property
+    def requests(self) -> int:
+        """Requests behind its answers."""
+        ...
+
+    @property
+    def read(self) -> int:
+        """Tokens read."""
+        ...
+
+    @property
+    def written(self) -> int:
+        """Tokens written."""
+        ...
+
+    @property
+    def prices(self) -> tuple[float, float] | None:
+        """For a million tokens read, and written."""
+        ...
+
+    @property
+    def dollars(self) -> float | None:
+        """What all cost."""
+        ...
+
+    @property
+    def why(self) -> str:
+        """Why nobody answers."""
+        ...
+
+    @property
+    def since(self) -> float:
+        """Since when nobody answers."""
+        ...
+
+
+def usage_blocks(expenses: Sequence[UsageReport], language: Language) -> Iterator[Block]:
+    """The table of what was counted, and who is waited for; nothing if there is neither."""
+    counted = [each for each in expenses if _is_counted(each)]
+    waits = tuple(_wait_text(each, language) for each in expenses if each.why)
+    if not counted and not waits:
+        return
+    yield Heading(2, localized("expenses", language))
+    if counted:
+        yield _table(counted, language)
+        yield Paragraph(localized("expenses-are", language))
+    if waits:
+        yield Bullets(waits)
+
+
+def usage_objects(expenses: Sequence[UsageReport]) -> list[dict[str, Any]]:
+    """The same for report.json; what nobody knows is null."""
+    return [
+        {
+            "model": each.model,
+            "requests": each.requests,
+            "input_tokens": each.read if _is_counted(each) else None,
+            "output_tokens": each.written if _is_counted(each) else None,
+            "input_price": each.prices[0] if each.prices else None,
+            "output_price": each.prices[1] if each.prices else None,
+            "dollars": each.dollars if _is_counted(each) else None,
+            "waits": each.why or None,
+        }
+        for each in expenses
+    ]
+
+
+def usage_rows(expenses: Sequence[UsageReport]) -> Iterator[dict[str, Any]]:
+    """The same as the rows of a table, each with how its dollars were made."""
+    for told in usage_objects([each for each in expenses if _is_counted(each)]):
+        prices = f"prices:{told['input_price']}/{told['output_price']}|per:1000000"
+        priced = prices if told["dollars"] is not None else "prices:none"
+        yield told | {"signature": f"{priced}|model:{told['model']}"}
+
+
+def _is_counted(expense: UsageReport) -> bool:
+    return bool(expense.read or expense.written)
+
+
+def _table(counted: Sequence[UsageReport], language: Language) -> ReportTable:
+    keys = ("model", "requests", "read", "written", "prices", "dollars")
+    rows: list[tuple[str, ...]] = [
+        (
+            each.model,
+            count(each.requests),
+            count(each.read),
+            count(each.written),
+            _prices(each, language),
+            _dollars(each.dollars),
+        )
+        for each in counted
+    ]
+    if len(rows) > 1:
+        rows.append(_total_row(counted, language))
+    return ReportTable(tuple(localized(f"expense-{key}", language) for key in keys), tuple(rows))
+
+
+def _total_row(counted: Sequence[UsageReport], language: Language) -> tuple[str, ...]:
+    known = [each.dollars for each in counted if each.dollars is not None]
+    return (
+        localized("expense-together", language),
+        count(sum(each.requests for each in counted)),
+        count(sum(each.read for each in counted)),
+        count(sum(each.written for each in counted)),
+        localized("partly-priced", language) if 0 < len(known) < len(counted) else NONE,
+        _dollars(sum(known) if known else None),
+    )
+
+
+def _prices(expense: UsageReport, language: Language) -> str:
+    if expense.prices is None:
+        return localized("no-price", language)
+    read, written = expense.prices
+    return f"US$ {dollars(read)} / {dollars(written)}"
+
+
+def _dollars(amount: float | None) -> str:
+    return NONE if amount is None else f"US$ {dollars(amount)}"
+
+
+def _wait_text(expense: UsageReport, language: Language) -> str:
+    since = f"{datetime.fromtimestamp(expense.since).astimezone():%Y-%m-%d %H:%M}"
+    return localized("expense-wait", language, model=expense.model, since=since, why=expense.why)

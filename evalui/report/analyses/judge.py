@@ -1,0 +1,181 @@
+"""Sentences on how far judges can be believed: steadiness, and what to know of their verdicts."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from evalui.messages import localized, messages
+from evalui.report.analyses.arena.figures import PEOPLE, Arena
+from evalui.report.analyses.arena.narrative import join_names, join_sentences, judge_name
+from evalui.report.analyses.overview.warnings import ReportNote
+from evalui.report.numbers import count, format_range, format_value
+from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.types import Interval, Language
+
+_FAIR, _UNSTEADY = 0.10, 0.20  # of verdicts that change with the order
+_UNREADABLE = 0.02  # of verdicts
+_HALF = 0.5
+_NO_RULES: frozenset[str] = frozenset()
+
+ConsistencyLevel = Literal["steady", "fair", "unsteady"]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderConsistency:
+    """How far a judge holds to its verdicts: a word, a sentence to set bold, and its reason."""
+
+    level: ConsistencyLevel
+    word: str
+    headline: str
+    explanation: str
+
+
+def order_consistency(arena: Arena, language: Language) -> OrderConsistency | None:
+    """What swapping the answers did to the verdicts; None if nothing was shown in both orders.
+
+    A panel has none: judges that change their verdict leave it without a majority, and its own
+    flips do not count those. `Arena.judge_flip_rates` tells of its judges.
+    """
+    flips = arena.reliability.flip_rate
+    if flips is None or arena.by == PANEL_NAME:
+        return None
+    level = consistency_level(flips)
+    changed = localized("changed", language, value=format_value(flips), span=format_range(flips))
+    so = "" if level == "steady" else localized(f"{level}-so", language)
+    word = localized(f"{level}-word", language)
+    lead = localized(level, language)
+    return OrderConsistency(level, word, lead, join_sentences([changed, so], language))
+
+
+def consistency_level(flips: Interval) -> ConsistencyLevel:
+    """How steady a judge is whose verdicts changed this often with the order."""
+    if flips.value < _FAIR:
+        return "steady"
+    return "unsteady" if flips.value > _UNSTEADY else "fair"
+
+
+def judge_notes(
+    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
+) -> tuple[ReportNote, ...]:
+    """What a reader must know before believing the verdicts, most serious first."""
+    found = [*_cell_notes(arena, language), *_judge_notes(arena, language, rule_based)]
+    found += [*_reading_notes(arena, language, rule_based), *_verdict_notes(arena, language)]
+    return tuple(sorted(found, key=lambda note: ("bad", "warn", "info").index(note.level)))
+
+
+def _cell_notes(arena: Arena, language: Language) -> list[ReportNote]:
+    found: list[ReportNote] = []
+    if arena.state == "failed":
+        found.append(ReportNote("bad", "failed", localized("failed", language, reason=arena.error)))
+    if arena.state == "impossible":
+        found.append(
+            ReportNote("info", "not-run", localized("not-run", language, reason=arena.error))
+        )
+    if arena.done < arena.planned and arena.by != PEOPLE:
+        told = {"done": count(arena.done), "total": count(arena.planned)}
+        found.append(ReportNote("warn", "partial", localized("arena-partial", language, **told)))
+    return found
+
+
+def _judge_notes(arena: Arena, language: Language, rule_based: frozenset[str]) -> list[ReportNote]:
+    found: list[ReportNote] = []
+    candidates = {contestant.name for contestant in arena.contestants}
+    judges = _judges(arena)
+    if own := [judge for judge in judges if judge in candidates]:
+        names = join_names([judge_name(j, language, rule_based=rule_based) for j in own], language)
+        found.append(
+            ReportNote("warn", "self-judge", localized("self-judge", language, names=names))
+        )
+    if rules := [judge for judge in judges if judge in rule_based]:
+        text = localized("rule-judge", language, names=join_names(rules, language))
+        found.append(ReportNote("warn", "rule-judge", text))
+    return found
+
+
+def _judges(arena: Arena) -> Collection[str]:
+    if arena.by == PEOPLE:
+        return ()
+    return arena.judges or (arena.by,)
+
+
+def _reading_notes(
+    arena: Arena, language: Language, rule_based: frozenset[str]
+) -> list[ReportNote]:
+    """Verdicts that change with the order, and those that count for nobody."""
+    found: list[ReportNote] = []
+    steady = order_consistency(arena, language)
+    if steady and steady.level != "steady":
+        text = join_sentences([steady.headline, steady.explanation], language)
+        found.append(ReportNote("warn", steady.level, text))
+    if arena.orders != "double" and arena.by != PEOPLE and arena.verdicts:
+        found.append(ReportNote("info", "one-order", localized("one-order", language)))
+    if k := arena.reliability.unreferenced:
+        told = {"k": count(k), "n": count(len(arena.verdicts))}
+        found.append(
+            ReportNote("info", "no-reference", localized("no-reference", language, **told))
+        )
+    lost = arena.reliability.unreadable
+    if lost and lost.value > _UNREADABLE:
+        rule = "no-majority" if arena.by == PANEL_NAME else "judge-unreadable"
+        note = _share_note("warn", rule, lost, language)
+        # Only a rule is known to need a reference.
+        k = unreferenced_verdicts(arena) if rule_based.intersection(_judges(arena)) else 0
+        why = localized("judge-bare", language, k=count(k)) if k else ""
+        found.append(ReportNote("warn", rule, join_sentences([note.text, why], language)))
+    swayed = {
+        judge: flips for judge, flips in arena.judge_flip_rates.items() if flips.value >= _FAIR
+    }
+    if swayed:
+        told = [
+            localized(
+                "swayed-judge",
+                language,
+                name=judge,
+                value=format_value(flips),
+                span=format_range(flips),
+            )
+            for judge, flips in swayed.items()
+        ]
+        found.append(
+            ReportNote(
+                "warn", "swayed", localized("swayed", language, names=join_names(told, language))
+            )
+        )
+    return found
+
+
+def unreferenced_verdicts(arena: Arena) -> int:
+    """How many of the judged verdicts that count for nobody are on questions without a reference.
+
+    These are a panel's: one of its judges may have judged.
+    """
+    lost = (
+        one.duel.sample_id for one in arena.verdicts if one.outcome is None and not one.unreferenced
+    )
+    return sum(key in arena.samples and not arena.samples[key].references for key in lost)
+
+
+def _verdict_notes(arena: Arena, language: Language) -> list[ReportNote]:
+    found: list[ReportNote] = []
+    kept = arena.reliability
+    if kept.injected:
+        text = localized("injected", language, k=count(kept.injected))
+        found.append(ReportNote("warn", "injected", text))
+    if kept.longer_wins and kept.longer_wins.low > _HALF:
+        found.append(_share_note("warn", "prefers-longer", kept.longer_wins, language))
+    if kept.more_items_wins and kept.more_items_wins.low > _HALF:
+        found.append(_share_note("info", "prefers-lists", kept.more_items_wins, language))
+    if kept.first_wins and kept.first_wins.low > _HALF:
+        found.append(_share_note("warn", "prefers-first", kept.first_wins, language))
+    if kept.first_wins and kept.first_wins.high < _HALF:
+        found.append(_share_note("warn", "prefers-second", kept.first_wins, language))
+    return found
+
+
+def _share_note(
+    level: Literal["warn", "info"], rule: str, share: Interval, language: Language
+) -> ReportNote:
+    told = {"value": format_value(share), "span": format_range(share)}
+    if "{n}" in messages(language).by_key[rule]:
+        told["n"] = count(share.n)
+    return ReportNote(level, rule, localized(rule, language, **told))

@@ -1,0 +1,247 @@
+"""The written answers of one cell in figures: text metrics with their ranges, counts, ratings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from statistics import median
+
+import numpy as np
+
+from evalui.report.analyses.open_answers.corpus import Corpus, corpus
+from evalui.scoring.statistics.bootstrap import mean_intervals
+from evalui.scoring.statistics.bootstrap import paired_bootstrap as compare
+from evalui.scoring.statistics.paired_tests import holm
+from evalui.types import NO_REFERENCE, Cell, CellResult, CellState, Interval, Sample, Trial
+
+ANSWERS = "question_answer"  # the mode whose cells hold written answers
+JUDGE = "judge"  # the mode whose cells hold what a judge said of them
+_SCALES: Mapping[str, tuple[float, float]] = {"rating": (1.0, 10.0), "correct": (0.0, 1.0)}
+
+__all__ = [
+    "ANSWERS",
+    "JUDGE",
+    "AnswerPair",
+    "AnswerSummary",
+    "Corpus",
+    "JudgeRating",
+    "answers",
+    "compare_answers",
+    "judge_rating",
+    "rating_cells",
+    "summarise_answers",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRating:
+    """What one judge gave single answers: the mean on its own scale, and what it left unscored.
+
+    `scale` is "rating" (1..10) or "correct" (0..1). `n` answers were rated; `unscored` more have
+    a judgement without a readable mark, and `unreferenced` were not judged for lack of a
+    reference. `state` and `error` are those of the judge's cell.
+    """
+
+    judge: str
+    scale: str
+    mean: Interval | None
+    n: int
+    unscored: int
+    state: CellState = "done"
+    error: str = ""
+    unreferenced: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSummary:
+    """The figures of one cell of answers.
+
+    `n` answers are in of `questions`; `compared` of them have a reference and make the figures;
+    `question_ids` are the ids of their questions.
+    `empty` and `truncated` count blank replies and those that ran into the length limit. `means`
+    has the mean of each text figure in 0..1 with its range over questions, `length` the median
+    length in characters (of all turns together; 0 without answers). `compared_length` and
+    `reference_length` are the median lengths, in characters, of the texts that were compared and of
+    their references (turn by turn where each has its own; 0 without any).
+    """
+
+    cell: Cell
+    state: CellState
+    error: str
+    questions: int
+    n: int
+    compared: int
+    empty: int
+    truncated: int
+    length: float
+    means: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
+    corpus: Corpus | None = None
+    ratings: tuple[JudgeRating, ...] = ()
+    question_ids: frozenset[str] = frozenset()
+    compared_length: float = 0.0
+    reference_length: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPair:
+    """How far the mean of `figure` of one model lies above that of another, in 0..1.
+
+    `low` to `high` is the 95 % range over the `n` questions both have, `p` is adjusted for the
+    number of pairs of the dataset (Holm).
+    """
+
+    first: str
+    second: str
+    figure: str
+    value: float
+    low: float
+    high: float
+    p: float
+    n: int
+    dataset: str = ""
+    signature: str = ""
+
+
+def answers(results: Sequence[CellResult]) -> tuple[AnswerSummary, ...]:
+    """The figures of every cell of answers in a run, with what its judges of single answers say."""
+    ratings = rating_cells(results)
+    return tuple(
+        summarise_answers(
+            result, judged=[one for one in ratings if one.cell.dataset == result.cell.dataset]
+        )
+        for result in results
+        if result.cell.mode == ANSWERS
+    )
+
+
+def rating_cells(results: Sequence[CellResult]) -> tuple[CellResult, ...]:
+    """The cells of judges who are shown one answer at a time.
+
+    Only a judgement in hand tells how many are shown. The judges of a run are all asked alike, so
+    one that has given none counts as the others do, and as shown two if nobody has.
+    """
+    judged = [result for result in results if result.cell.mode == JUDGE]
+    shown = [len(one.trials[0].variant.permutation) if one.trials else 0 for one in judged]
+    alike = 1 if 1 in shown and 2 not in shown else 2
+    return tuple(one for one, n in zip(judged, shown, strict=True) if (n or alike) == 1)
+
+
+def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> AnswerSummary:
+    """All figures of one cell, from the answers that are in; `judged` are cells of ratings."""
+    trials = result.trials
+    compared = [trial for trial in trials if trial.scores]
+    segments = [pair for trial in trials for pair in _segments(trial, result.samples)]
+    marks = (judge_rating(result.cell.model, one) for one in judged)
+    return AnswerSummary(
+        cell=result.cell,
+        state=result.state,
+        error=result.error,
+        questions=len(result.samples),
+        n=len(trials),
+        compared=len(compared),
+        empty=sum(trial.choice is None for trial in trials),
+        truncated=sum(trial.reading.rule == "cut" for trial in trials),
+        length=_median(list(map(_length, trials))),
+        means=_means(compared),
+        corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
+        ratings=tuple(one for one in marks if one),
+        question_ids=frozenset(trial.sample_id for trial in compared),
+        compared_length=_median([len(reply) for reply, own in segments if own]),
+        reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
+    )
+
+
+def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
+    """What a judge of single answers gave one model, None if it saw none of its answers."""
+    own = {place for place, one in enumerate(judged.contestants) if one.name == model}
+    trials = [trial for trial in judged.trials if trial.variant.permutation[0] in own]
+    if judged.trials and not own:
+        return None
+    # A judge that has given no mark yet is taken to be asked for the usual one.
+    scale = next((name for one in trials for name in _SCALES if name in one.scores), "rating")
+    marks = [trial.scores[scale][0] for trial in trials if scale in trial.scores]
+    unreferenced = sum(trial.reading.rule == NO_REFERENCE for trial in trials)
+    return JudgeRating(
+        judge=judged.cell.model,
+        scale=scale,
+        mean=_mean_rating(marks, scale),
+        n=len(marks),
+        unscored=len(trials) - len(marks) - unreferenced,
+        state=judged.state,
+        error=judged.error,
+        unreferenced=unreferenced,
+    )
+
+
+def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
+    """Every two models of each dataset compared in one text figure, on the questions both have.
+
+    The range resamples questions, the p-value is that of a sign-flip test, see
+    `scoring.bootstrap.paired_bootstrap`.
+    """
+    groups: dict[tuple[str, str], list[CellResult]] = {}
+    for result in results:
+        if result.cell.mode == ANSWERS:
+            groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
+    return tuple(pair for group in groups.values() for pair in _pairs(group, figure))
+
+
+def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
+    values = {result.cell: _values(result.trials, figure) for result in group}
+    found = [
+        (first, second, difference)
+        for first, second in combinations(values, 2)
+        if (difference := compare(values[first], values[second]))
+    ]
+    adjusted = holm([difference.p for *_, difference in found])
+    for (first, second, made), p in zip(found, adjusted, strict=True):
+        yield AnswerPair(
+            first=first.model,
+            second=second.model,
+            figure=figure,
+            value=made.value,
+            low=made.low,
+            high=made.high,
+            p=p,
+            n=made.n,
+            dataset=first.dataset,
+            signature=f"{first.signature} + {second.signature}",
+        )
+
+
+def _values(trials: Sequence[Trial], figure: str) -> dict[str, float]:
+    return {trial.sample_id: trial.scores[figure][0] for trial in trials if figure in trial.scores}
+
+
+def _means(compared: Sequence[Trial]) -> dict[str, Interval]:
+    if not compared:
+        return {}
+    names = list(compared[0].scores)
+    rows = np.array([[trial.scores[name][0] for name in names] for trial in compared])
+    return dict(zip(names, mean_intervals(rows), strict=True))
+
+
+def _segments(trial: Trial, samples: Mapping[str, Sample]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is compared with which references: turn by turn where each turn has its own."""
+    references = samples[trial.sample_id].references
+    if len(trial.turns) != len(references) or not trial.turns:
+        yield trial.reply or "", references
+        return
+    for turn, reference in zip(trial.turns, references, strict=True):
+        yield turn, (reference,)
+
+
+def _median(lengths: Sequence[float]) -> float:
+    return float(median(lengths)) if lengths else 0.0
+
+
+def _length(trial: Trial) -> int:
+    return sum(map(len, trial.answers))
+
+
+def _mean_rating(marks: Sequence[float], scale: str) -> Interval | None:
+    if not marks:
+        return None
+    low, high = _SCALES[scale]
+    (share,) = mean_intervals((np.array(marks)[:, None] - low) / (high - low))
+    bounds = (low + (high - low) * each for each in (share.value, share.low, share.high))
+    return Interval(*bounds, n=share.n)

@@ -1,0 +1,272 @@
+"""Sentences that say what the figures say, and no more.
+
+Nothing here rests on a test: a sentence describes this run on these questions. Whether one model
+beats another is for `pair_narrative`, whether a position is preferred for `bias_narrative`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from evalui.messages import localized, messages
+from evalui.report.analyses.overview.groups import SubjectGroup
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value, percent
+from evalui.scoring.position_bias.counts import PositionTable
+from evalui.types import LETTERS, Cell, Interval, Language
+
+_MIN_QUESTIONS = 30  # questions, below which differences are not spoken of
+_SMALL_LOSS = 1 / 20
+_CHINESE_TENTHS = "零一两三四五六七八九"
+
+
+def mode_name(cell: Cell, language: Language) -> str:
+    """The mode of a cell in words, with what tells it from others of its kind."""
+    key = f"mode-{cell.mode}"
+    known = messages(language)
+    name = known(key) if key in known else cell.mode
+    return name + cell.label.removeprefix(cell.mode)
+
+
+def group_name(group: SubjectGroup, language: Language) -> str:
+    """What to call a subject, a category or a mean over several."""
+    key = f"category-{group.name}" if group.kind == "category" else f"group-{group.kind}"
+    known = messages(language)
+    if key in known:
+        return known(key)
+    return (group.name_zh if language == "zh" else "") or group.name or "–"
+
+
+def names(summaries: Sequence[Summary], language: Language) -> dict[Cell, tuple[str, str]]:
+    """What to call each cell: its model, and what else tells it from the others ("" if nothing)."""
+    cells = [summary.cell for summary in summaries]
+    many_datasets = len({cell.dataset for cell in cells}) > 1
+    many_modes = len({cell.label for cell in cells}) > 1
+    return {
+        cell: (
+            cell.model,
+            " · ".join([cell.dataset] * many_datasets + [mode_name(cell, language)] * many_modes),
+        )
+        for cell in cells
+    }
+
+
+def overview_title(
+    summaries: Sequence[Summary], language: Language, *, baselines: Collection[str] = ()
+) -> str:
+    """The sentence above the chart of accuracy before and after reordering.
+
+    Scripted baselines are spoken of only when there is nothing else.
+    """
+    answered = [s for s in summaries if s.accuracy and s.cell.model not in baselines]
+    answered = answered or [s for s in summaries if s.accuracy]
+    if not answered:
+        return localized("nothing-yet", language)
+    fewest = min(s.n for s in answered)
+    if fewest < _MIN_QUESTIONS:
+        return localized("too-few", language, n=fewest)
+    knowing = [s for s in answered if s.above_chance]
+    if not knowing:
+        others = any(s.above_chance for s in summaries)
+        return localized("guessing-but-baselines" if others else "guessing-ranges", language)
+    named = {
+        cell: " · ".join(filter(None, both)) for cell, both in names(summaries, language).items()
+    }
+    moved = [s for s in summaries if _order_loss(s) is not None]
+    if spoken := [s for s in knowing if s in moved]:
+        if len(moved) > 1 and all((_order_loss(s) or 0) <= _SMALL_LOSS for s in moved):
+            return localized("loses-few", language)
+        most = max(spoken, key=lambda s: _order_loss(s) or 0)
+        return _loss_sentence(_order_loss(most) or 0, named[most.cell], language)
+    return _accuracy_sentence(answered, named, language)
+
+
+def overview_subtitle(summaries: Sequence[Summary], language: Language) -> str:
+    """How to read the chart below the title."""
+    sizes = [s.n for s in summaries if s.accuracy]
+    if not sizes:
+        return ""
+    low, high = min(sizes), max(sizes)
+    n = (
+        localized("n-same", language, n=count(low))
+        if low == high
+        else localized("n-range", language, low=count(low), high=count(high))
+    )
+    moved = any(s.robust for s in summaries)
+    return localized("overview-orders" if moved else "overview-origin", language, n=n)
+
+
+def takeaway(summary: Summary, language: Language) -> str:
+    """One model in up to three sentences: accuracy, robust accuracy, what lies between."""
+    if summary.accuracy is None:
+        return localized("nothing-yet", language)
+    said = [
+        localized(
+            "right",
+            language,
+            value=format_value(summary.accuracy),
+            n=count(summary.n),
+            span=format_range(summary.accuracy),
+        )
+    ]
+    if summary.robust is not None and summary.order_sensitivity is not None:
+        said.append(
+            localized(
+                "robust",
+                language,
+                value=format_value(summary.robust),
+                span=format_range(summary.robust),
+            )
+        )
+        said.append(
+            localized(
+                "only-as-written",
+                language,
+                k=count(summary.only_as_written),
+                n=count(summary.order_sensitivity.n),
+            )
+        )
+    return ("" if language == "zh" else " ").join(said)
+
+
+def plausible_range(interval: Interval, language: Language) -> str:
+    """The small line under a figure: "plausible range 60–72"."""
+    return localized("range", language, span=format_range(interval))
+
+
+def only_as_written(summary: Summary, language: Language) -> str:
+    """The small line under the order sensitivity; "" if only one order was asked."""
+    if summary.order_sensitivity is None:
+        return ""
+    k, n = summary.only_as_written, summary.order_sensitivity.n
+    return localized("only-as-written-short", language, k=count(k), n=count(n))
+
+
+def unreadable(summary: Summary, language: Language) -> str:
+    """The small line under the readable answers."""
+    return localized("unreadable", language, k=count(summary.unreadable), n=count(summary.done))
+
+
+def accuracy_bounds(summary: Summary, language: Language) -> str:
+    """Where accuracy lies if the unreadable answers could be read; "" if all were."""
+    accuracy = summary.accuracy
+    if accuracy is None or not summary.unreadable_origin:
+        return ""
+    best = fixed(100 * best_case_accuracy(summary, accuracy), decimal_places(accuracy))
+    return localized("bounds", language, low=format_value(accuracy), high=best)
+
+
+def best_case_accuracy(summary: Summary, accuracy: Interval) -> float:
+    """The accuracy if every unreadable answer in the order as written were right."""
+    return accuracy.value + summary.unreadable_origin / summary.n
+
+
+def answers_at(table: PositionTable, gold: int) -> int:
+    """How many answers had their right option in slot `gold`, readable or not."""
+    return sum(table.counts[gold]) + table.unreadable[gold] + table.tied[gold]
+
+
+def picks_title(table: PositionTable, language: Language) -> str:
+    """Which position the model picks most, beside what would be fair."""
+    total = sum(table.slot_counts)
+    if total == 0:
+        return localized("picks-none", language)
+    best = max(table.slot_counts)
+    if table.slot_counts.count(best) > 1:
+        return localized("picks-tied", language)
+    slot = table.slot_counts.index(best)
+    share = table.shares[slot]
+    assert share is not None, "what was picked has a share"
+    if best == total:
+        return localized("picks-only", language, letter=LETTERS[slot], n=count(total))
+    told = {"letter": LETTERS[slot], "value": format_value(share)}
+    golds = [answers_at(table, gold) for gold in range(table.n_options)]
+    if len(set(golds)) == 1:
+        return localized("picks", language, **told, fair=percent(table.chance))
+    # In one order alone the right answers are not spread evenly: a knowing model picks unevenly.
+    return localized("picks-uneven", language, **told, gold=percent(golds[slot] / sum(golds)))
+
+
+def picks_subtitle(table: PositionTable, language: Language) -> str:
+    """How to read the heat map."""
+    rows = {answers_at(table, gold) for gold in range(table.n_options)}
+    fair = percent(table.chance)
+    if len(rows) == 1:
+        return localized("confusion-about", language, n=count(rows.pop()), fair=fair)
+    return localized("confusion-about-uneven", language, fair=fair)
+
+
+def recall_title(table: PositionTable, language: Language) -> str:
+    """Where right answers are found most and least often."""
+    told = recall_extremes(table, language)
+    if told is None:
+        return localized("recall-none", language)
+    values = [recall.value for recall in table.recalls if recall]
+    if max(values) == min(values):
+        return localized("recall-equal", language, value=told["high"])
+    return localized("recall", language, **told)
+
+
+def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] | None:
+    """The letters `best` and `worst` found and their recalls `high` and `low`, in per cent."""
+    found = [(recall, slot) for slot, recall in enumerate(table.recalls) if recall]
+    if not found:
+        return None
+    high = max((recall for recall, _ in found), key=lambda recall: recall.value)
+    low = min((recall for recall, _ in found), key=lambda recall: recall.value)
+    return {
+        "best": _letters(found, high.value, language),
+        "high": format_value(high),
+        "worst": _letters(found, low.value, language),
+        "low": format_value(low),
+    }
+
+
+def recall_subtitle(table: PositionTable, language: Language, *, reordered: bool) -> str:
+    """How to read the bars; `reordered`: each question was asked with its answer everywhere."""
+    key = "recall-about" if reordered else "recall-about-origin"
+    return localized(key, language, rstd="–" if table.rstd is None else fixed(table.rstd, 1))
+
+
+def _order_loss(summary: Summary) -> float | None:
+    gap = summary.order_sensitivity
+    return summary.lost_with_order if gap and gap.n >= _MIN_QUESTIONS else None
+
+
+def _loss_sentence(share: float, model: str, language: Language) -> str:
+    if share <= _SMALL_LOSS:
+        return localized("keeps", language, model=model)
+    tenths = round(10 * share)
+    if share == 1:
+        return localized("loses-all", language, model=model)
+    if tenths == 10:
+        return localized("loses-nearly-all", language, model=model)
+    tenths = max(tenths, 1)
+    return localized("loses", language, model=model, tenths=tenths, chengs=_CHINESE_TENTHS[tenths])
+
+
+def _accuracy_sentence(
+    answered: Sequence[Summary], named: Mapping[Cell, str], language: Language
+) -> str:
+    ranked = sorted(
+        ((s.accuracy, s) for s in answered if s.accuracy), key=lambda pair: pair[0].value
+    )
+    (low, lowest), (high, highest) = ranked[0], ranked[-1]
+    if len(ranked) == 1:
+        name, n = named[highest.cell], count(highest.n)
+        return localized("one-model", language, model=name, value=format_value(high), n=n)
+    if low.value == high.value:
+        return localized("all-equal", language, value=format_value(high))
+    return localized(
+        "between",
+        language,
+        low=format_value(low),
+        lowest=named[lowest.cell],
+        high=format_value(high),
+        highest=named[highest.cell],
+    )
+
+
+def _letters(found: Sequence[tuple[Interval, int]], value: float, language: Language) -> str:
+    letters = [LETTERS[slot] for recall, slot in found if recall.value == value]
+    if language == "zh":
+        return "、".join(letters)
+    return " and ".join(filter(None, [", ".join(letters[:-1]), letters[-1]]))

@@ -1,0 +1,237 @@
+"""What a reader must know before believing a cell's figures.
+
+Which rules fire is decided by `scoring.lights`; here they get their weight and their words.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from evalui.messages import localized
+from evalui.report.analyses.overview.narrative import best_case_accuracy
+from evalui.report.analyses.overview.summary import Summary, is_unfinished
+from evalui.report.analyses.statistics.narrative import p_value
+from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value, percent
+from evalui.scoring.cautions import HIDDEN_BELOW, Caution, CautionEvidence, cautions
+from evalui.scoring.choice.answer_format import FormatMetrics
+from evalui.types import LETTERS, Interval, Language
+
+Level = Literal["bad", "warn", "info"]
+
+LEVELS: tuple[Level, ...] = ("bad", "warn", "info")
+_NEAR_TIES = 0.02  # of all trials
+CHOICES_ONLY = "choices_only"  # the mode that shows the options without their question
+_RULES: Mapping[str, tuple[Level, str]] = {
+    # What fired: how serious it is, and the key of its sentence
+    "too-few": ("warn", "fewer-than-30"),
+    "exploratory": ("info", "fewer-than-100"),
+    "guessing": ("warn", "chance"),
+    "unreadable": ("warn", "unreadable-many"),
+    "unreadable-many": ("bad", "unreadable-many"),
+    "format-gap": ("warn", "format"),
+    "index-hits": ("warn", "by-number"),
+    "mass-low": ("bad", "mass"),
+    "mass": ("warn", "mass-some"),
+    "ties": ("warn", "ties"),
+    "incomplete": ("warn", "incomplete"),
+    "naming": ("info", "naming"),
+    "duplicate-options": ("info", "duplicates"),
+    "unbalanced": ("info", "unbalanced"),
+    "choices-only": ("warn", "choices-only"),
+    "debiasing-hurts": ("info", "debiasing-hurts"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReportNote:
+    """One thing to know about a cell. `rule` is the key of its sentence."""
+
+    level: Level
+    rule: str
+    text: str
+
+
+def notes(summary: Summary, language: Language) -> tuple[ReportNote, ...]:
+    """What a reader must know before believing the figures, most serious first."""
+    if summary.state == "impossible":
+        return (
+            ReportNote("info", "not-run", localized("not-run", language, reason=summary.error)),
+        )
+    found: list[ReportNote] = []
+    if summary.state == "failed":
+        found.append(
+            ReportNote("bad", "failed", localized("failed", language, reason=summary.error))
+        )
+    if summary.done < summary.total:
+        done, total = count(summary.done), count(summary.total)
+        found.append(
+            ReportNote("warn", "partial", localized("partial", language, done=done, total=total))
+        )
+    if summary.accuracy and summary.chance and summary.format:
+        fired = cautions(evidence(summary, summary.accuracy))
+        found += [_note(summary, summary.accuracy, each, language) for each in fired]
+        found += _prompts(summary, language)
+    return tuple(sorted(found, key=lambda note: LEVELS.index(note.level)))
+
+
+def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
+    """What the rules of `scoring.lights` look at."""
+    form, bias, done = summary.format, summary.main_bias, max(1, summary.done)
+    blind = summary.cell.mode == CHOICES_ONLY
+    prior = bias.prior if bias else None
+    moved = summary.cell.pattern != "origin"
+    share = summary.unreadable / done
+    return CautionEvidence(
+        n=summary.n,
+        chance=summary.chance,
+        # Without its question nobody should do better than guessing.
+        origin=None if blind else accuracy,
+        accuracy=accuracy,
+        unreadable=Interval(share, share, share, summary.n),
+        format_gap=form.format_gap.value if form and form.format_gap else None,
+        index_hits=form.index_hits / done if form else None,
+        mass=form.mass if form else None,
+        tied=summary.ties / done,
+        # While a cell is at work its last questions lack orders; that is no finding.
+        incomplete=0 if is_unfinished(summary) else len(summary.incomplete),
+        refers_to_other_options=len(summary.naming) if moved else 0,
+        duplicates=len(summary.duplicates),
+        gold_counts=bias.gold_counts if bias and bias.n >= HIDDEN_BELOW else (),
+        gold_p=bias.gold_p if bias and bias.n >= HIDDEN_BELOW else None,
+        choices_only=(round(accuracy.value * summary.n), summary.n) if blind else None,
+        rstd_plain=prior.rstd_plain if prior else None,
+        rstd_debiased=prior.rstd_debiased if prior else None,
+    )
+
+
+def _note(summary: Summary, accuracy: Interval, fired: Caution, language: Language) -> ReportNote:
+    level, rule = _RULES[fired.rule]
+    told = _VALUES[fired.rule](summary, accuracy, fired)
+    rule = _rule_variant(rule, summary, accuracy, told)
+    return ReportNote(level, rule, localized(rule, language, **told))
+
+
+def _rule_variant(
+    rule: str, summary: Summary, accuracy: Interval, told: Mapping[str, object]
+) -> str:
+    """The sentence for what else is known of the cell."""
+    if rule == "chance" and summary.chance is not None and accuracy.high < summary.chance:
+        return "below-chance"
+    if rule == "fewer-than-100" and told["floor"] != _UNKNOWN:
+        return "exploratory"
+    if rule == "format" and told["hits"] != "0":
+        return "format-index"
+    if rule == "unbalanced" and summary.cell.pattern == "origin":
+        return "unbalanced-origin"
+    if rule == "duplicates" and summary.bias is None:
+        return "duplicates-text"
+    return rule
+
+
+_Fields = dict[str, object]
+_UNKNOWN = "–"
+
+
+def _sample_size(summary: Summary, accuracy: Interval, fired: Caution) -> _Fields:
+    del accuracy, fired
+    bias = summary.main_bias
+    permuted = bias.tests.permutation if bias else None
+    known = permuted is not None and permuted.mean_rstd is not None
+    floor = fixed(permuted.mean_rstd, 1) if permuted and permuted.mean_rstd and known else _UNKNOWN
+    return {"n": summary.n, "floor": floor}
+
+
+def _chance(summary: Summary, accuracy: Interval, fired: Caution) -> _Fields:
+    del fired
+    return {"span": format_range(accuracy), "chance": percent(summary.chance or 0.0)}
+
+
+def _unreadable(summary: Summary, accuracy: Interval, fired: Caution) -> _Fields:
+    del fired
+    best = fixed(100 * best_case_accuracy(summary, accuracy), decimal_places(accuracy))
+    k, n = count(summary.unreadable), count(summary.done)
+    return {"k": k, "n": n, "low": format_value(accuracy), "high": best}
+
+
+def _gap(summary: Summary, accuracy: Interval, fired: Caution) -> _Fields:
+    del summary, accuracy
+    gap, hits = fired.values
+    return {"gap": fixed(100 * gap, 0), "hits": percent(hits)}
+
+
+def _share(summary: Summary, accuracy: Interval, fired: Caution) -> _Fields:
+    del summary, accuracy
+    return {"value": percent(fired.values[0])}
+
+
+def _ties(summary: Summary, accuracy: Interval, fired: Caution) -> _Fields:
+    del accuracy, fired
+    return {"k": count(summary.ties), "n": count(summary.done)}
+
+
+def _value_count(summary: Summary, accuracy: Interval, fired: Caution) -> _Fields:
+    del summary, accuracy
+    return {"k": count(round(fired.values[0]))}
+
+
+def _unbalanced(summary: Summary, accuracy: Interval, fired: Caution) -> _Fields:
+    del accuracy
+    bias = summary.main_bias
+    assert bias is not None, "what is unbalanced was counted"
+    letter = LETTERS[bias.gold_counts.index(max(bias.gold_counts))]
+    return {"most": percent(fired.values[0]), "letter": letter}
+
+
+def _without_question(summary: Summary, accuracy: Interval, fired: Caution) -> _Fields:
+    del summary
+    return {"value": format_value(accuracy), "p": f"p {p_value(fired.values[1])}"}
+
+
+def _spread_change(summary: Summary, accuracy: Interval, fired: Caution) -> _Fields:
+    del summary, accuracy
+    before, after = fired.values
+    return {"before": fixed(before, 1), "after": fixed(after, 1)}
+
+
+_VALUES: Mapping[str, Callable[[Summary, Interval, Caution], _Fields]] = {
+    "too-few": _sample_size,
+    "exploratory": _sample_size,
+    "guessing": _chance,
+    "unreadable": _unreadable,
+    "unreadable-many": _unreadable,
+    "format-gap": _gap,
+    "index-hits": _share,
+    "mass-low": _share,
+    "mass": _share,
+    "ties": _ties,
+    "incomplete": _value_count,
+    "naming": _value_count,
+    "duplicate-options": _value_count,
+    "unbalanced": _unbalanced,
+    "choices-only": _without_question,
+    "debiasing-hurts": _spread_change,
+}
+
+
+def _prompts(summary: Summary, language: Language) -> list[ReportNote]:
+    """What happened to the prompts on their way to the model."""
+    form = summary.format
+    if form is None:
+        return []
+    counts: Mapping[str, tuple[Level, int]] = {
+        "merged": ("info", form.merged_boundaries),
+        "truncated": ("warn", form.truncated),
+    }
+    return [
+        ReportNote(level, rule, localized(rule, language, k=count(k)))
+        for rule, (level, k) in counts.items()
+        if k
+    ] + _near_ties(form, language)
+
+
+def _near_ties(form: FormatMetrics, language: Language) -> list[ReportNote]:
+    """Told once they could move the accuracy by as much as a reader would notice."""
+    if not form.near_ties or form.near_ties < _NEAR_TIES * form.n_trials:
+        return []
+    k, n = count(form.near_ties), count(form.n_trials)
+    return [ReportNote("info", "near-ties", localized("near-ties", language, k=k, n=n))]

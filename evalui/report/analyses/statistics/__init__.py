@@ -1,0 +1,1 @@
+"""Comparisons between models."""

@@ -1,0 +1,272 @@
+"""A report as files to take away. Every one carries the signatures of its figures."""
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evalui import __version__
+from evalui.errors import StoreError
+from evalui.registry import Registry
+from evalui.report.analyses.arena.figures import Arena
+from evalui.report.analyses.cost import usage_objects, usage_rows
+from evalui.report.analyses.open_answers.figures import (
+    ANSWERS,
+    JUDGE,
+    AnswerPair,
+    compare_answers,
+    rating_cells,
+)
+from evalui.report.analyses.people.figures import human_arenas, vote_lines
+from evalui.report.analyses.statistics.pairs import comparisons
+from evalui.report.compile import Report, markdown
+from evalui.report.export.bias_json import comparison_object
+from evalui.report.export.json import JsonObject, cell_object, trial_objects
+from evalui.report.export.open_json import (
+    answer_objects,
+    answers_object,
+    arena_object,
+    battle_objects,
+    duel_objects,
+    pair_object,
+    rating_objects,
+)
+from evalui.report.export.open_tables import open_tables
+from evalui.report.export.people_json import people_object
+from evalui.report.export.people_tables import people_tables
+from evalui.report.export.spreadsheets import csv_bytes, xlsx_bytes
+from evalui.report.export.tables import frame, tables
+from evalui.report.render.html import html, html_and_pictures
+from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.types import Language
+
+# A fixed date: the same report gives the same archive, byte for byte.
+_DATE = (1980, 1, 1, 0, 0, 0)
+_EXPORTERS: Registry[Callable[[Report, Language], bytes]] = Registry("export format")
+# The text figures in which models are compared two by two.
+_COMPARED = ("rouge-1-f", "rouge-l-f", "rouge-l-r", "bleu-4", "exact_match", "token_f1")
+
+
+# The media type of each kind of file.
+FORMATS: Mapping[str, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "json": "application/json",
+    "md": "text/markdown; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "zip": "application/zip",
+}
+
+
+def write(report: Report, extension: str, language: Language) -> bytes:
+    """The report as a file; raises `UnknownName` if `extension` is none of `FORMATS`."""
+    return _EXPORTERS[extension](report, language)
+
+
+def write_csv(report: Report, language: Language) -> bytes:
+    """The table of main figures; its names are technical in every language."""
+    del language
+    return csv_bytes(next(iter(_tables(report).values()), pd.DataFrame()))
+
+
+def write_xlsx(report: Report, language: Language) -> bytes:
+    """All tables, a sheet each."""
+    del language
+    return xlsx_bytes(_tables(report), report.signatures)
+
+
+def write_json(report: Report, language: Language) -> bytes:
+    """Everything but the trials, and the specification: beside its files it runs again."""
+    del language
+    whole = {
+        "evalui": __version__,
+        "name": report.name,
+        "spec": _portable(report.spec) if report.spec else None,
+        "cells": [cell_object(summary) for summary in report.summaries],
+        "comparisons": [
+            comparison_object(found)
+            for found in comparisons(report.summaries, baselines=report.baselines)
+        ],
+        "answers": [answers_object(summary) for summary in report.answers],
+        "answer_pairs": [pair_object(pair) for pair in _pairs(report)],
+        "arenas": [arena_object(arena) for arena in report.arenas],
+    }
+    if report.people:
+        whole["people"] = [people_object(figures) for figures in report.people]
+    if report.left_out:
+        whole["left_out"] = [asdict(each) for each in report.left_out]
+    if report.expenses:
+        whole["expenses"] = usage_objects(report.expenses)
+    return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def write_markdown(report: Report, language: Language) -> bytes:
+    """The report for people."""
+    return markdown(report, language).encode()
+
+
+def write_zip(report: Report, language: Language) -> bytes:
+    """All of it, and each table as CSV of its own."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in _files(report, language):
+            info = zipfile.ZipInfo(name, _DATE)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, data)
+    return stream.getvalue()
+
+
+def files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
+    """What a run leaves in a folder, by name: the report with its pictures, and all it rests on."""
+    yield "report.md", write_markdown(report, language)
+    yield from html_and_pictures(report, language)
+    yield "report.json", write_json(report, language)
+    for name, lines in _LINES.items():
+        # A run of multiple choice has no duels: what is empty is left out.
+        if (text := "".join(lines(report))) or name == "trials":
+            yield f"{name}.jsonl", text.encode(errors="backslashreplace")
+
+
+def save(report: Report, folder: Path, language: Language) -> None:
+    """Write all files into a folder, each readable by its owner alone.
+
+    Raises:
+        StoreError: one cannot be written.
+    """
+    # Answers may be confidential, and the machine may have other users.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    try:
+        for name, content in files(report, language):
+            path = folder / name
+            path.unlink(missing_ok=True)  # the mode is given to new files only
+            with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+                file.write(content)
+    except OSError as error:
+        raise StoreError(
+            "not-written",
+            path=str(error.filename),
+            reason=str(error.strerror),
+        ) from error
+
+
+def trial_lines(report: Report) -> Iterator[str]:
+    """The trials of multiple-choice cells and the written answers, one JSON object per line."""
+    for result in report.results:
+        if result.cell.mode == ANSWERS:
+            yield from _lines(answer_objects(result))
+        elif result.cell.mode != JUDGE:
+            yield from _lines(trial_objects(result))
+
+
+def duel_lines(report: Report) -> Iterator[str]:
+    """Every showing of two answers to a judge, readable or not; a panel's have no words."""
+    return (line for arena in _judges(report) for line in _lines(duel_objects(arena)))
+
+
+def battle_lines(report: Report) -> Iterator[str]:
+    """The battles that count for each judge, as `evalui score battles` reads them."""
+    return (line for arena in _judges(report) for line in _lines(battle_objects(arena)))
+
+
+def people_lines(report: Report) -> Iterator[str]:
+    """What people said of every dataset, as the votes of a run are read again."""
+    return vote_lines(report.votes)
+
+
+def rating_lines(report: Report) -> Iterator[str]:
+    """What judges gave single answers."""
+    for result in rating_cells(report.results):
+        yield from _lines(rating_objects(result))
+
+
+def _lines(objects: Iterable[JsonObject]) -> Iterator[str]:
+    return (json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
+
+
+def _judges(report: Report) -> list[Arena]:
+    # The panel's verdicts are made of its judges'.
+    return [arena for arena in report.arenas if arena.by != PANEL_NAME]
+
+
+def _pairs(report: Report) -> list[AnswerPair]:
+    return [pair for figure in _COMPARED for pair in compare_answers(report.results, figure)]
+
+
+def _tables(report: Report) -> dict[str, pd.DataFrame]:
+    choices = [one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]
+    frames = tables(report.summaries, choices) | open_tables(
+        report.answers,
+        _pairs(report),
+        report.arenas,
+        report.results,
+        people=human_arenas(report.people),
+    )
+    frames |= people_tables(report.people)
+    frames["expenses"] = frame(usage_rows(report.expenses))
+    return {name: found for name, found in frames.items() if len(found)}
+
+
+def _portable(spec: str) -> dict[str, Any]:
+    """The specification with bare file names: folders of this server are nobody's business.
+
+    Only files that are called alike keep the folders that tell them apart.
+    """
+    whole: dict[str, Any] = json.loads(spec)
+    datasets, answers = whole["datasets"], whole.get("answers", ())
+    files = {Path(path) for source in (*datasets, *answers) for path in _paths(source)}
+    keys: dict[str, str] = {}
+    for source in (*datasets, *answers):
+        short = [_shortest_unique_name(Path(path), files) for path in _paths(source)]
+        # Answers name a dataset without a name by its files.
+        keys[", ".join(_paths(source))] = ", ".join(short)
+        if short:
+            source["path"] = short[0] if isinstance(source["path"], str) else short
+    for source in answers:
+        if told := source.get("dataset"):
+            source["dataset"] = keys.get(told, told)
+    return whole
+
+
+def _paths(source: Mapping[str, Any]) -> list[str]:
+    paths: str | list[str] = source.get("path") or []
+    return [paths] if isinstance(paths, str) else paths
+
+
+def _shortest_unique_name(path: Path, files: Collection[Path]) -> str:
+    """The name of a file, after as many of its folders as no other of the files has before it."""
+    others = [other.parts for other in files if other != path]
+    parts = path.relative_to(path.anchor).parts
+    ends = (parts[-n:] for n in range(1, len(parts) + 1))
+    apart = (end for end in ends if not any(other[-len(end) :] == end for other in others))
+    return "/".join(next(apart, parts))
+
+
+def _files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
+    yield from files(report, language)
+    frames = _tables(report)
+    yield "report.xlsx", xlsx_bytes(frames, report.signatures)
+    for name, found in frames.items():
+        yield f"{name}.csv", csv_bytes(found)
+    yield "signatures.txt", "".join(f"{line}\n" for line in report.signatures).encode()
+
+
+_LINES: Mapping[str, Callable[[Report], Iterator[str]]] = {
+    "trials": trial_lines,
+    "duels": duel_lines,
+    "battles": battle_lines,
+    "ratings": rating_lines,
+    "votes": people_lines,
+}
+
+_EXPORTERS.register("csv")(write_csv)
+_EXPORTERS.register("xlsx")(write_xlsx)
+_EXPORTERS.register("json")(write_json)
+_EXPORTERS.register("md")(write_markdown)
+_EXPORTERS.register("html")(html)
+_EXPORTERS.register("zip")(write_zip)

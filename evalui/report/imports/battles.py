@@ -1,0 +1,200 @@
+"""Battles and judgements collected elsewhere, one JSON object per line, as counts and ratings."""
+
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from evalui.errors import DataError
+from evalui.report.export.json import JsonObject
+from evalui.report.export.open_json import WINNERS, matrix_object
+from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
+from evalui.scoring.arena.battles import Battle, BattleTally, tallies, win_matrix
+from evalui.scoring.arena.bradley_terry import (
+    BradleyTerry,
+    Connectivity,
+    fit_ratings,
+    rank_intervals,
+)
+from evalui.scoring.arena.elo import (
+    K_FASTCHAT,
+    K_OPENCOMPASS,
+    PermutedElo,
+    elo_intervals,
+    permuted_elo,
+    sequential_elo,
+)
+from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS, read_verdict
+from evalui.types import Outcome
+
+_OUTCOMES: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
+_VERDICTS: Mapping[Outcome, str] = {"a": "A", "b": "B", "tie": "tie", "neither": "neither"}
+
+
+def score_battles(path: Path) -> list[str]:
+    """One JSON object: counts, scores and ratings of a file of battles.
+
+    Raises:
+        DataError: the first row that does not fit, by file and line.
+    """
+    battles = read_battles(path)
+    return [json.dumps(battle_statistics(battles), ensure_ascii=False, indent=2)]
+
+
+def score_verdicts(path: Path) -> list[str]:
+    """A line for each `{"format", "reply"}` row: its verdict, null if unreadable, and the rule.
+
+    Raises:
+        DataError: the first row that does not fit, by file and line.
+    """
+    lines: list[str] = []
+    for row in read_rows(path):
+        form = _text(row, "format")
+        if form not in PAIRWISE_FORMATS:
+            raise DataError(
+                "row-format", place=row.location, format=form, known=", ".join(PAIRWISE_FORMATS)
+            )
+        read = read_verdict(form, _text(row, "reply"))
+        verdict = None if read.outcome is None else _VERDICTS[read.outcome]
+        lines.append(json.dumps({"verdict": verdict, "rule": read.rule}))
+    return lines
+
+
+def read_battles(path: Path) -> tuple[Battle, ...]:
+    """The battles of `{"model_a", "model_b", "winner", "question"}` rows; question may be absent.
+
+    Raises:
+        DataError: the first row that does not fit, by file and line.
+    """
+    battles: list[Battle] = []
+    for row in read_rows(path):
+        battle = _battle(row)
+        if battles and (battle.question is None) != (battles[0].question is None):
+            raise DataError("row-some-questions", place=row.location)
+        battles.append(battle)
+    return tuple(battles)
+
+
+def battle_statistics(battles: Sequence[Battle]) -> JsonObject:
+    """Everything known of the battles; shares in per cent, models in order of appearance."""
+    counted = tallies(battles)
+    rated = fit_ratings(battles)
+    finite = rated.connection.has_finite_ratings
+    return {
+        "battles": len(battles),
+        "table": {name: _table_row(tally) for name, tally in counted.items()},
+        "scores": {name: tally.score for name, tally in counted.items()},
+        "win_matrix": matrix_object(win_matrix(battles)),
+        "elo": {
+            "finite": finite,
+            "k32": sequential_elo(battles, K_OPENCOMPASS),
+            "k4": sequential_elo(battles, K_FASTCHAT),
+            "permutations": _elo_permutations(permuted_elo(battles)),
+            "question_range": {name: list(ends) for name, ends in elo_intervals(battles).items()},
+        },
+        "bradley_terry": {
+            "finite": finite,
+            "problem": None if finite else _rating_problem(rated.connection),
+            "ratings": _ratings(rated, counted),
+            "resampled": rated.unit,
+            "units": rated.units,
+            "resamples": rated.resamples,
+            "resamples_finite": rated.resamples_finite,
+            "seed": rated.seed,
+            "components": [list(group) for group in rated.connection.components],
+            "islands": [list(group) for group in rated.connection.disconnected_groups],
+            "unbeaten": list(rated.connection.unbeaten),
+            "winless": list(rated.connection.winless),
+            "ranks": _ranks(rated, counted),
+        },
+    }
+
+
+def _battle(row: JsonlRow) -> Battle:
+    model_a, model_b, winner = (_text(row, key) for key in ("model_a", "model_b", "winner"))
+    if model_a == model_b:
+        raise DataError("row-itself", place=row.location, model=model_a)
+    if winner not in _OUTCOMES:
+        raise DataError("row-winner", place=row.location, winner=winner, known=", ".join(_OUTCOMES))
+    return Battle(model_a, model_b, _OUTCOMES[winner], _question(row))
+
+
+def _question(row: JsonlRow) -> str | None:
+    if "question" not in row.values:
+        # Other keys may be there, but a misspelt id must not pass for a missing one.
+        for key in get_close_matches("question", row.values, 1, 0.8):
+            raise DataError("row-unknown-key", place=row.location, key=key, meant="question")
+        return None
+    value = row.values["question"]
+    if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
+        raise DataError(
+            "row-name", place=row.location, key="question", value=abbreviated_json(value)
+        )
+    return str(value)
+
+
+def _text(row: JsonlRow, key: str) -> str:
+    value = row.text(key)
+    # An empty reply is a reply; a model or winner without a name is none.
+    if not value.strip() and key != "reply":
+        raise DataError("row-text", place=row.location, key=key, value=abbreviated_json(value))
+    return value
+
+
+def _table_row(tally: BattleTally) -> JsonObject:
+    counts = {"W": tally.win, "T": tally.tie, "L": tally.lose, "NB": tally.not_bad}
+    return {
+        "n": tally.n,
+        **counts,
+        "percent": {name: 100 * count / tally.n for name, count in counts.items()},
+        "both": tally.both_good,
+        "neither": tally.both_bad,
+        "win_rate": 100 * tally.win_rate,
+    }
+
+
+def _elo_permutations(elo: PermutedElo) -> JsonObject:
+    return {
+        "k": elo.k,
+        "runs": elo.runs,
+        "seed": elo.seed,
+        "median": dict(elo.median),
+        "order_range": {name: [low, elo.high[name]] for name, low in elo.low.items()},
+    }
+
+
+def _ratings(rated: BradleyTerry, names: Mapping[str, BattleTally]) -> JsonObject:
+    """Each model's rating with its interval, null for a model without a finite one."""
+    return {
+        name: {"rating": found.value, "low": found.low, "high": found.high}
+        if (found := rated.ratings.get(name))
+        else None
+        for name in names
+    }
+
+
+def _ranks(rated: BradleyTerry, names: Mapping[str, BattleTally]) -> JsonObject:
+    """Each model's rank with its range, null for a model without a finite rating."""
+    found = rank_intervals(rated)
+    return {
+        name: {
+            "rank": rank.rank,
+            "low": rank.low,
+            "high": rank.high,
+            "with_leader": rank.tied_with_leader,
+        }
+        if (rank := found.get(name))
+        else None
+        for name in names
+    }
+
+
+def _rating_problem(connection: Connectivity) -> str:
+    if len(connection.disconnected_groups) > 1:
+        groups = len(connection.disconnected_groups)
+        return f"No finite rating: {groups} groups of models never met each other."
+    if connection.unbeaten:
+        return f"No finite rating: {', '.join(connection.unbeaten)} never lost a point."
+    if connection.winless:
+        return f"No finite rating: {', '.join(connection.winless)} never won a point."
+    return "No finite rating: some models never lost a point to any of the others."

@@ -1,0 +1,1 @@
+"""Blocks rendered for readers."""

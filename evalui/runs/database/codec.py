@@ -1,0 +1,258 @@
+"""How samples, trials and responses are written down, and the keys they are found under.
+
+JSON throughout: Python writes the shortest text that reads back as the same float, and -inf and
+NaN as the names its own reader knows, so every number survives the round trip to the last bit.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from evalui.messages import Sentence, Value
+from evalui.types import (
+    Dataset,
+    GeneratedText,
+    LabelProbs,
+    LeftOut,
+    Loglik,
+    Logprob,
+    Message,
+    NextToken,
+    Prompt,
+    Reading,
+    Request,
+    Response,
+    Sample,
+    Trial,
+    Usage,
+    Variant,
+)
+
+
+def encode_variant(variant: Variant) -> str:
+    """The permutation as text, "3,0,1,2"."""
+    return ",".join(map(str, variant.permutation))
+
+
+@lru_cache(1 << 12)  # a run has a few orders and many trials, which then share them
+def decode_variant(text: str) -> Variant:
+    """The inverse of `encode_variant`."""
+    return Variant(tuple(int(content) for content in text.split(",") if content))
+
+
+def encode_sentence(text: str) -> str:
+    """The sentence as JSON: [text, key, values], or [text] alone; "" stays "".
+
+    A value that is a sentence itself is such a list again.
+    """
+    if not text:
+        return ""
+    return _json(_parts(text if isinstance(text, Sentence) else Sentence(text)))
+
+
+def decode_sentence(text: str) -> str:
+    """The inverse of `encode_sentence`."""
+    return _sentence(json.loads(text)) if text else ""
+
+
+def encode_left_out(entries: Sequence[LeftOut]) -> str:
+    """What a run leaves out, as a JSON list of objects."""
+    return _json([asdict(each) for each in entries])
+
+
+def decode_left_out(text: str) -> tuple[LeftOut, ...]:
+    """The inverse of `encode_left_out`."""
+    return tuple(LeftOut(**each) for each in json.loads(text))
+
+
+def encode_sample(sample: Sample) -> str:
+    """All of a sample as JSON; a conversation is written only where there is one."""
+    written: list[Any] = [
+        sample.id,
+        sample.question,
+        sample.choices,
+        sample.target,
+        dict(sample.metadata),
+        sample.refers_to_other_options,
+    ]
+    if sample.history or sample.follow_ups:
+        written += [_prompt(sample.history), sample.follow_ups]
+    return _json(written)
+
+
+def decode_sample(text: str) -> Sample:
+    """The inverse of `encode_sample`."""
+    id_, question, choices, target, metadata, names_options, *talk = json.loads(text)
+    history, follow_ups = talk or ((), ())
+    return Sample(
+        id=id_,
+        question=question,
+        choices=tuple(choices),
+        target=target if isinstance(target, int) else tuple(target),
+        metadata=metadata,
+        refers_to_other_options=names_options,
+        history=tuple(Message(*turn) for turn in history),
+        follow_ups=tuple(follow_ups),
+    )
+
+
+def encode_trial(trial: Trial) -> str:
+    """All of a trial except its sample, variant and reply, which have columns of their own."""
+    readings = {
+        name: [reading.choice, reading.credit, reading.rule, reading.tied]
+        for name, reading in trial.readings.items()
+    }
+    written: list[Any] = [
+        trial.target,
+        trial.headline,
+        readings,
+        trial.probabilities,
+        trial.mass,
+        dict(trial.scores),
+        trial.merged_boundaries,
+        trial.truncated,
+        trial.fixed_reason,
+    ]
+    return _json([*written, trial.turns] if trial.turns else written)
+
+
+def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> Trial:
+    """The inverse of `encode_trial`, given the columns beside it.
+
+    Trials share their variants and readings, of which there are few: a run may have millions of
+    trials, and what is shared need not be fetched anew from all over the memory.
+    """
+    values = json.loads(text)
+    target, headline, readings, probabilities, mass, scores, merged, truncated, fixed = values[:9]
+    return Trial(
+        sample_id=sample_id,
+        variant=decode_variant(variant),
+        target=target,
+        headline=sys.intern(headline),
+        readings=_readings(tuple((name, tuple(told)) for name, told in readings.items())),
+        probabilities=tuple(probabilities),
+        mass=mass,
+        reply=reply,
+        scores={name: tuple(values) for name, values in scores.items()},
+        merged_boundaries=merged,
+        truncated=truncated,
+        # Before there was a second reason this was a truth value.
+        fixed_reason="naming" if fixed is True else fixed or "",
+        turns=tuple(values[9]) if len(values) > 9 else (),
+    )
+
+
+@lru_cache(1 << 12)
+def _readings(
+    told: tuple[tuple[str, tuple[int | None, float, str, bool]], ...],
+) -> Mapping[str, Reading]:
+    return {sys.intern(name): Reading(*values) for name, values in told}
+
+
+def encode_response(response: Response) -> str:
+    """A response as JSON; its kind comes first."""
+    match response:
+        case LabelProbs(logprobs, mass, top_token, truncated):
+            return _json(["label_probs", logprobs, mass, top_token, truncated])
+        case Logprob(total, n_tokens, greedy, merged, truncated):
+            return _json(["logprob", total, n_tokens, greedy, merged, truncated])
+        case GeneratedText(text, usage, finish_reason, truncated):
+            tokens = usage and (usage.prompt_tokens, usage.completion_tokens)
+            return _json(["text", text, tokens, finish_reason, truncated])
+
+
+def decode_response(text: str) -> Response:
+    """The inverse of `encode_response`."""
+    kind, *values = json.loads(text)
+    if kind == "label_probs":
+        logprobs, mass, top_token, truncated = values
+        return LabelProbs(tuple(logprobs), mass, top_token, truncated)
+    if kind == "logprob":
+        return Logprob(*values)
+    assert kind == "text", f"unknown kind of response {kind!r}"
+    written, tokens, finish_reason, truncated = values
+    return GeneratedText(written, tokens and Usage(*tokens), finish_reason, truncated)
+
+
+def request_key(fingerprint: str, request: Request) -> bytes:
+    """Where the response of one model to one request is kept: 32 bytes."""
+    match request:
+        case NextToken(context, labels):
+            asked = ["next_token", _prompt(context), labels]
+        case Loglik(context, continuation):
+            asked = ["loglik", _prompt(context), continuation]
+        case _:
+            asked = [
+                "generate",
+                _prompt(request.prompt),
+                request.max_tokens,
+                request.stop,
+                request.temperature,
+            ]
+    return hashlib.sha256(_json([fingerprint, *asked]).encode()).digest()
+
+
+def dataset_key(dataset: Dataset) -> str:
+    """What the store knows a dataset by: a digest of all its questions as they were read.
+
+    Not the digest of the file: the same file gives other questions when its columns are chosen
+    otherwise, when faulty rows are left out, or when a later version reads it better.
+    """
+    digest = hashlib.sha256(_json([dataset.name, dataset.kind, dataset.sha256]).encode())
+    for role in (dataset.samples, dataset.shots):
+        _update_digest(digest, (encode_sample(sample) for sample in role))
+    return digest.hexdigest()
+
+
+def _update_digest(digest: Any, lines: Iterable[str]) -> None:
+    for line in lines:
+        digest.update(line.encode())
+        digest.update(b"\n")
+    digest.update(b"\f")
+
+
+def _parts(value: Value) -> Value | list[Any]:
+    if not isinstance(value, Sentence):
+        return value
+    if not value.key:
+        return [value]
+    return [value, value.key, {name: _parts(part) for name, part in value.values.items()}]
+
+
+def _sentence(parts: list[Any]) -> Sentence:
+    if len(parts) == 1:
+        return Sentence(parts[0])
+    text, key, values = parts
+    return Sentence(
+        text,
+        key,
+        {
+            name: part if isinstance(part, Value) else _sentence(part)
+            for name, part in values.items()
+        },
+    )
+
+
+def _prompt(prompt: Prompt) -> str | list[tuple[str, str]]:
+    if isinstance(prompt, str):
+        return prompt
+    return [(message.role, message.content) for message in prompt]
+
+
+def _json_encoder() -> Callable[[Any], str]:
+    """A `json.dumps` without blanks that is made ready once, and not anew for each text."""
+    plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:  # a Python without the encoder in C
+        return plain.encode
+    quote: Any = getattr(json.encoder, "encode_basestring")  # noqa: B009 - unknown to pyright
+    # As `JSONEncoder.iterencode` calls it, but that nothing here can hold itself.
+    write = make(None, plain.default, quote, None, ":", ",", False, False, True)
+    return lambda value: "".join(write(value, 0))
+
+
+_json = _json_encoder()

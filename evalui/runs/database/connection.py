@@ -1,0 +1,142 @@
+"""The SQLite file: one connection, transactions, and errors told as sentences."""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from evalui.errors import StoreError
+from evalui.messages import sentence
+from evalui.runs.database.schema import MIGRATIONS, migrate
+
+BUSY_TIMEOUT_S = 10.0  # how long a writer waits for another process
+
+_SENTENCES = {
+    sqlite3.SQLITE_FULL: sentence(
+        "error.disk-full",
+    ),
+    sqlite3.SQLITE_IOERR: sentence("error.disk-broken"),
+    sqlite3.SQLITE_READONLY: sentence("error.store-read-only"),
+    sqlite3.SQLITE_CANTOPEN: sentence("error.store-closed"),
+    sqlite3.SQLITE_PERM: sentence("error.store-forbidden"),
+    sqlite3.SQLITE_BUSY: sentence("error.store-locked", n=BUSY_TIMEOUT_S),
+    sqlite3.SQLITE_CORRUPT: sentence("error.store-damaged"),
+    sqlite3.SQLITE_NOTADB: sentence("error.store-foreign"),
+}
+
+
+class Database:
+    """The connection of one process; safe to use from several threads.
+
+    Write-ahead logging lets pages read while a worker writes. `synchronous=NORMAL` may lose the
+    last commits when the machine itself loses power, never when a process is killed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        # Protects the connection: SQLite has one transaction per connection, so a statement of
+        # another thread (a heartbeat, another page) would become part of ours.
+        self._lock = threading.RLock()
+        _make_folder(path.parent)
+        _make_private(path)
+        with self._translated_errors():
+            self._connection = sqlite3.connect(
+                path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+            )
+        self._connection.row_factory = sqlite3.Row
+        with self._translated_errors():
+            _use_wal(self._connection)
+            for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
+                self._connection.execute(f"PRAGMA {pragma}")
+        with self.writing() as connection:
+            migrate(connection, MIGRATIONS)
+
+    @contextmanager
+    def writing(self) -> Generator[sqlite3.Connection, None, None]:
+        """A transaction that may write: everything in it happens, or nothing.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        with self._lock, self._translated_errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def reading(self) -> Generator[sqlite3.Connection, None, None]:
+        """The connection, for statements that only read; each sees the newest commit.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        with self._lock, self._translated_errors():
+            yield self._connection
+
+    def rows(self, sql: str, values: Any = ()) -> list[sqlite3.Row]:
+        """All rows of one query. They are decoded outside the lock."""
+        with self.reading() as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Any = ()) -> sqlite3.Row | None:
+        """The first row of one query, None if there is none."""
+        with self.reading() as connection:
+            return connection.execute(sql, values).fetchone()
+
+    def close(self) -> None:
+        """Close the file; the last process that does so folds the log into it."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _translated_errors(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            # The low byte is the primary code. Whatever is not listed is our own mistake.
+            what = _SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+            if what is None:
+                raise
+            raise StoreError(
+                "store",
+                what=what,
+                file=str(self.path),
+                reason=str(error),
+            ) from error
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        # Uploads and answers may be confidential, and the machine may have other users.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError("data-folder", reason=str(error)) from error
+
+
+def _make_private(path: Path) -> None:
+    # Before SQLite would make it for everybody's eyes; its other files get the mode of this one.
+    with suppress(OSError):  # it is there already, or SQLite will say what is wrong
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    # Two processes that create the file at the same moment collide here, and SQLite does not
+    # apply its busy timeout to this change.
+    for _ in range(int(BUSY_TIMEOUT_S * 20)):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            time.sleep(0.05)
+        else:
+            return
+    connection.execute("PRAGMA journal_mode = WAL")

@@ -1,0 +1,124 @@
+"""Datasets in the store: their questions are kept, so a run outlives the uploaded files."""
+
+import json
+import time
+from collections.abc import Sequence
+from sqlite3 import Connection, Row
+from typing import Any, get_args
+
+from evalui.errors import StoreError
+from evalui.runs.database.codec import dataset_key, decode_sample, encode_sample
+from evalui.runs.database.connection import Database
+from evalui.runs.database.records import DatasetRow
+from evalui.types import Dataset, DatasetKind, Sample
+
+
+def add_dataset(
+    database: Database, dataset: Dataset, owner: str, paths: Sequence[str], faults: int
+) -> str:
+    """Keep a dataset and return its key; one that is there already stays as it is."""
+    key = dataset_key(dataset)
+    with database.writing() as connection:
+        added = connection.execute(
+            """
+            INSERT INTO dataset
+                (key, owner, name, kind, sha256, paths, n_samples, n_shots, faults, created)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (owner, key) DO NOTHING
+            RETURNING id
+            """,
+            (
+                key,
+                owner,
+                dataset.name,
+                dataset.kind,
+                dataset.sha256,
+                json.dumps([str(path) for path in paths]),
+                len(dataset.samples),
+                len(dataset.shots),
+                faults,
+                time.time(),
+            ),
+        ).fetchone()
+        if added:
+            _add_samples(connection, added["id"], "sample", dataset.samples)
+            _add_samples(connection, added["id"], "shot", dataset.shots)
+    return key
+
+
+def datasets(database: Database, owner: str) -> list[DatasetRow]:
+    """What an owner has uploaded, newest first."""
+    rows = database.rows(
+        "SELECT * FROM dataset WHERE owner = ? ORDER BY created DESC, id DESC", (owner,)
+    )
+    return [_row(row) for row in rows]
+
+
+def dataset(database: Database, key: str, owner: str) -> Dataset:
+    """A stored dataset, equal to the one that was added; raises `StoreError` if there is none."""
+    row = database.row("SELECT * FROM dataset WHERE key = ? AND owner = ?", (key, owner))
+    if row is None:
+        raise StoreError("no-dataset", key=key[:8], owner=owner)
+    return _read(database, row)
+
+
+def dataset_of_cell(database: Database, cell_id: int) -> Dataset:
+    """The dataset of a cell."""
+    row = database.row(
+        "SELECT * FROM dataset WHERE id = (SELECT dataset FROM cell WHERE id = ?)", (cell_id,)
+    )
+    if row is None:
+        raise StoreError("no-cell", cell=cell_id)
+    return _read(database, row)
+
+
+def _add_samples(
+    connection: Connection, dataset_id: int, role: str, samples: Sequence[Sample]
+) -> None:
+    connection.executemany(
+        "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (
+                dataset_id,
+                role,
+                place,
+                sample.id,
+                _line(sample),
+                sample.subject,
+                sample.question,
+                encode_sample(sample),
+            )
+            for place, sample in enumerate(samples)
+        ),
+    )
+
+
+def _read(database: Database, row: Row) -> Dataset:
+    def samples(role: str) -> tuple[Sample, ...]:
+        bodies = database.rows(
+            "SELECT body FROM sample WHERE dataset = ? AND role = ? ORDER BY place",
+            (row["id"], role),
+        )
+        return tuple(decode_sample(body["body"]) for body in bodies)
+
+    return Dataset(
+        row["name"], _kind(row["kind"]), samples("sample"), samples("shot"), row["sha256"]
+    )
+
+
+def _row(row: Row) -> DatasetRow:
+    values: dict[str, Any] = {name: row[name] for name in DatasetRow.__slots__}
+    values["paths"] = tuple(json.loads(row["paths"]))
+    return DatasetRow(**values)
+
+
+def _line(sample: Sample) -> int:
+    line = sample.metadata.get("line", "")
+    return int(line) if line.isdecimal() else 0
+
+
+def _kind(name: str) -> DatasetKind:
+    for kind in get_args(DatasetKind):
+        if kind == name:
+            return kind
+    raise StoreError("stored-kind", kind=name)

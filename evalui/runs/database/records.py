@@ -1,0 +1,151 @@
+"""What the store hands out: rows of runs, cells, datasets and pages of questions."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from evalui.types import Cell, CellState, RunState, Sample, Trial
+
+TrialOutcome = Literal["right", "wrong", "unreadable", "tied"]
+OutcomeFilter = Literal["", "wrong", "right", "order_sensitive", "unreadable", "tied"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A worker's right to write one run. `attempt` grows with every claim.
+
+    A worker that was thought dead and comes back holds an old attempt, so it can write nothing.
+    """
+
+    run_id: str
+    worker: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run. Times are seconds since 1970, None if not yet. `spec` is its JSON.
+
+    `done` and `total` count trials over all cells that can run. `cancelling`: its owner has
+    stopped it and its worker has not noticed yet. `attempt` counts the claims.
+    """
+
+    id: str
+    owner: str
+    name: str
+    spec: str
+    state: RunState
+    created: float
+    started: float | None
+    finished: float | None
+    cancelling: bool
+    worker: str
+    attempt: int
+    error: str
+    revision: int
+    done: int
+    total: int
+
+    @property
+    def lease(self) -> Lease:
+        """The right to write the run, meant for the worker that claimed it."""
+        return Lease(self.id, self.worker, self.attempt)
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    """One cell of a run and how far it is.
+
+    `plan` is its `ModeSpec` as JSON, asked on the first `questions` of the dataset. `done` and
+    `total` count trials, `requests` what they ask of the model. `rate` is in trials
+    per second, lately; `seconds` is the time spent on the cell so far. Of the trials in the
+    file's own order, `origin_n` are done and `origin_credit` is the sum of their credit.
+    `unreadable` and `tied` count trials in any order; `unreferenced` those that a judge did not
+    judge for lack of a reference.
+    """
+
+    id: int
+    run_id: str
+    cell: Cell
+    dataset_key: str
+    source: str
+    plan: str
+    questions: int
+    state: CellState
+    done: int
+    total: int
+    requests: int
+    error: str
+    traceback: str
+    started: float | None
+    finished: float | None
+    seconds: float
+    rate: float | None
+    origin_n: int
+    origin_credit: float
+    unreadable: int
+    tied: int
+    unreferenced: int
+
+    @property
+    def accuracy(self) -> float | None:
+        """The accuracy so far in the file's own order, 0 to 1; None before the first trial."""
+        return self.origin_credit / self.origin_n if self.origin_n else None
+
+    @property
+    def remaining_seconds(self) -> float | None:
+        """Seconds until the cell is done at the present rate, None while it is unknown."""
+        if self.done >= self.total:
+            return 0.0
+        return (self.total - self.done) / self.rate if self.rate else None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRow:
+    """One stored dataset. `paths` are the files it was read from, `faults` its count of them."""
+
+    key: str
+    owner: str
+    name: str
+    kind: str
+    sha256: str
+    paths: tuple[str, ...]
+    n_samples: int
+    n_shots: int
+    faults: int
+    created: float
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPageRow:
+    """One question of a page, with the outcome of each variant done, in variant order."""
+
+    sample_id: str
+    line: int
+    subject: str
+    question: str
+    outcomes: tuple[TrialOutcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPage:
+    """A slice of the questions that pass a filter; `total` counts them all."""
+
+    total: int
+    rows: tuple[QuestionPageRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDetail:
+    """One question with its trials in variant order."""
+
+    sample: Sample
+    trials: tuple[Trial, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """What the questions of a cell can be filtered by; `n_options` is the most any of them has."""
+
+    subjects: tuple[str, ...]
+    rules: tuple[str, ...]
+    n_options: int

@@ -1,0 +1,81 @@
+"""Responses that need not be paid for twice.
+
+Only responses that cannot come out otherwise are kept: the key is the model's fingerprint and
+the whole request. They belong to nobody, since whoever finds one has the prompt already.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from operator import itemgetter
+from sqlite3 import Connection
+
+from evalui.models import Model
+from evalui.models.base import NondeterministicModel
+from evalui.runs.database.codec import decode_response, encode_response
+from evalui.runs.database.connection import Database
+from evalui.types import Generate, Request, Response
+
+# SQLite takes 999 parameters in its oldest builds.
+_MAX_PARAMETERS = 500
+
+
+def is_deterministic(request: Request) -> bool:
+    """Whether the same request always has the same response."""
+    return not isinstance(request, Generate) or request.temperature == 0
+
+
+def cacheable_by(model: Model) -> Callable[[Request], bool]:
+    """Which requests always have the same response from this model."""
+    return (
+        _is_scored
+        if isinstance(model, NondeterministicModel) and model.is_nondeterministic
+        else is_deterministic
+    )
+
+
+def get_responses(database: Database, keys: Sequence[bytes]) -> dict[bytes, Response]:
+    """The responses that are kept, by key."""
+    found: dict[bytes, Response] = {}
+    for some in _parameter_groups(keys):
+        marks = ",".join("?" * len(some))
+        rows = database.rows(
+            f"SELECT request, body FROM response WHERE request IN ({marks})",  # noqa: S608 # marks
+            some,
+        )
+        found |= {row["request"]: decode_response(row["body"]) for row in rows}
+    return found
+
+
+def known_responses(database: Database, keys: Iterable[bytes]) -> set[bytes]:
+    """Those of the keys that have a response."""
+    found: set[bytes] = set()
+    for some in _parameter_groups(keys):
+        marks = ",".join("?" * len(some))
+        rows = database.rows(
+            f"SELECT request FROM response WHERE request IN ({marks})",  # noqa: S608 # marks
+            some,
+        )
+        found |= {row["request"] for row in rows}
+    return found
+
+
+def put_responses(connection: Connection, responses: Iterable[tuple[bytes, Response]]) -> None:
+    """Inside a transaction: keep responses."""
+    connection.executemany(
+        "INSERT INTO response VALUES (?, ?) ON CONFLICT DO NOTHING",
+        # In the order in which the table lies on the disk: fewer pages are looked for.
+        (
+            (key, encode_response(response))
+            for key, response in sorted(responses, key=itemgetter(0))
+        ),
+    )
+
+
+def _is_scored(request: Request) -> bool:
+    return not isinstance(request, Generate)
+
+
+def _parameter_groups(keys: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:
+    rest = iter(keys)
+    while some := tuple(islice(rest, _MAX_PARAMETERS)):
+        yield some

@@ -1,0 +1,158 @@
+"""How fast each model was last time, and what it has answered already."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evalui.modes import MODES
+from evalui.runs.cells import CellPlan, trials_to_run
+from evalui.runs.database.codec import request_key
+from evalui.runs.database.connection import Database
+from evalui.runs.database.records import CellRow
+from evalui.runs.database.response_cache import is_deterministic, known_responses
+from evalui.runs.spec import ModeSpec
+from evalui.runs.worker.devices import workers
+from evalui.runs.workload import RequestSize
+from evalui.types import Dataset
+
+# Making the prompts of more than this takes longer than a person waits for an estimate.
+_MAX_LOOKUPS = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """How fast a model last was in a mode with a number of worked examples.
+
+    `rate` is in requests per second, `size` that of one (nothing if an older version measured).
+    """
+
+    rate: float
+    size: RequestSize = RequestSize()  # noqa: RUF009 (frozen)
+
+
+Throughputs = Mapping[tuple[str, str, int], Throughput]  # by model, mode and number of shots
+
+
+@dataclass(frozen=True, slots=True)
+class LoadingTimes:
+    """Seconds that models last took to load, by name.
+
+    `cold` includes the import of the libraries, by a worker's first model; `warm` does not.
+    `is_warm`: a worker that has them imported waits for work.
+    """
+
+    cold: Mapping[str, float] = field(default_factory=dict[str, float])
+    warm: Mapping[str, float] = field(default_factory=dict[str, float])
+    is_warm: bool = False
+
+
+def store_throughput(
+    database: Database,
+    model: str,
+    mode: str,
+    shots: int,
+    *,
+    fingerprint: str,
+    throughput: Throughput,
+) -> None:
+    """Remember how fast a model was in a mode; the latest counts."""
+    size = throughput.size
+    with database.writing() as connection:
+        connection.execute(
+            "INSERT OR REPLACE INTO pace VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                model,
+                mode,
+                shots,
+                fingerprint,
+                throughput.rate,
+                size.sent,
+                size.distinct,
+                size.written,
+            ),
+        )
+
+
+def throughputs(database: Database) -> Throughputs:
+    """How fast models were."""
+    rows = database.rows("SELECT * FROM pace")
+    return {
+        (row["model"], row["mode"], row["shots"]): Throughput(
+            row["rate"], RequestSize(row["sent"], row["distinct_"], row["written"])
+        )
+        for row in rows
+    }
+
+
+def store_loading_time(
+    database: Database, model: str, *, cold: bool, worker: str, seconds: float
+) -> None:
+    """Remember how long a worker took to load a model; the latest counts."""
+    with database.writing() as connection:
+        connection.execute(
+            "INSERT OR REPLACE INTO loading VALUES (?, ?, ?, ?)", (model, cold, worker, seconds)
+        )
+
+
+def loading_times(database: Database) -> LoadingTimes:
+    """How long models took to load, and whether a worker has the libraries imported."""
+    rows = database.rows("SELECT model, cold, worker, seconds FROM loading")
+    idle = {row.name for row in workers(database)}
+    return LoadingTimes(
+        cold={row["model"]: row["seconds"] for row in rows if row["cold"]},
+        warm={row["model"]: row["seconds"] for row in rows if not row["cold"]},
+        is_warm=any(row["worker"] in idle for row in rows),
+    )
+
+
+def count_cached(
+    database: Database, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]
+) -> tuple[int, ...]:
+    """For each plan, how many of its requests are already answered, as far as one can tell.
+
+    A model that has never run here has no known fingerprint and counts as 0, and so does a cell
+    of more than 3,000 requests: the answer is for an estimate only. `datasets` are by
+    `CellPlan.source`.
+    """
+    # The rowid grows with every replacement, so the newest fingerprint of a model comes last.
+    rows = database.rows("SELECT model, fingerprint FROM pace ORDER BY rowid")
+    fingerprints = {row["model"]: row["fingerprint"] for row in rows}
+    return tuple(
+        _hits(database, plan, datasets[plan.source], fingerprints.get(plan.entry.name, ""))
+        for plan in plans
+    )
+
+
+def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str) -> int:
+    if not fingerprint or plan.impossible or plan.requests > _MAX_LOOKUPS:
+        return 0
+    if plan.mode.judging:
+        return 0  # what it will be shown is not written yet
+    mode = MODES[plan.mode_name]
+    samples = dataset.samples[: plan.questions]
+    keys = [
+        request_key(fingerprint, request)
+        for sample, variant in trials_to_run(plan.mode, plan.pattern, samples, plan.setting)
+        for request in mode.plan(sample, variant, plan.setting)
+        if is_deterministic(request)
+    ]
+    known = known_responses(database, dict.fromkeys(keys))
+    return sum(key in known for key in keys)
+
+
+def remaining_seconds(cells: Sequence[CellRow], known: Throughputs) -> float | None:
+    """Seconds until all cells are done at the speeds known; None where a cell was never timed."""
+    seconds = [
+        _cell_remaining_seconds(cell, known)
+        for cell in cells
+        if cell.state in ("waiting", "running")
+    ]
+    told = [second for second in seconds if second is not None]
+    return sum(told) if len(told) == len(seconds) else None
+
+
+def _cell_remaining_seconds(cell: CellRow, known: Throughputs) -> float | None:
+    if cell.remaining_seconds is not None:
+        return cell.remaining_seconds
+    shots = ModeSpec.model_validate_json(cell.plan).shots
+    timed = known.get((cell.cell.model, cell.cell.mode, shots))
+    return cell.requests * (1 - cell.done / max(1, cell.total)) / timed.rate if timed else None

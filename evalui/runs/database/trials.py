@@ -1,0 +1,160 @@
+"""Trials in the store, written by the batch and read by the cell."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from sqlite3 import Connection, Row
+
+from evalui.runs.database.answers import contestants
+from evalui.runs.database.codec import decode_trial, decode_variant, encode_trial, encode_variant
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import dataset_of_cell
+from evalui.runs.database.queue import renew_lease
+from evalui.runs.database.records import CellRow, Lease
+from evalui.runs.database.response_cache import put_responses
+from evalui.runs.spec import ModeSpec
+from evalui.scoring.choice.permutations import variants
+from evalui.types import CellResult, Pattern, Response, Trial, Variant
+
+_RATE_DECAY_S = 5.0  # the rate shown forgets what is this old
+
+
+def write_trials(
+    database: Database,
+    lease: Lease,
+    cell_id: int,
+    trials: Sequence[Trial],
+    responses: Sequence[tuple[bytes, Response]] = (),
+) -> None:
+    """Keep a batch of trials, and the responses for the cache, all at once.
+
+    A trial that is there already stays as it is. The run has made progress, so its lost workers
+    are forgiven.
+
+    Raises:
+        LostRun: the run was given to another worker, or deleted; nothing is written.
+        StoreError: the disk is full, say; nothing is written.
+    """
+    values = [_columns(cell_id, trial) for trial in trials]
+    with database.writing() as connection:
+        renew_lease(connection, lease)
+        connection.executemany(
+            "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            values,
+        )
+        put_responses(connection, responses)
+        _update_rate(connection, cell_id, len(trials))
+        connection.execute("UPDATE run SET losses = 0 WHERE id = ?", (lease.run_id,))
+
+
+def done_keys(database: Database, cell_id: int) -> frozenset[tuple[str, Variant]]:
+    """The samples and variants of a cell that need not be asked again."""
+    rows = database.rows("SELECT sample, variant FROM trial WHERE cell = ?", (cell_id,))
+    orders = {text: decode_variant(text) for text in {row["variant"] for row in rows}}
+    return frozenset((row["sample"], orders[row["variant"]]) for row in rows)
+
+
+def trials(database: Database, cell_id: int) -> tuple[Trial, ...]:
+    """All trials of a cell, questions in file order and variants in pattern order."""
+    rows = database.rows(
+        """
+        SELECT t.sample, t.variant, t.reply, t.body, c.pattern
+        FROM trial t
+        JOIN cell c ON c.id = t.cell
+        JOIN sample s ON s.dataset = c.dataset AND s.role = 'sample' AND s.id = t.sample
+        WHERE t.cell = ? ORDER BY s.place
+        """,
+        (cell_id,),
+    )
+    return in_order(rows)
+
+
+def in_order(rows: Sequence[Row]) -> tuple[Trial, ...]:
+    """The trials of rows that stand in file order, each question's in the pattern's order."""
+    if not rows:
+        return ()
+    ids: dict[str, str] = {}  # each row brings its own text: the trials of a question share one
+    found = [
+        decode_trial(
+            ids.setdefault(row["sample"], row["sample"]), row["variant"], row["reply"], row["body"]
+        )
+        for row in rows
+    ]
+    places = {sample: place for place, sample in enumerate(ids)}
+    orders = VariantOrder(rows[0]["pattern"])
+    return tuple(sorted(found, key=lambda t: (places[t.sample_id], *orders.sort_key(t.variant))))
+
+
+class VariantOrder:
+    """The place of each variant in the order in which a pattern makes them.
+
+    What a judge was shown is no order of options: those stand by their contestants.
+    """
+
+    def __init__(self, pattern: Pattern) -> None:
+        self._pattern: Pattern = pattern
+        self._places: dict[int, dict[Variant, int]] = {}
+
+    def sort_key(self, variant: Variant) -> tuple[int, tuple[int, ...]]:
+        """Sorts the file's own order first."""
+        if variant.is_origin or self._pattern == "origin":
+            return 0, variant.permutation
+        count = len(variant.permutation)
+        if count not in self._places:
+            made = variants(count, self._pattern)
+            self._places[count] = {known: place for place, known in enumerate(made)}
+        return self._places[count][variant], variant.permutation
+
+
+def result(database: Database, row: CellRow) -> CellResult:
+    """All that a report needs to know of a cell, finished or not."""
+    samples = dataset_of_cell(database, row.id).samples[: row.questions]
+    found = CellResult(
+        cell=row.cell,
+        samples={sample.id: sample for sample in samples},
+        trials=trials(database, row.id),
+        total=row.total,
+        state=row.state,
+        error=row.error,
+    )
+    judging = ModeSpec.model_validate_json(row.plan).judging
+    if judging is None:
+        return found
+    return replace(
+        found,
+        contestants=contestants(database, row.run_id, row.dataset_key),
+        orders=judging.orders,
+        conflict=judging.conflict,
+    )
+
+
+def _columns(cell_id: int, trial: Trial) -> tuple[object, ...]:
+    reading = trial.reading
+    return (
+        cell_id,
+        trial.sample_id,
+        encode_variant(trial.variant),
+        int(trial.variant.is_origin),
+        trial.target,
+        reading.choice,
+        float(reading.credit),
+        int(reading.tied),
+        reading.rule,
+        trial.reply,
+        encode_trial(trial),
+    )
+
+
+def _update_rate(connection: Connection, cell_id: int, count: int) -> None:
+    row = connection.execute("SELECT written, rate FROM cell WHERE id = ?", (cell_id,)).fetchone()
+    now = time.time()
+    # The clock of a computer may be set back.
+    spent = max(1e-3, now - (row["written"] or now))
+    latest = count / spent
+    memory = math.exp(-spent / _RATE_DECAY_S)
+    rate = latest if row["rate"] is None else memory * row["rate"] + (1 - memory) * latest
+    connection.execute(
+        "UPDATE cell SET written = ?, seconds = seconds + ?, rate = ? WHERE id = ?",
+        (now, spent, rate, cell_id),
+    )

@@ -1,0 +1,237 @@
+"""What a cell has cost in tokens and dollars, and why one waits for its model.
+
+Tokens are kept with the cell; dollars never are: they follow from the prices of today's catalog.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from sqlite3 import Row
+
+from evalui.models.base import ModelEntry
+from evalui.runs.database.codec import decode_sentence, encode_sentence
+from evalui.runs.database.connection import Database
+from evalui.runs.database.queue import renew_lease
+from evalui.runs.database.records import Lease
+from evalui.types import Usage
+
+Catalog = Mapping[str, ModelEntry]
+
+_USAGE_SQL = """
+    SELECT {what} AS whose, model, sum(input_tokens) AS read, sum(output_tokens) AS written
+    FROM cell WHERE {where} AND (input_tokens > 0 OR output_tokens > 0)
+    GROUP BY whose, model ORDER BY min(place)
+"""
+
+_MODEL_USAGE_SQL = """
+    SELECT model, sum(input_tokens) AS read, sum(output_tokens) AS written,
+        sum(CAST(round(1.0 * requests * done / max(total, 1)) AS INTEGER)) AS requests
+    FROM cell WHERE run = ? GROUP BY model
+    HAVING sum(input_tokens) > 0 OR sum(output_tokens) > 0 OR max(waits) != ''
+    ORDER BY min(place)
+"""
+
+# `planned` are the requests that a cell has behind it, `most` what such a cell reads for each.
+_REPLY_TOKENS_SQL = """
+    WITH
+    behind AS (
+        SELECT model, mode, signature, input_tokens AS read, output_tokens AS written,
+            1.0 * requests * done / total AS planned
+        FROM cell WHERE output_tokens > 0 AND requests * done > 0
+    ),
+    beside AS (
+        SELECT *, max(read / planned) OVER (PARTITION BY model, mode, signature) AS most
+        FROM behind
+    )
+    SELECT model, mode,
+        sum(written) / sum(CASE WHEN most > 0 THEN read / most ELSE planned END) AS mean
+    FROM beside GROUP BY model, mode
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCost:
+    """Tokens read and written, and US dollars; None where no model has a price.
+
+    `is_partial`: the dollars are of a part of the tokens, as the rest has no price.
+    """
+
+    read: int
+    written: int
+    dollars: float | None = None
+    is_partial: bool = False
+
+    def __add__(self, other: "TokenCost") -> "TokenCost":
+        """Both together; a part without a price adds none."""
+        known = [each.dollars for each in (self, other) if each.dollars is not None]
+        return TokenCost(
+            self.read + other.read,
+            self.written + other.written,
+            sum(known) if known else None,
+            self.is_partial or other.is_partial or len(known) == 1,
+        )
+
+    def __str__(self) -> str:
+        """For the command line, which speaks English."""
+        told = f"{self.read:,} tokens read, {self.written:,} written"
+        if self.dollars is None:
+            return told
+        rest = ", without what has no price" if self.is_partial else ""
+        return f"{told}, US$ {self.dollars:,.4f} at today's prices{rest}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWait:
+    """Why nobody answers a cell, since when, and when it is tried again (seconds since 1970)."""
+
+    reason: str
+    since: float
+    retry_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What one model of a run was asked, and what it took.
+
+    `prices` are the dollars for a million tokens read and written, None if none are given. A model
+    that does not answer now says `why`, and `since` when (seconds since 1970).
+    """
+
+    model: str
+    requests: int
+    read: int
+    written: int
+    prices: tuple[float, float] | None = None
+    dollars: float | None = None
+    why: str = ""
+    since: float = 0.0
+
+
+def add_usage(database: Database, lease: Lease, cell_id: int, usage: Usage) -> None:
+    """Add tokens to those of the cell.
+
+    Raises:
+        LostRun: the run was given to another worker, or deleted; nothing is written.
+    """
+    with database.writing() as connection:
+        renew_lease(connection, lease)
+        connection.execute(
+            "UPDATE cell SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?"
+            " WHERE id = ?",
+            (usage.prompt_tokens, usage.completion_tokens, cell_id),
+        )
+
+
+def cell_costs(database: Database, run_id: str, catalog: Catalog) -> dict[int, TokenCost]:
+    """What each cell of a run has cost, by its id; a model whose tokens nobody counts is absent."""
+    rows = database.rows(_USAGE_SQL.format(what="id", where="run = ?"), (run_id,))
+    return {row["whose"]: _token_cost(row, catalog) for row in rows}
+
+
+def run_cost(database: Database, run_id: str, catalog: Catalog) -> TokenCost | None:
+    """What a run has cost so far, None if no token was counted."""
+    return total_cost(cell_costs(database, run_id, catalog).values())
+
+
+def run_costs(database: Database, owner: str, catalog: Catalog) -> dict[str, TokenCost]:
+    """What each run of an owner has cost, by its id; runs without counted tokens are absent."""
+    where = "run IN (SELECT id FROM run WHERE owner = ?)"
+    found: dict[str, TokenCost] = {}
+    for row in database.rows(_USAGE_SQL.format(what="run", where=where), (owner,)):
+        charge = _token_cost(row, catalog)
+        found[row["whose"]] = found[row["whose"]] + charge if row["whose"] in found else charge
+    return found
+
+
+def model_usages(database: Database, run_id: str, catalog: Catalog) -> tuple[ModelUsage, ...]:
+    """What each model of a run took, in the order of the run.
+
+    Models whose tokens nobody counts are absent, unless they are waited for. `requests` are those
+    of the trials done: what the cache knew is among them, and took no tokens.
+    """
+    found = model_waits(database, run_id)
+    models = database.rows("SELECT id, model FROM cell WHERE run = ? ORDER BY place", (run_id,))
+    waiting = {row["model"]: found[row["id"]] for row in models if row["id"] in found}
+    rows = database.rows(_MODEL_USAGE_SQL, (run_id,))
+    return tuple(_model_usage(row, catalog, waiting.get(row["model"])) for row in rows)
+
+
+def mean_reply_tokens(database: Database) -> dict[tuple[str, str], float]:
+    """Tokens written for each planned request that was asked, by model and mode, for `estimate`.
+
+    What was asked beyond the plan counts: a judge's second request after an unreadable reply.
+    Nobody counts what came from the cache and cost nothing. But of two cells with the same
+    signature, so the same prompts, the one that read less was asked less, in that proportion.
+    """
+    rows = database.rows(_REPLY_TOKENS_SQL)
+    return {(row["model"], row["mode"]): row["mean"] for row in rows}
+
+
+def total_cost(charges: Iterable[TokenCost]) -> TokenCost | None:
+    """All charges together, None if there are none."""
+    known = list(charges)
+    return sum(known[1:], start=known[0]) if known else None
+
+
+def set_wait(database: Database, lease: Lease, cell_id: int, model_wait: ModelWait) -> None:
+    """Say that the cell waits; raises `RunLeaseLost` as `add_usage` does."""
+    with database.writing() as connection:
+        renew_lease(connection, lease)
+        connection.execute(
+            "UPDATE cell SET waits = ? WHERE id = ?",
+            (
+                json.dumps(
+                    [model_wait.since, model_wait.retry_at, encode_sentence(model_wait.reason)]
+                ),
+                cell_id,
+            ),
+        )
+
+
+def clear_wait(database: Database, lease: Lease, cell_id: int) -> None:
+    """Say that somebody answers again; raises `RunLeaseLost` as `add_usage` does.
+
+    The clock of the cell starts anew: waiting is neither its time nor its pace.
+    """
+    with database.writing() as connection:
+        renew_lease(connection, lease)
+        connection.execute(
+            "UPDATE cell SET waits = '', written = ? WHERE id = ?", (time.time(), cell_id)
+        )
+
+
+def model_waits(database: Database, run_id: str) -> dict[int, ModelWait]:
+    """The cells of a run that wait for their model, by id."""
+    rows = database.rows("SELECT id, waits FROM cell WHERE run = ? AND waits != ''", (run_id,))
+    return {row["id"]: _decode_wait(row["waits"]) for row in rows}
+
+
+def _decode_wait(text: str) -> ModelWait:
+    since, again, why = json.loads(text)
+    return ModelWait(decode_sentence(why), since, again)
+
+
+def _model_usage(row: Row, catalog: Catalog, wait: ModelWait | None) -> ModelUsage:
+    model, charge = row["model"], _token_cost(row, catalog)
+    prices = None
+    if charge.dollars is not None:
+        prices = (catalog[model].input_price, catalog[model].output_price)
+    return ModelUsage(
+        model,
+        row["requests"],
+        charge.read,
+        charge.written,
+        prices,
+        charge.dollars,
+        why=wait.reason if wait else "",
+        since=wait.since if wait else 0.0,
+    )
+
+
+def _token_cost(row: Row, catalog: Catalog) -> TokenCost:
+    entry = catalog.get(row["model"])
+    if entry is None or not (entry.input_price or entry.output_price):
+        return TokenCost(row["read"], row["written"])
+    dollars = (row["read"] * entry.input_price + row["written"] * entry.output_price) / 1e6
+    return TokenCost(row["read"], row["written"], dollars)

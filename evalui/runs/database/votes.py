@@ -1,0 +1,353 @@
+"""What people said of pairs of answers, kept as it is said.
+
+A vote names the sides as they were shown. A skipped pair is done with, but says nothing.
+"""
+
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection, Row
+from typing import Literal
+
+from evalui.errors import DataError, StoreError, UnknownRun
+from evalui.runs import ballots
+from evalui.runs.ballots import Ballot, VotingPair
+from evalui.runs.database.connection import Database
+from evalui.runs.database.queue import bump_revision
+from evalui.types import Duel, Outcome, Verdict
+
+VoteChoice = Outcome | Literal["skip"]
+VotingPairs = Mapping[str, VotingPair]  # the pairs of the run as `ballots.voting_pairs` gives them
+ImportedVotes = Mapping[
+    str, Sequence[Verdict]
+]  # votes by the name of their dataset, "" if they tell none
+
+_VALUES = (
+    "INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right, outcome, comment,"
+    " seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+# Replaced rather than updated, so that the latest vote has the highest id.
+_REPLACE_VOTE_SQL = "INSERT OR REPLACE " + _VALUES
+_ADD_VOTE_SQL = "INSERT OR IGNORE " + _VALUES
+
+
+@dataclass(frozen=True, slots=True)
+class VoteInput:
+    """What one person says of the pair named by `pair_key`, as they were shown it."""
+
+    pair_key: str
+    choice: VoteChoice
+    comment: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One person's word on one pair: `left` was shown as A, `right` as B.
+
+    `dataset` is its key. `seconds` were spent on it, None if nobody measured.
+    """
+
+    by: str
+    dataset: str
+    sample_id: str
+    left: str
+    right: str
+    choice: VoteChoice
+    comment: str = ""
+    seconds: float | None = None
+    created: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The vote as a verdict, its comment as the reply; None if the pair was skipped."""
+        if self.choice == "skip":
+            return None
+        duel = Duel(self.sample_id, self.left, self.right)
+        return Verdict(duel, self.choice, self.by, rule="vote", reply=self.comment)
+
+
+@dataclass(frozen=True, slots=True)
+class VotingProgress:
+    """How far one person and all together are with the pairs of a run.
+
+    `own_votes` counts votes and `skipped` pairs; `remaining` is what this person has still to see.
+    `seconds` is the median time of an own vote, None before the first. `covered` pairs have at
+    least one vote of anybody, `votes` counts them all and `people` who cast them. `last` is the
+    latest own.
+    """
+
+    pairs: int
+    own_votes: int
+    skipped: int
+    remaining: int
+    seconds: float | None
+    covered: int
+    votes: int
+    people: int
+    finished: bool
+    last: Vote | None
+
+
+def next_ballots(
+    database: Database,
+    run_id: str,
+    person: str,
+    *,
+    pairs: VotingPairs,
+    preferred: str = "",
+    count: int = 2,
+) -> tuple[Ballot, ...]:
+    """The next pairs of one person, the wished one first if it is still open to them."""
+    if has_finished(database, run_id, person):
+        return ()
+    tokens = _open_pairs(database, run_id, person, pairs)
+    if preferred in tokens:
+        tokens = (preferred, *(name for name in tokens if name != preferred))
+    return tuple(
+        ballots.ballot(
+            database,
+            run_id,
+            name,
+            pair=pairs[name],
+            sides=ballots.sides_for(name, pairs[name], person),
+        )
+        for name in tokens[:count]
+    )
+
+
+def cast(
+    database: Database, run_id: str, person: str, mark: VoteInput, *, pairs: VotingPairs
+) -> None:
+    """Keep a vote on a pair, sides as this person was shown them; a second one replaces it.
+
+    Raises:
+        StoreError: the person has seen the names, or the pair is gone.
+    """
+    pair = pairs.get(mark.pair_key)
+    if pair is None:
+        raise StoreError("pair-gone")
+    at = ballots.sides_for(mark.pair_key, pair, person)
+    vote = Vote(
+        by=person,
+        dataset=pair.dataset,
+        sample_id=pair.sample_id,
+        left=at.left,
+        right=at.right,
+        choice=mark.choice,
+        comment=mark.comment.strip(),
+        seconds=mark.seconds,
+        created=time.time(),
+    )
+    with database.writing() as connection:
+        _check_blind(connection, run_id, person)
+        connection.execute(_REPLACE_VOTE_SQL, _columns(run_id, mark.pair_key, vote))
+        bump_revision(connection, run_id)
+
+
+def undo(database: Database, run_id: str, person: str) -> str:
+    """Take back the person's last vote and return its pair, "" if there is none.
+
+    Raises:
+        StoreError: the person has seen the names.
+    """
+    with database.writing() as connection:
+        _check_blind(connection, run_id, person)
+        taken = connection.execute(
+            "DELETE FROM vote WHERE id = (SELECT max(id) FROM vote WHERE run = ? AND owner = ?)"
+            " RETURNING pair",
+            (run_id, person),
+        ).fetchone()
+        if taken is None:
+            return ""
+        bump_revision(connection, run_id)
+    return taken["pair"]
+
+
+def finish_voting(database: Database, run_id: str, person: str) -> None:
+    """Show the person the names from now on, and take no more votes of theirs."""
+    with database.writing() as connection:
+        connection.execute(
+            "INSERT INTO voter VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            (run_id, person, time.time()),
+        )
+        bump_revision(connection, run_id)
+
+
+def has_finished(database: Database, run_id: str, person: str) -> bool:
+    """Whether the person has been shown the names."""
+    row = database.row("SELECT 1 FROM voter WHERE run = ? AND owner = ?", (run_id, person))
+    return row is not None
+
+
+def votes(database: Database, run_id: str) -> tuple[Vote, ...]:
+    """Everything people said of a run, skipped pairs too, in the order in which they said it."""
+    rows = database.rows("SELECT * FROM vote WHERE run = ? ORDER BY id", (run_id,))
+    return tuple(_vote(row) for row in rows)
+
+
+def verdicts(database: Database, run_id: str, dataset: str) -> tuple[Verdict, ...]:
+    """What people said of one dataset of a run, named by its key; skipped pairs are left out."""
+    said = (vote.verdict for vote in votes(database, run_id) if vote.dataset == dataset)
+    return tuple(verdict for verdict in said if verdict)
+
+
+def voting_progress(
+    database: Database, run_id: str, person: str, *, pairs: VotingPairs
+) -> VotingProgress:
+    """How far one person and all together are."""
+    row = database.row(
+        "SELECT count(*) AS votes, count(DISTINCT pair) AS covered,"
+        " count(DISTINCT owner) AS people FROM vote WHERE run = ? AND outcome != 'skip'",
+        (run_id,),
+    )
+    assert row, "a count has a row"
+    mine = database.rows(
+        "SELECT * FROM vote WHERE run = ? AND owner = ? ORDER BY id", (run_id, person)
+    )
+    skipped = sum(vote["outcome"] == "skip" for vote in mine)
+    timed = [vote["seconds"] for vote in mine if vote["seconds"] is not None]
+    done = {vote["pair"] for vote in mine}
+    return VotingProgress(
+        pairs=len(pairs),
+        own_votes=len(mine) - skipped,
+        skipped=skipped,
+        remaining=len(pairs.keys() - done),
+        seconds=statistics.median(timed) if timed else None,
+        covered=row["covered"],
+        votes=row["votes"],
+        people=row["people"],
+        finished=has_finished(database, run_id, person),
+        last=_vote(mine[-1]) if mine else None,
+    )
+
+
+def add_imported(
+    database: Database, run_id: str, imported: ImportedVotes, *, pairs: VotingPairs
+) -> int:
+    """Keep votes collected elsewhere and return how many are new; what is known stays as it is.
+
+    Raises:
+        DataError: a vote is on a pair that the run does not have, or has in several datasets and
+            names none; nothing is kept.
+    """
+    names = _names(database, run_id)
+    tokens: dict[tuple[str, frozenset[str]], dict[str, str]] = defaultdict(dict)
+    for name, pair in pairs.items():
+        tokens[pair.sample_id, pair.models][names[pair.dataset]] = name
+    now = time.time()
+    rows: list[tuple[object, ...]] = []
+    for dataset, verdicts in imported.items():
+        for said in verdicts:
+            models = frozenset((said.duel.model_a, said.duel.model_b))
+            token = _imported_pair_key(said, dataset, tokens[said.duel.sample_id, models])
+            if said.outcome is not None:
+                rows.append(
+                    _columns(run_id, token, _imported_vote(said, pairs[token].dataset, now))
+                )
+    with database.writing() as connection:
+        added = connection.executemany(_ADD_VOTE_SQL, rows).rowcount
+        if added > 0:
+            bump_revision(connection, run_id)
+    return max(added, 0)
+
+
+def _names(database: Database, run_id: str) -> dict[str, str]:
+    """What the datasets of a run are called, by key."""
+    rows = database.rows(
+        "SELECT DISTINCT d.key, c.dataset_name AS name FROM cell c"
+        " JOIN dataset d ON d.id = c.dataset WHERE c.run = ?",
+        (run_id,),
+    )
+    return {row["key"]: row["name"] for row in rows}
+
+
+def _imported_pair_key(said: Verdict, dataset: str, found: Mapping[str, str]) -> str:
+    """The pair that a vote is on; `found` are the pairs of its models and question, by dataset."""
+    if dataset in found:
+        return found[dataset]
+    if dataset or not found:
+        raise DataError(
+            "vote-elsewhere",
+            left=said.duel.model_a,
+            right=said.duel.model_b,
+            question=said.duel.sample_id,
+        )
+    if len(found) > 1:
+        raise DataError(
+            "vote-dataset",
+            question=said.duel.sample_id,
+            datasets=", ".join(found),
+        )
+    return next(iter(found.values()))
+
+
+def _imported_vote(said: Verdict, dataset: str, now: float) -> Vote:
+    assert said.outcome is not None, "an unreadable vote is none"
+    return Vote(
+        by=said.rater,
+        dataset=dataset,
+        sample_id=said.duel.sample_id,
+        left=said.duel.model_a,
+        right=said.duel.model_b,
+        choice=said.outcome,
+        comment=said.reply,
+        created=now,
+    )
+
+
+def _open_pairs(
+    database: Database, run_id: str, person: str, known: VotingPairs
+) -> tuple[str, ...]:
+    rows = database.rows(
+        "SELECT pair, sum(owner = :me) AS mine, sum(owner != :me AND outcome != 'skip') AS others"
+        " FROM vote WHERE run = :run GROUP BY pair",
+        {"run": run_id, "me": person},
+    )
+    done = {row["pair"] for row in rows if row["mine"]}
+    return ballots.voting_order(tuple(known), done, {row["pair"]: row["others"] for row in rows})
+
+
+def _check_blind(connection: Connection, run_id: str, person: str) -> None:
+    if connection.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone() is None:
+        raise UnknownRun("no-run", run=run_id)
+    seen = connection.execute(
+        "SELECT 1 FROM voter WHERE run = ? AND owner = ?", (run_id, person)
+    ).fetchone()
+    if seen:
+        raise StoreError(
+            "voter-finished",
+            person=person,
+        )
+
+
+def _columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:
+    return (
+        run_id,
+        vote.by,
+        token,
+        vote.dataset,
+        vote.sample_id,
+        vote.left,
+        vote.right,
+        vote.choice,
+        vote.comment,
+        vote.seconds,
+        vote.created,
+    )
+
+
+def _vote(row: Row) -> Vote:
+    return Vote(
+        by=row["owner"],
+        dataset=row["dataset"],
+        sample_id=row["sample"],
+        left=row["shown_left"],
+        right=row["shown_right"],
+        choice=row["outcome"],
+        comment=row["comment"],
+        seconds=row["seconds"],
+        created=row["created"],
+    )

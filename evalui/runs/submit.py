@@ -1,0 +1,282 @@
+"""From the files a specification names to a run in the queue."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from evalui.datasets.base import Layout, Limits, LoadResult
+from evalui.datasets.bundle import config_entries, load
+from evalui.datasets.external_answers import ExternalAnswers, read_answers
+from evalui.datasets.files.swift_config import EntryFiles
+from evalui.errors import FaultyRows, SpecError, UnknownRun
+from evalui.models.base import ModelEntry
+from evalui.runs.access import LOCAL, may_see
+from evalui.runs.contest import AnswersSpec, CollectedAnswers
+from evalui.runs.database.store import Store
+from evalui.runs.left_out import left_out
+from evalui.runs.limits import limit_datasets
+from evalui.runs.plan import plan_run
+from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
+from evalui.types import Dataset, Fault, Sample
+
+
+def expand_entries(
+    spec: RunSpec,
+    *,
+    base: Path = Path(),
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+) -> RunSpec:
+    """The specification with a dataset for each entry of a SWIFT configuration it names.
+
+    Entries of one kind stay one dataset in version 1, which meant them so; and so does what a
+    specification has chosen by `entry`, `kind` or a digest. Raises `DataError` as `load` does.
+    """
+    datasets: list[DatasetSpec] = []
+    renamed: dict[str, str] = {}
+    for source in spec.datasets:
+        found = _entries(spec, source, base, limits)
+        parts = [_entry_spec(source, each.name) for each in found] or [source]
+        datasets += parts
+        written = [part for part, each in zip(parts, found, strict=False) if each.is_open_ended]
+        if len(written) == 1:
+            renamed[source.key] = written[0].key
+    answers = [
+        each.model_copy(update={"dataset": renamed.get(each.dataset, each.dataset)})
+        for each in spec.answers
+    ]
+    return spec.model_copy(update={"datasets": datasets, "answers": answers})
+
+
+def read_datasets(
+    spec: RunSpec,
+    *,
+    base: Path = Path(),
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+) -> dict[str, LoadResult]:
+    """The datasets of a specification by `DatasetSpec.key`; paths are relative to `base`.
+
+    Raises:
+        DataError: a file cannot be used.
+        FaultyRows: rows are wrong and the specification does not say to skip them.
+        SpecError: a file is not the one the specification was written for.
+    """
+    return {source.key: _read_dataset(spec, source, base, limits) for source in spec.datasets}
+
+
+def collect_answers(
+    store: Store,
+    spec: RunSpec,
+    datasets: Mapping[str, Dataset],
+    *,
+    base: Path = Path(),
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    owner: str = LOCAL,
+) -> tuple[CollectedAnswers, ...]:
+    """The answers that `spec.answers` names; paths are relative to `base`.
+
+    Raises:
+        DataError: a file cannot be used.
+        SpecError: an entry names no source, or no dataset of the run, or has no answer to it.
+        UnknownRun: the earlier run is not there, or is somebody else's.
+    """
+    return tuple(
+        _collect_one(store, spec, wanted, datasets, base, limits, owner) for wanted in spec.answers
+    )
+
+
+def submit(
+    store: Store,
+    spec: RunSpec,
+    loaded: Mapping[str, LoadResult],
+    catalog: Mapping[str, ModelEntry],
+    owner: str = LOCAL,
+    *,
+    collected: Sequence[CollectedAnswers] = (),
+) -> str:
+    """Check a run, keep its datasets, queue it, and return its id.
+
+    `collected` is what `collect_answers` found.
+
+    Raises:
+        SpecError, UnknownName: see `plan_run`; nothing is kept then.
+    """
+    datasets = limit_datasets({key: upload.dataset for key, upload in loaded.items()}, spec)
+    plans = plan_run(spec, datasets, catalog, collected)
+    paths = {source.key: source.paths for source in spec.datasets}
+    for key, dataset in datasets.items():
+        store.add_dataset(dataset, owner, paths[key], loaded[key].n_faults)
+    found = left_out(spec, loaded, plans, collected)
+    return store.create_run(spec, plans, owner, left_out=found)
+
+
+def layout_of(source: DatasetSpec) -> Layout:
+    """How the specification says to read a dataset."""
+    return Layout(
+        options=tuple(source.options),
+        answer=source.answer,
+        answer_key=source.answer_key,
+        question=source.question,
+        sheet=source.sheet,
+        kind=source.kind,
+        duplicate_options=source.duplicate_options,
+        entry=source.entry,
+    )
+
+
+def _entries(
+    spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits
+) -> tuple[EntryFiles, ...]:
+    """The entries of a dataset that are datasets of their own; () to take the files as they are."""
+    if source.entry or source.kind or source.sha256:
+        return ()
+    found = config_entries([_absolute_path(base, path) for path in source.paths], limits=limits)
+    mixed = len({each.pattern for each in found}) > 1
+    return found if mixed or (spec.version > 1 and len(found) > 1) else ()
+
+
+def _entry_spec(source: DatasetSpec, entry: str) -> DatasetSpec:
+    name = f"{source.name}/{entry}" if source.name else ""
+    return source.model_copy(update={"entry": entry, "name": name})
+
+
+def _absolute_path(base: Path, path: str) -> Path:
+    try:
+        return base / Path(path).expanduser()
+    except RuntimeError as error:  # "~nobody/..."
+        raise SpecError("path-unknown", path=path, reason=str(error)) from error
+
+
+def _collect_one(
+    store: Store,
+    spec: RunSpec,
+    wanted: AnswersSpec,
+    datasets: Mapping[str, Dataset],
+    base: Path,
+    limits: Limits,
+    owner: str,
+) -> CollectedAnswers:
+    source = _answered_dataset(wanted, datasets)
+    samples = datasets[source].samples
+    if bool(wanted.path) == bool(wanted.run):
+        raise SpecError(
+            "answers-source",
+            model=wanted.model,
+        )
+    if wanted.path:
+        found = read_answers(
+            _absolute_path(base, wanted.path), samples, model=wanted.model, limits=limits
+        )
+        _reject_faults(spec, wanted, found)
+        answers, unknown = found.answers, len(found.unknown)
+    else:
+        answers, unknown = _earlier_answers(store, wanted, samples, owner), 0
+    if not answers:
+        raise SpecError(
+            "answers-none",
+            model=wanted.model,
+            dataset=datasets[source].name,
+        )
+    return CollectedAnswers(wanted.model, source, answers, unknown)
+
+
+def _reject_faults(spec: RunSpec, wanted: AnswersSpec, found: ExternalAnswers) -> None:
+    if (faults := found.unusable) and not wanted.skip_faulty:
+        n = len(faults) + found.unlisted
+        raise _faulty_rows_error(
+            Path(wanted.path).name, faults[0], n, "answers", spec.answers, wanted
+        )
+
+
+def _answered_dataset(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> str:
+    """The key of the dataset that is answered; its name will do as well."""
+    open_ = [key for key, dataset in datasets.items() if dataset.kind != "multiple_choice"]
+    if not wanted.dataset and len(open_) == 1:
+        return open_[0]
+    if not wanted.dataset and len(datasets) == 1:
+        return next(iter(datasets))
+    for key, dataset in datasets.items():
+        if wanted.dataset in (key, dataset.name):
+            return key
+    raise SpecError(
+        "answers-dataset",
+        model=wanted.model,
+        known=", ".join(dataset.name for dataset in datasets.values()),
+    )
+
+
+def _earlier_answers(
+    store: Store, wanted: AnswersSpec, samples: Sequence[Sample], owner: str
+) -> Mapping[str, tuple[str, ...]]:
+    """What the model answered in an earlier run of this owner, to questions that are the same."""
+    if not may_see(store.run(wanted.run).owner, owner):
+        raise UnknownRun("no-run", run=wanted.run)
+    asked = {sample.id: _question_key(sample) for sample in samples}
+    found: dict[str, tuple[str, ...]] = {}
+    for row in store.cells(wanted.run):
+        if row.cell.mode != OPEN or row.cell.model != wanted.model:
+            continue
+        result = store.result(wanted.run, row.id)
+        answers = {
+            trial.sample_id: trial.answers
+            for trial in result.trials
+            if asked.get(trial.sample_id) == _question_key(result.samples[trial.sample_id])
+        }
+        if found.keys() & answers.keys():
+            raise SpecError(
+                "answers-several",
+                model=wanted.model,
+            )
+        found |= answers
+    return found
+
+
+def _question_key(sample: Sample) -> tuple[object, ...]:
+    """What an answer is an answer to."""
+    return sample.question, sample.history, sample.follow_ups
+
+
+def _read_dataset(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> LoadResult:
+    loaded = load(
+        [_absolute_path(base, path) for path in source.paths],
+        layout=layout_of(source),
+        name=source.name,
+        limits=limits,
+    )
+    name = loaded.dataset.name
+    if source.sha256 and source.sha256 != loaded.dataset.sha256:
+        raise SpecError(
+            "dataset-changed",
+            name=name,
+            found=loaded.dataset.sha256[:8],
+            expected=source.sha256[:8],
+        )
+    if loaded.faults and not source.skip_faulty:
+        raise _faulty_rows_error(
+            name, loaded.faults[0], loaded.n_faults, "datasets", spec.datasets, source
+        )
+    return loaded
+
+
+def _faulty_rows_error(
+    name: str,
+    first: Fault,
+    n: int,
+    key: str,
+    listed: Sequence[BaseModel],
+    source: BaseModel,
+) -> FaultyRows:
+    """The error of `n` faults in rows of `source`, with the JSON that leaves them out."""
+    written = [
+        each.model_dump(exclude_defaults=True) | ({"skip_faulty": True} if each is source else {})
+        for each in listed
+    ]
+    return FaultyRows(
+        "faults",
+        name=name,
+        n=n,
+        fault=str(first),
+        key=key,
+        json=json.dumps(written, ensure_ascii=False),
+    )

@@ -1,0 +1,317 @@
+"""One cell, from its plan to its trials: ask the cache, ask the model, grade, write."""
+
+import logging
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from evalui.errors import ModelError, RequestRejected, Unreachable
+from evalui.models import Model, NeedsAnswerKey
+from evalui.models.base import UsageTracking
+from evalui.modes import MODES, ModeSettings
+from evalui.runs.cells import mode_settings, trials_to_run
+from evalui.runs.database import usage as charges
+from evalui.runs.database.records import CellRow, Lease
+from evalui.runs.database.response_cache import cacheable_by
+from evalui.runs.database.store import Store
+from evalui.runs.database.throughput import Throughput, store_throughput
+from evalui.runs.database.usage import ModelWait
+from evalui.runs.spec import ModeSpec
+from evalui.runs.worker.batch_size import AdaptiveBatchSize
+from evalui.runs.worker.in_flight import InFlightBatch
+from evalui.runs.worker.refusals import RejectedRequests
+from evalui.runs.worker.waiting import WaitForModel
+from evalui.runs.workload import request_size
+from evalui.settings import Settings
+from evalui.types import Dataset, GeneratedText, Response, Sample, Trial, Usage, Variant
+
+RECORDED = "recorded"  # stands for the model's fingerprint where none was asked
+FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
+_MIN_TIMED_REQUESTS = 20  # fewer requests than this tell nothing of a model's speed
+_NO_ORDER = Variant(())  # an open question has no order
+
+_log = logging.getLogger(__name__)
+
+
+class Interrupted(Exception):
+    """The worker was asked to end; everything answered is written."""
+
+
+@dataclass(slots=True)
+class _MeasuredWork:
+    """What the model itself was asked, and how long it took."""
+
+    requests: int = 0
+    seconds: float = 0.0
+    written: int = 0  # tokens of replies
+
+
+class CellRun:
+    """One cell at work.
+
+    `interrupted` is asked between batches, `on_batch` told after each and before each wait.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lease: Lease,
+        row: CellRow,
+        *,
+        interrupted: Callable[[], bool],
+        on_batch: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._lease = lease
+        self._row = row
+        self._interrupted = interrupted
+        self._on_batch = on_batch
+        self._trials: list[Trial] = []
+        self._responses: list[tuple[bytes, Response]] = []
+        self._flushed = time.monotonic()
+        self._batch_size = AdaptiveBatchSize()
+        self._measured = _MeasuredWork()
+        self._rejected = RejectedRequests()
+        self._model_wait = wait_for_cell_model(
+            store, lease, row, interrupted=interrupted, on_wait=on_batch
+        )
+        self._usage_source: UsageTracking | None = None
+        self._recorded_usage = Usage(0, 0)  # what it had spent when tokens were last written
+
+    def run(self, model: Model, dataset: Dataset) -> None:
+        """Do what is not done yet of the cell.
+
+        Raises:
+            Cancelled: the owner stopped the run.
+            Interrupted: the worker was asked to end.
+            LostRun: the run was given to another worker, or deleted.
+            Unreachable: nobody answered for as long as this server waits.
+            ModelError: the model failed, or turned requests down.
+
+        Everything answered before is written.
+        """
+        samples = dataset.samples[: self._row.questions]
+        if isinstance(model, NeedsAnswerKey):
+            model.set_answer_key(samples)
+        if isinstance(model, UsageTracking):
+            self._usage_source, self._recorded_usage = model, model.usage()
+        spec = ModeSpec.model_validate_json(self._row.plan)
+        contestants = self._store.contestants(self._row) if spec.judging else ()
+        mode, setting = MODES[spec.mode], mode_settings(spec, dataset.shots, contestants)
+        self._store.start_cell(self._lease, self._row.id, model.fingerprint)
+        done = self._store.done_keys(self._row.id)
+        pending = (
+            pair
+            for pair in trials_to_run(spec, self._row.cell.pattern, samples, setting)
+            if (pair[0].id, pair[1]) not in done
+        )
+        each = max(1, self._row.requests // max(1, self._row.total))
+        asked = len(done)
+        while pairs := self._next_trials(pending, each):
+            window = InFlightBatch(
+                pairs, mode, setting, model.fingerprint, is_cacheable=cacheable_by(model)
+            )
+            self._answer(model, window)
+            asked += len(pairs)
+            if self._rejected.should_abort:
+                break
+        self._check_complete(model, asked)
+        if self._measured.requests >= _MIN_TIMED_REQUESTS:
+            self._record_throughput(model, spec, samples, setting)
+
+    def _record_throughput(
+        self, model: Model, spec: ModeSpec, samples: Sequence[Sample], setting: ModeSettings
+    ) -> None:
+        spent = self._measured
+        wrote = spent.written / spent.requests
+        size = request_size(spec, self._row.cell.pattern, samples, setting, written=wrote)
+        store_throughput(
+            self._store.database,
+            model.name,
+            spec.mode,
+            spec.shots,
+            fingerprint=model.fingerprint,
+            throughput=Throughput(spent.requests / max(1e-3, spent.seconds), size),
+        )
+
+    def grade(self, dataset: Dataset) -> None:
+        """Grade the answers that the cell has brought along; nobody is asked. Raises as `run`."""
+        recorded = self._store.recorded_answers(self._row.id)
+        spec = ModeSpec.model_validate_json(self._row.plan)
+        mode, setting = MODES[spec.mode], mode_settings(spec, ())
+        self._store.start_cell(self._lease, self._row.id, RECORDED)
+        done = self._store.done_keys(self._row.id)
+        assert len(recorded) == self._row.total, "what is planned is what was brought along"
+        for sample in dataset.samples[: self._row.questions]:
+            if sample.id not in recorded or (sample.id, _NO_ORDER) in done:
+                continue
+            turns = [GeneratedText(turn) for turn in _padded_turns(recorded[sample.id], sample)]
+            self._trials.append(mode.grade(sample, _NO_ORDER, turns, setting))
+            if time.monotonic() - self._flushed > FLUSH_S:
+                self._flush()
+                self._check_cancelled()
+        self._flush()
+        self._check_cancelled()
+
+    def _next_trials(
+        self, pending: Iterator[tuple[Sample, Variant]], each: int
+    ) -> list[tuple[Sample, Variant]]:
+        return list(islice(pending, max(1, self._batch_size.size // each)))
+
+    def _check_complete(self, model: Model, asked: int) -> None:
+        self._rejected.check(model.name)
+        if asked < self._row.total:
+            raise ModelError(
+                "missing-answers",
+                n=self._row.total - asked,
+                total=self._row.total,
+            )
+
+    def _answer(self, model: Model, window: InFlightBatch) -> None:
+        try:
+            # What is answered may call for more: a further turn, a verdict that must be readable.
+            while self._open_requests(window):
+                self._use_cached(window)
+                self._request_open(model, window)
+        finally:
+            self._flush()
+        self._check_cancelled()
+
+    def _use_cached(self, window: InFlightBatch) -> None:
+        open_ = ((window.keys[ask], ask) for ask in window.unanswered())
+        places = {key: ask for key, ask in open_ if key}
+        for key, response in self._store.responses(list(places)).items():
+            self._trials += window.add_response(places[key], response)
+
+    def _open_requests(self, window: InFlightBatch) -> list[int]:
+        """The numbers of the requests that are neither answered nor turned down."""
+        open_, refused = window.unanswered(), self._rejected.requests
+        return [ask for ask in open_ if window.requests[ask] not in refused] if refused else open_
+
+    def _request_open(self, model: Model, window: InFlightBatch) -> None:
+        asks = self._open_requests(window)
+        if not asks:
+            self._batch_size.record_cached()
+            return
+        began = time.monotonic()
+        try:
+            self._receive(model, window, asks)
+        except Unreachable as error:
+            self._flush()
+            # The time that was lost tells nothing of the speed; the caller asks again.
+            self._model_wait.wait(error)
+            return
+        except RequestRejected as error:
+            self._end_wait()
+            self._rejected.record(
+                error, [window.requests[ask] for ask in _unanswered(window, asks)]
+            )
+        seconds = time.monotonic() - began
+        self._measured.requests += len(asks)
+        self._measured.seconds += seconds
+        self._batch_size.record(len(asks), seconds)
+
+    def _receive(self, model: Model, window: InFlightBatch, asks: Sequence[int]) -> None:
+        answers = model.answer([window.requests[ask] for ask in asks])
+        try:
+            for index, response in answers:
+                self._record_response(window, asks[index], response)
+        finally:
+            # Whatever is still on its way is given up now: the model may be closed next.
+            if isinstance(answers, Generator):
+                answers.close()
+        if left := _unanswered(window, asks):
+            raise ModelError(
+                "unanswered",
+                model=model.name,
+                n=len(left),
+                total=len(asks),
+            )
+
+    def _record_response(self, window: InFlightBatch, ask: int, response: Response) -> None:
+        self._end_wait()
+        self._rejected.requested += 1
+        if isinstance(response, GeneratedText) and response.usage:
+            self._measured.written += response.usage.completion_tokens
+        key = window.keys[ask]
+        if key:
+            self._responses.append((key, response))
+        self._trials += window.add_response(ask, response)
+        if time.monotonic() - self._flushed > FLUSH_S:
+            self._flush()
+            self._check_cancelled()
+
+    def _end_wait(self) -> None:
+        """Note that somebody answers."""
+        if self._model_wait.is_waiting:
+            self._model_wait.reset()
+            charges.clear_wait(self._store.database, self._lease, self._row.id)
+
+    def _flush(self) -> None:
+        """Write what is answered. It is forgotten first: what cannot be written is not lost but
+        asked again, and an error on the way out must not be met a second time.
+        """
+        trials, responses = self._trials, self._responses
+        self._trials, self._responses = [], []
+        self._flushed = time.monotonic()
+        self._record_usage()
+        if trials or responses:
+            self._store.write_trials(self._lease, self._row.id, trials, responses)
+            self._on_batch()
+
+    def _record_usage(self) -> None:
+        """Write what was spent, before what it was spent on: also lost answers are paid."""
+        if self._usage_source is None:
+            return
+        before, self._recorded_usage = self._recorded_usage, self._usage_source.usage()
+        read = self._recorded_usage.prompt_tokens - before.prompt_tokens
+        written = self._recorded_usage.completion_tokens - before.completion_tokens
+        if read or written:
+            usage = Usage(read, written)
+            charges.add_usage(self._store.database, self._lease, self._row.id, usage)
+
+    def _check_cancelled(self) -> None:
+        _check_cancelled(self._store, self._lease, self._interrupted)
+
+
+def wait_for_cell_model(
+    store: Store,
+    lease: Lease,
+    row: CellRow,
+    *,
+    interrupted: Callable[[], bool],
+    on_wait: Callable[[], None],
+) -> WaitForModel:
+    """The patience of this server with the model of a cell, which says why it waits.
+
+    Whoever waits so raises `Cancelled`, `Interrupted` and `RunLeaseLost` as `CellRun.run` does.
+    """
+
+    def tell(wait: ModelWait) -> None:
+        _log.warning("%s on %s waits: %s", row.cell.model, row.cell.dataset, wait.reason)
+        charges.set_wait(store.database, lease, row.id, wait)
+        on_wait()
+
+    return WaitForModel(
+        Settings().patience_s,
+        on_wait=tell,
+        check_cancelled=lambda: _check_cancelled(store, lease, interrupted),
+    )
+
+
+def _check_cancelled(store: Store, lease: Lease, interrupted: Callable[[], bool]) -> None:
+    store.check(lease)
+    if interrupted():
+        raise Interrupted
+
+
+def _unanswered(window: InFlightBatch, asks: Sequence[int]) -> list[int]:
+    """Those of the requests that have no response."""
+    return sorted(set(asks).intersection(window.unanswered()))
+
+
+def _padded_turns(turns: tuple[str, ...], sample: Sample) -> tuple[str, ...]:
+    """As many turns as there are questions: what was not answered is blank."""
+    wanted = 1 + len(sample.follow_ups)
+    return (*turns, *[""] * wanted)[:wanted]

@@ -1,0 +1,103 @@
+"""Some trials on their way: which requests they wait for, and which are complete.
+
+Requests that come out the same anyway are asked once, however many trials want them. The answers
+to a trial's requests may call for more of them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from evalui.modes import Mode, ModeSettings, MultiTurn
+from evalui.runs.database.codec import request_key
+from evalui.runs.database.response_cache import is_deterministic
+from evalui.types import Request, Response, Sample, Trial, Variant
+
+
+@dataclass(slots=True)
+class _PendingTrial:
+    sample: Sample
+    variant: Variant
+    request_indices: list[int] = field(
+        default_factory=list[int]
+    )  # places in Window.requests, as planned
+    unanswered: set[int] = field(default_factory=set[int])
+
+
+class InFlightBatch:
+    """The requests of a number of trials, and the trials as soon as they are answered.
+
+    `keys` says where the response to each request is kept, None for those that are drawn anew.
+    """
+
+    def __init__(
+        self,
+        pairs: Sequence[tuple[Sample, Variant]],
+        mode: Mode,
+        setting: ModeSettings,
+        fingerprint: str,
+        *,
+        is_cacheable: Callable[[Request], bool] = is_deterministic,
+    ) -> None:
+        self.requests: list[Request] = []
+        self.keys: list[bytes | None] = []
+        self.responses: dict[int, Response] = {}
+        self._mode = mode
+        self._multi_turn = mode if isinstance(mode, MultiTurn) else None
+        self._setting = setting
+        self._index_by_key: dict[object, int] = {}
+        self._pending_by_request: dict[int, list[_PendingTrial]] = {}
+        self._fingerprint = fingerprint
+        self._is_cacheable = is_cacheable
+        self._unique_keys = count()
+        for sample, variant in pairs:
+            self._add_pending(_PendingTrial(sample, variant), mode.plan(sample, variant, setting))
+
+    def add_response(self, index: int, response: Response) -> list[Trial]:
+        """Take the response to request number `index`; the trials that it completes, graded."""
+        self.responses[index] = response
+        return self._completed(index)
+
+    def unanswered(self) -> list[int]:
+        """The numbers of the requests that have no response yet."""
+        return sorted(self._pending_by_request)
+
+    def _add_pending(self, waiting: _PendingTrial, requests: Sequence[Request]) -> None:
+        """Note what a trial waits for; what another trial has been told already it knows too."""
+        asks = [self._request_index(request) for request in requests]
+        waiting.request_indices += asks
+        waiting.unanswered = {ask for ask in asks if ask not in self.responses}
+        for ask in waiting.unanswered:
+            self._pending_by_request.setdefault(ask, []).append(waiting)
+
+    def _completed(self, ask: int) -> list[Trial]:
+        completed: list[Trial] = []
+        for waiting in self._pending_by_request.pop(ask, ()):
+            waiting.unanswered.discard(ask)
+            while not waiting.unanswered:
+                responses = [self.responses[known] for known in waiting.request_indices]
+                further = self._follow_up_requests(waiting, responses)
+                if not further:
+                    completed.append(self._grade(waiting, responses))
+                    break
+                self._add_pending(waiting, further)
+        return completed
+
+    def _request_index(self, request: Request) -> int:
+        fixed = self._is_cacheable(request)
+        key = request_key(self._fingerprint, request) if fixed else None
+        place = self._index_by_key.setdefault(key or next(self._unique_keys), len(self.requests))
+        if place == len(self.requests):
+            self.requests.append(request)
+            self.keys.append(key)
+        return place
+
+    def _follow_up_requests(
+        self, waiting: _PendingTrial, responses: Sequence[Response]
+    ) -> tuple[Request, ...]:
+        if self._multi_turn is None:
+            return ()
+        return self._multi_turn.follow_up(waiting.sample, waiting.variant, responses, self._setting)
+
+    def _grade(self, waiting: _PendingTrial, responses: Sequence[Response]) -> Trial:
+        return self._mode.grade(waiting.sample, waiting.variant, responses, self._setting)

@@ -1,0 +1,368 @@
+"""The worker process: takes runs and trials of models from the queue, one model at a time.
+
+Several workers may share a store, each holds one run at a time, and beside its work beats a heart.
+"""
+
+import argparse
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from types import FrameType
+
+from evalui.errors import (
+    Cancelled,
+    EvaluiError,
+    RunLeaseLost,
+    StoreError,
+    Unreachable,
+)
+from evalui.models import Model, ModelEntry, open_model
+from evalui.models.base import Stoppable
+from evalui.models.catalog import find_entry, loads_here
+from evalui.models.user_catalog import additions_path, read_models
+from evalui.runs.cluster.model import ClusterOpener, is_loading, model_opener
+from evalui.runs.database.records import CellRow, Lease, RunRow
+from evalui.runs.database.store import Store
+from evalui.runs.database.throughput import store_loading_time
+from evalui.runs.logs import configure_log
+from evalui.runs.spec import ModeSpec
+from evalui.runs.worker import model_tests
+from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
+from evalui.runs.worker.devices import WorkerStatus, device_of
+from evalui.runs.worker.heartbeat import Heartbeat
+from evalui.runs.worker.model_tests import ModelTestRow
+from evalui.settings import Settings
+from evalui.types import Dataset
+
+HEARTBEAT_TIMEOUT_S = 20.0  # a worker that has not beaten for so long is dead
+IDLE_POLL_S = 0.5  # how often an idle worker looks into the queue
+STATUS_INTERVAL_S = 5.0  # how often an idle worker says that it is there
+LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
+
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Does runs. `catalog` is read anew for each, so a mended entry counts at once.
+
+    `model_opener` makes a model of its entry; without one it is loaded in this process.
+    `stopping` is asked between batches: once it says yes, the run goes back to the queue.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: Callable[[], Mapping[str, ModelEntry]],
+        *,
+        name: str = "",
+        opener: Callable[[ModelEntry], Model] | None = None,
+        stopping: Callable[[], bool] = lambda: False,
+        on_batch: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.name = name or worker_name(os.getpid())
+        self._store = store
+        self._catalog = catalog
+        self._opener = opener or open_model
+        self._stopping = stopping
+        self._on_batch = on_batch
+        self.status = WorkerStatus(store.database, self.name)
+        self._has_loaded_model = False  # whether a model was, so that its libraries are imported
+        self._active_model: Model | None = (
+            None  # while cells are at work; the heart looks at it, too
+        )
+
+    def run_test_once(self) -> bool:
+        """Try the oldest model out that waits for it; False if none does."""
+        # One of our own that still counts as running could not be written at its end.
+        model_tests.requeue_model_tests(self._store.database, worker=self.name)
+        trial = model_tests.claim_model_test(self._store.database, self.name)
+        if trial is None:
+            return False
+        self.status.update(model=trial.model)
+        try:
+            with Heartbeat(self._store, status=self.status):
+                model_tests.finish_model_test(self._store.database, self._run_model_test(trial))
+        except Interrupted:
+            model_tests.release_model_test(self._store.database, trial)
+        except KeyboardInterrupt:
+            model_tests.release_model_test(self._store.database, trial)
+            raise
+        finally:
+            self.status.update()
+        return True
+
+    def run_once(self, run_id: str = "") -> bool:
+        """Do the oldest queued run, or the one named; False if there was none to do.
+
+        However the run ends is written with the run. If even that cannot be written (a full
+        disk), the run falls silent and is queued again in `HEARTBEAT_TIMEOUT_S` seconds.
+        """
+        run = self._store.claim(self.name, run_id)
+        if run is None:
+            return False
+        try:
+            self.status.update(run=run.id)
+            hurry = partial(self._stop_if_unwanted, run.lease)
+            with Heartbeat(self._store, run.lease, status=self.status, on_heartbeat=hurry):
+                self._do_run(run)
+        except RunLeaseLost as error:
+            _log.warning("%s", error)
+        except StoreError:
+            _log.exception("Run %s cannot be written", run.id)
+        finally:
+            self.status.update()
+        return True
+
+    def _run_model_test(self, trial: ModelTestRow) -> ModelTestRow:
+        where = device_of(trial.entry)
+        try:
+            return model_tests.run_model_test(
+                trial,
+                self._open_for_test,
+                on_loaded=lambda: self.status.update(model=trial.model, device=where),
+            )
+        except (StoreError, Interrupted):
+            raise
+        except Exception as error:  # noqa: BLE001 (kept with the trial, for whoever asked for it)
+            _log.exception("%s cannot be tried out", trial.model)
+            return replace(trial, error=_error_text(error))
+
+    def _open_for_test(self, entry: ModelEntry) -> Model:
+        """The model to try out. One that a cluster still loads is waited for, as one that is loaded
+        here would be; nobody would ask again.
+        """
+        until = time.monotonic() + LOADING_TIMEOUT_S
+        try:
+            while True:
+                try:
+                    return self._opener(entry)
+                except Unreachable as error:
+                    if self._stopping():
+                        raise Interrupted from error
+                    if not is_loading(error) or time.monotonic() > until:
+                        raise
+        except Exception:  # raised again
+            self._cancel_loading()
+            raise
+
+    def _cancel_loading(self) -> None:
+        if isinstance(self._opener, ClusterOpener):
+            self._opener.cancel_loading()
+
+    def _do_run(self, run: RunRow) -> None:
+        try:
+            self._do_cells(run)
+            self._store.finish(run.lease)
+        except Cancelled:
+            self._store.finish_cancelled(run.lease)
+        except Interrupted:
+            self._store.release(run.lease)
+        except KeyboardInterrupt:
+            self._store.release(run.lease)
+            raise
+        except RunLeaseLost:
+            raise
+        except StoreError as error:
+            self._store.fail(run.lease, error.sentence)
+        except Exception as error:  # noqa: BLE001 (kept with the run, for the person who sees it)
+            self._store.fail(run.lease, _error_text(error), traceback.format_exc())
+
+    def _do_cells(self, run: RunRow) -> None:
+        waiting = [row for row in self._store.cells(run.id) if row.state == "waiting"]
+        # A judge may have the name of somebody whose answers were brought along.
+        groups = groupby(waiting, key=lambda row: (row.cell.model, _is_recorded(row)))
+        for (_, recorded), rows in groups:
+            cells = list(rows)
+            if recorded:
+                for row in cells:
+                    self._do_cell(run.lease, row, lambda job, dataset: job.grade(dataset))
+                continue
+            try:
+                self._store.check(run.lease)
+                model = self._open_for_cell(run.lease, cells[0])
+            except (Cancelled, Interrupted, RunLeaseLost, StoreError):
+                raise
+            except Exception as error:  # noqa: BLE001 (kept with each cell of the model)
+                for row in cells:
+                    self._fail_cell(run.lease, row, error)
+                continue
+            self._active_model = model
+            try:
+                self._do_cells_of_model(run.lease, cells, model)
+            finally:
+                self._active_model = None
+                model.close()
+                self.status.update(run=run.id)
+
+    def _stop_if_unwanted(self, lease: Lease) -> None:
+        """Have a model let go that keeps us waiting for answers nobody wants any more."""
+        model = self._active_model
+        if not isinstance(model, Stoppable):
+            return
+        try:
+            self._store.check(lease)
+            unwanted = self._stopping()
+        except (Cancelled, RunLeaseLost):
+            unwanted = True
+        if unwanted:
+            model.stop()
+
+    def _open_for_cell(self, lease: Lease, row: CellRow) -> Model:
+        """The model of a cell, waited for if nobody answers; the cell says so."""
+        entry = self._entry(row.cell.model)
+        self.status.update(model=entry.name, run=lease.run_id)
+        waiting = wait_for_cell_model(
+            self._store, lease, row, interrupted=self._stopping, on_wait=self._on_batch
+        )
+        try:
+            model = waiting.call_until_reachable(lambda: self._open_timed(entry))
+        except BaseException:  # raised again; what is on its way would hold its seats for ever
+            self._cancel_loading()
+            raise
+        self.status.update(model=entry.name, run=lease.run_id, device=device_of(entry))
+        return model
+
+    def _open_timed(self, entry: ModelEntry) -> Model:
+        """Open a model and remember how long it took, where it loads here."""
+        if not loads_here(entry):
+            return self._opener(entry)
+        began, cold = time.monotonic(), not self._has_loaded_model
+        model = self._opener(entry)
+        self._has_loaded_model = True
+        seconds = time.monotonic() - began
+        store_loading_time(
+            self._store.database, entry.name, cold=cold, worker=self.name, seconds=seconds
+        )
+        return model
+
+    def _do_cells_of_model(self, lease: Lease, cells: Sequence[CellRow], model: Model) -> None:
+        for at, row in enumerate(cells):
+            try:
+                self._do_cell(lease, row, partial(_answer, model))
+            except Unreachable as error:
+                # Nobody answered for as long as we wait; the other cells need not wait as long.
+                for left in cells[at:]:
+                    self._fail_cell(lease, left, error)
+                return
+
+    def _do_cell(
+        self, lease: Lease, row: CellRow, work: Callable[[CellRun, Dataset], None]
+    ) -> None:
+        job = CellRun(self._store, lease, row, interrupted=self._stopping, on_batch=self._on_batch)
+        try:
+            work(job, self._store.dataset_of(row.id))
+        except (Cancelled, Interrupted, RunLeaseLost, StoreError, Unreachable):
+            raise
+        except Exception as error:  # noqa: BLE001 (kept with the cell; the others go on)
+            self._fail_cell(lease, row, error)
+        else:
+            self._store.finish_cell(lease, row.id)
+
+    def _fail_cell(self, lease: Lease, row: CellRow, error: Exception) -> None:
+        _log.warning("%s on %s failed: %s", row.cell.model, row.cell.dataset, error)
+        trace = "".join(traceback.format_exception(error))
+        self._store.finish_cell(lease, row.id, _error_text(error), trace)
+
+    def _entry(self, name: str) -> ModelEntry:
+        return find_entry(self._catalog(), name)
+
+
+def worker_name(pid: int) -> str:
+    """What the worker with this process id is called."""
+    return f"{socket.gethostname()}:{pid}"
+
+
+def serve(
+    store: Store,
+    catalog: Path,
+    *,
+    ending: threading.Event,
+    parent: int = 0,
+    opener: Callable[[ModelEntry], Model] | None = None,
+) -> None:
+    """Work on whatever is queued until `ending` is set or the process `parent` is gone.
+
+    Models come from `catalog` and from the additions beside the store. Trials of models come
+    first: each takes a moment, and somebody waits before the screen.
+    """
+
+    def stopping() -> bool:
+        # A server that was killed cannot stop its workers. A new one brings its own.
+        return ending.is_set() or bool(parent and os.getppid() != parent)
+
+    additions = additions_path(store.database.path)
+    worker = Worker(
+        store, lambda: read_models(catalog, additions), opener=opener, stopping=stopping
+    )
+    if not stopping():
+        worker.status.update()
+    told = time.monotonic()
+    while not stopping():
+        if time.monotonic() - told > STATUS_INTERVAL_S:
+            worker.status.refresh()
+            told = time.monotonic()
+        try:
+            store.requeue_stale(HEARTBEAT_TIMEOUT_S)
+            model_tests.requeue_model_tests(store.database)
+            busy = worker.run_test_once() or worker.run_once()
+        except StoreError as error:
+            _log.warning("%s", error)
+            busy = False
+        if not busy:
+            ending.wait(IDLE_POLL_S)
+    worker.status.remove()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`python -m evalui.runs.worker.main`: work until SIGTERM or SIGINT; the exit code."""
+    settings = Settings()
+    parser = argparse.ArgumentParser(prog="evalui worker", description="Work on queued runs.")
+    parser.add_argument("--database", type=Path, default=settings.database)
+    parser.add_argument("--models-file", type=Path, default=settings.models)
+    parser.add_argument("--parent", type=int, default=0, help="end when this process is gone")
+    given = parser.parse_args(arguments)
+    configure_log(logging.INFO)
+    for chatty in ("httpx", "httpx2"):  # a line for every request to the hub
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    ending = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        ending.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    store = Store(given.database)
+    try:
+        models_of = model_opener(settings)
+        serve(store, given.models_file, ending=ending, parent=given.parent, opener=models_of)
+    finally:
+        store.close()
+    return 0
+
+
+def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
+    job.run(model, dataset)
+
+
+def _is_recorded(row: CellRow) -> bool:
+    return ModeSpec.model_validate_json(row.plan).recorded
+
+
+def _error_text(error: Exception) -> str:
+    if isinstance(error, EvaluiError):
+        return error.sentence
+    return f"{type(error).__name__}: {error}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,111 @@
+"""Waiting for a model that nobody answers for now, and for how long.
+
+Knows nothing of runs: it tells why it waits, looks up twice a second, and gives up in time.
+"""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from evalui.errors import Unreachable
+from evalui.runs.database.usage import ModelWait
+
+FIRST_DELAY_S, MAX_DELAY_S = (
+    1.0,
+    60.0,
+)  # pauses before the model is asked again; each twice the last
+CHECK_INTERVAL_S = 0.5  # a cancel is noticed this soon
+
+Answer = TypeVar("Answer")
+
+
+class WaitForModel:
+    """How long one model is waited for.
+
+    `told` hears why and until when, before each pause; `look` is asked twice a second and raises
+    what ends the waiting. `seconds` count from the last answer.
+    """
+
+    def __init__(
+        self,
+        seconds: float,
+        *,
+        on_wait: Callable[[ModelWait], None],
+        check_cancelled: Callable[[], None],
+    ) -> None:
+        self._seconds = seconds
+        self._on_wait = on_wait
+        self._check_cancelled = check_cancelled
+        self._delay = 0.0
+        self._since = 0.0  # since 1970; people read it
+        self._deadline: float | None = None  # of the clock that nobody sets
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether nobody has answered since the last wait."""
+        return self._deadline is not None
+
+    def reset(self) -> None:
+        """Somebody answers: the next wait begins anew."""
+        self._deadline = None
+
+    def wait(self, error: Unreachable) -> None:
+        """Sleep until the model may be asked again.
+
+        Raises:
+            Unreachable: the patience is at its end, or will be before anybody may ask again.
+        """
+        self._check_cancelled()  # who is told to stop has not run out of patience
+        now = time.monotonic()
+        if self._deadline is None:
+            self._deadline, self._delay, self._since = (
+                now + self._seconds,
+                FIRST_DELAY_S,
+                time.time(),
+            )
+        else:
+            self._delay = min(2 * self._delay, MAX_DELAY_S)
+        left = self._deadline - now
+        if left <= 0:
+            raise self._timeout_error(error) from error
+        if error.retry_after_s > left:
+            raise _retry_too_late_error(error) from error
+        pause = max(min(self._delay, left), error.retry_after_s)
+        self._on_wait(ModelWait(error.sentence, self._since, time.time() + pause))
+        self._sleep(now + pause)
+
+    def call_until_reachable(self, call: Callable[[], Answer]) -> Answer:
+        """What `call` returns, asked anew while it raises `Unreachable`; raises as `wait`."""
+        while True:
+            try:
+                answer = call()
+            except Unreachable as error:
+                self.wait(error)
+            else:
+                self.reset()
+                return answer
+
+    def _sleep(self, end: float) -> None:
+        self._check_cancelled()
+        while (left := end - time.monotonic()) > 0:
+            time.sleep(min(CHECK_INTERVAL_S, left))
+            self._check_cancelled()
+
+    def _timeout_error(self, error: Unreachable) -> Unreachable:
+        return Unreachable(
+            "gave-up",
+            why=error.sentence,
+            n=_minutes(self._seconds),
+        )
+
+
+def _retry_too_late_error(error: Unreachable) -> Unreachable:
+    return Unreachable(
+        "too-late",
+        why=error.sentence,
+        n=_minutes(error.retry_after_s),
+    )
+
+
+def _minutes(seconds: float) -> str:
+    return f"{round(seconds / 60, 1):g}"

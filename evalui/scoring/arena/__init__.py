@@ -1,0 +1,1 @@
+"""Pairwise battles: ratings, agreement, categories."""

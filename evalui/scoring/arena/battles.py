@@ -1,0 +1,186 @@
+"""Battles between two models, counted: wins, ties and losses per model and per pair.
+
+A battle names its models by the sides they were shown on, so that a second judging with the
+sides exchanged is counted for the right model without further care.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalui.types import Outcome
+
+_MIRRORED_OUTCOME: dict[Outcome, Outcome] = {"a": "b", "b": "a", "tie": "tie", "neither": "neither"}
+_POINTS_BY_OUTCOME: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class Battle:
+    """One judged pair of answers. `tie`: both are good, `neither`: both are bad.
+
+    `question` is the id of the question answered, None if unknown.
+    """
+
+    model_a: str
+    model_b: str
+    outcome: Outcome
+    question: str | None = None
+
+    def __post_init__(self) -> None:
+        assert self.model_a != self.model_b, "a model does not meet itself"
+
+    @property
+    def points(self) -> float:
+        """What model_a earned of the one point: 1, 0, or half for a tie and for neither."""
+        return _POINTS_BY_OUTCOME[self.outcome]
+
+    @property
+    def mirrored(self) -> "Battle":
+        """The same battle seen from the other side."""
+        return Battle(self.model_b, self.model_a, _MIRRORED_OUTCOME[self.outcome], self.question)
+
+
+@dataclass(frozen=True, slots=True)
+class BattleTally:
+    """The battles of one model. `both_good` counts ties between good answers, `both_bad` between
+    bad.
+    """
+
+    win: int
+    both_good: int
+    both_bad: int
+    lose: int
+
+    @property
+    def n(self) -> int:
+        """All battles of the model."""
+        return self.win + self.both_good + self.both_bad + self.lose
+
+    @property
+    def tie(self) -> int:
+        """Battles without a winner, as OpenCompass's report counts them."""
+        return self.both_good + self.both_bad
+
+    @property
+    def not_bad(self) -> int:
+        """Battles in which the model's answer was good: won, or tied with a good one."""
+        return self.win + self.both_good
+
+    @property
+    def score(self) -> int:
+        """OpenCompass's score: +3 for a win, +1 for both, -1 for neither, -3 for a loss."""
+        return 3 * self.win + self.both_good - self.both_bad - 3 * self.lose
+
+    @property
+    def win_rate(self) -> float:
+        """The share of wins with half of the ties (MT-bench's adjusted win rate)."""
+        return (self.win + self.tie / 2) / self.n
+
+
+@dataclass(frozen=True, slots=True)
+class WinMatrix:
+    """Who beat whom: `[i][j]` counts the battles of models[i] against models[j].
+
+    `battles` and `ties` (of either kind) are symmetric, `wins[i][j]` are those that i won.
+    """
+
+    models: tuple[str, ...]
+    battles: tuple[tuple[int, ...], ...]
+    wins: tuple[tuple[int, ...], ...]
+    ties: tuple[tuple[int, ...], ...]
+
+    def win_share(self, row: int, column: int) -> float | None:
+        """The share of their battles that `row` won, None if they never met."""
+        met = self.battles[row][column]
+        return self.wins[row][column] / met if met else None
+
+    def tie_share(self, row: int, column: int) -> float | None:
+        """The share of their battles without a winner, None if they never met."""
+        met = self.battles[row][column]
+        return self.ties[row][column] / met if met else None
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedBattles:
+    """Battles as arrays, shape (n,): places in `models`, and the points of side a."""
+
+    models: tuple[str, ...]
+    side_a: NDArray[np.intp]
+    side_b: NDArray[np.intp]
+    points: NDArray[np.float64]
+
+
+def encode_battles(battles: Sequence[Battle]) -> EncodedBattles:
+    """The battles with models numbered in the order of their first appearance."""
+    names = battle_models(battles)
+    place = {name: number for number, name in enumerate(names)}
+    return EncodedBattles(
+        names,
+        np.array([place[battle.model_a] for battle in battles], dtype=np.intp),
+        np.array([place[battle.model_b] for battle in battles], dtype=np.intp),
+        np.array([battle.points for battle in battles], dtype=np.float64),
+    )
+
+
+def battle_models(battles: Sequence[Battle]) -> tuple[str, ...]:
+    """The models that met, in the order of their first appearance."""
+    return tuple(
+        dict.fromkeys(name for battle in battles for name in (battle.model_a, battle.model_b))
+    )
+
+
+def question_numbers(battles: Sequence[Battle]) -> NDArray[np.intp]:
+    """Each battle's question as a number, shape (n,); a battle that names none has its own."""
+    place: dict[str | int, int] = {}
+    return np.array(
+        [
+            place.setdefault(number if one.question is None else one.question, len(place))
+            for number, one in enumerate(battles)
+        ],
+        dtype=np.intp,
+    )
+
+
+def tallies(battles: Sequence[Battle]) -> dict[str, BattleTally]:
+    """Each model's battles by their outcome."""
+    counts = {name: dict.fromkeys(_MIRRORED_OUTCOME, 0) for name in battle_models(battles)}
+    for battle in battles:
+        counts[battle.model_a][battle.outcome] += 1
+        counts[battle.model_b][_MIRRORED_OUTCOME[battle.outcome]] += 1
+    return {
+        name: BattleTally(
+            win=count["a"], both_good=count["tie"], both_bad=count["neither"], lose=count["b"]
+        )
+        for name, count in counts.items()
+    }
+
+
+def win_matrix(battles: Sequence[Battle]) -> WinMatrix:
+    """Wins and ties of each pair of models."""
+    coded = encode_battles(battles)
+    size = len(coded.models)
+    wins = np.zeros((size, size), dtype=np.intp)
+    ties = np.zeros((size, size), dtype=np.intp)
+    np.add.at(wins, (coded.side_a, coded.side_b), coded.points == 1)
+    np.add.at(wins, (coded.side_b, coded.side_a), coded.points == 0)
+    np.add.at(ties, (coded.side_a, coded.side_b), coded.points == 0.5)
+    ties += ties.T
+    return WinMatrix(
+        coded.models, _freeze_rows(wins + wins.T + ties), _freeze_rows(wins), _freeze_rows(ties)
+    )
+
+
+def reorder_matrix(matrix: WinMatrix, models: Sequence[str]) -> WinMatrix:
+    """The same matrix with its rows and columns in the order of `models`, which are all of them."""
+    places = [matrix.models.index(model) for model in models]
+    battles, wins, ties = (
+        tuple(tuple(rows[row][column] for column in places) for row in places)
+        for rows in (matrix.battles, matrix.wins, matrix.ties)
+    )
+    return WinMatrix(tuple(models), battles, wins, ties)
+
+
+def _freeze_rows(matrix: NDArray[np.intp]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(row) for row in matrix.tolist())

@@ -1,0 +1,113 @@
+"""The subjective report of OpenCompass (2023): counts and scores by language and capability.
+
+The formulas are those of its summarizer of October 2023. Three things differ by
+intent: a judgement with the sides exchanged counts for the right models, a model without rows in a
+dimension is None there instead of moving its column up, and capabilities are compared whole.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evalui.scoring.arena.battles import Battle, BattleTally, tallies
+from evalui.scoring.arena.verdicts import battles_from_verdicts
+from evalui.types import Language, Verdict
+
+CategoryKind = Literal["overall", "language", "capability"]
+_LANGUAGES: Mapping[str, Language] = {"CN": "zh", "EN": "en"}
+_SEPARATOR = re.compile(r"[,，、;；]")
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCategory:
+    """What a question is about: its language and the capabilities it asks for."""
+
+    language: str
+    capabilities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryTable:
+    """One row of the report: each model's battles in it, None for a model without any.
+
+    `name` is "Overall", "CN" or "EN", or the capability.
+    """
+
+    kind: CategoryKind
+    name: str
+    tallies: Mapping[str, BattleTally | None]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementCounts:
+    """The head of the report, in showings that were judged.
+
+    `extracted` could be read. `consistent` of those are not contradicted by the other order, be
+    it that there is none.
+    """
+
+    total: int
+    extracted: int
+    consistent: int
+
+    @property
+    def extraction_rate(self) -> float | None:
+        """The share that could be read, None without comparisons."""
+        return self.extracted / self.total if self.total else None
+
+    @property
+    def consistent_rate(self) -> float | None:
+        """The share of the readable ones that no other order contradicts, None without any."""
+        return self.consistent / self.extracted if self.extracted else None
+
+
+def count_judgements(judged: Sequence[Verdict]) -> JudgementCounts:
+    """How many comparisons were made, could be read, and stand in both orders."""
+    return JudgementCounts(
+        total=sum(not one.unreferenced for one in judged),
+        extracted=sum(one.outcome is not None for one in judged),
+        consistent=len(battles_from_verdicts(judged, "drop")),
+    )
+
+
+def capabilities(cell: str) -> tuple[str, ...]:
+    """The capabilities a cell names, separated by a comma, a semicolon or 、."""
+    return tuple(dict.fromkeys(name for part in _SEPARATOR.split(cell) if (name := part.strip())))
+
+
+def category_tables(
+    fought: Sequence[Battle], topics: Mapping[str, SampleCategory], *, models: Sequence[str]
+) -> tuple[CategoryTable, ...]:
+    """Overall, both languages, and each capability in the order of `topics`.
+
+    `topics` are by question; a battle without one counts in Overall alone. A question with
+    several capabilities counts in each.
+    """
+    known = [(one, topics.get(one.question or "", _NO_CATEGORY)) for one in fought]
+    named = dict.fromkeys(name for topic in topics.values() for name in topic.capabilities)
+    return (
+        _category_table("overall", "Overall", fought, models),
+        *(
+            _category_table(
+                "language", name, [one for one, of in known if of.language == code], models
+            )
+            for name, code in _LANGUAGES.items()
+        ),
+        *(
+            _category_table(
+                "capability", name, [one for one, of in known if name in of.capabilities], models
+            )
+            for name in named
+        ),
+    )
+
+
+_NO_CATEGORY = SampleCategory("")
+
+
+def _category_table(
+    kind: CategoryKind, name: str, fought: Sequence[Battle], models: Sequence[str]
+) -> CategoryTable:
+    counted = tallies(fought)
+    return CategoryTable(kind, name, {model: counted.get(model) for model in models})

@@ -1,0 +1,243 @@
+"""Elo ratings: battle after battle in one order, or the median over many orders.
+
+After each battle both ratings move by K (S - E), where S is the point earned (half for a tie
+and for neither) and E = 1 / (1 + 10^((R_b - R_a) / 400)) the point expected. The sum of all
+ratings never changes. The result depends on the order of the battles, hence the median.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalui.scoring.arena.battles import Battle, EncodedBattles, encode_battles, question_numbers
+
+SCALE = 400.0  # rating points that make the odds of winning BASE to 1
+BASE = 10.0
+INITIAL_RATING = 1000.0
+K_OPENCOMPASS = 32.0
+K_FASTCHAT = 4.0
+N_ORDERS = 1000
+POINTS_PER_LOG_ODDS = SCALE / np.log(BASE)  # rating points per unit of log-odds
+
+# 200 MB of permuted kinds, two bytes each: all 1000 orders of 100,000 battles at once.
+_MAX_CHUNK_ELEMENTS = 100_000_000
+_STEPS_PER_CHUNK = 32  # their work arrays stay in the processor's cache
+
+
+@dataclass(frozen=True, slots=True)
+class PermutedElo:
+    """Ratings over seeded random orders of the same battles.
+
+    `low` and `high` are the 2.5 % and 97.5 % points over the orders: how much the order alone
+    moves a rating. They say nothing about the choice of questions.
+    """
+
+    median: Mapping[str, float]
+    low: Mapping[str, float]
+    high: Mapping[str, float]
+    k: float
+    runs: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _BattleKinds:
+    """The different battles (who met whom with which points), shape (kinds,), and each one's kind.
+
+    Permuting numbers of kinds permutes the battles; they need less memory than the battles.
+    """
+
+    side_a: NDArray[np.intp]
+    side_b: NDArray[np.intp]
+    points: NDArray[np.float64]
+    of_battle: NDArray[np.uint16 | np.uint32]
+
+
+def expected_score(difference: float) -> float:
+    """The point expected of a model rated `difference` above the other."""
+    return 1 / (1 + BASE ** (-difference / SCALE))
+
+
+def sequential_elo(battles: Sequence[Battle], k: float) -> dict[str, float]:
+    """The ratings after the battles in the order given."""
+    ratings: dict[str, float] = {}
+    for battle in battles:
+        rating_a = ratings.setdefault(battle.model_a, INITIAL_RATING)
+        rating_b = ratings.setdefault(battle.model_b, INITIAL_RATING)
+        won = k * (battle.points - 1 / (1 + BASE ** ((rating_b - rating_a) / SCALE)))
+        ratings[battle.model_a] = rating_a + won
+        ratings[battle.model_b] = rating_b - won
+    return ratings
+
+
+def permuted_elo(
+    battles: Sequence[Battle], *, k: float = K_OPENCOMPASS, runs: int = N_ORDERS, seed: int = 0
+) -> PermutedElo:
+    """The median rating of each model over `runs` random orders of the battles."""
+    if not battles:
+        return PermutedElo({}, {}, {}, k=k, runs=runs, seed=seed)
+    coded = encode_battles(battles)
+    kinds = _battle_kinds(coded)
+    rng = np.random.default_rng(seed)
+    at_once = max(1, _MAX_CHUNK_ELEMENTS // len(battles))
+    parts: list[NDArray[np.float64]] = []
+    for first in range(0, runs, at_once):
+        rows = min(at_once, runs - first)
+        parts.append(_replay(kinds, _random_orders(kinds, rows, rng), len(coded.models), k))
+    low, median, high = np.percentile(np.concatenate(parts), (2.5, 50, 97.5), axis=0)
+    named = (dict(zip(coded.models, part.tolist(), strict=True)) for part in (median, low, high))
+    return PermutedElo(*named, k=k, runs=runs, seed=seed)
+
+
+def elo_intervals(
+    battles: Sequence[Battle],
+    *,
+    k: float = K_OPENCOMPASS,
+    resamples: int = N_ORDERS,
+    seed: int = 0,
+) -> dict[str, tuple[float, float]]:
+    """The 95 % range of each rating when questions are drawn anew, each draw in a random order.
+
+    It holds both the luck of the questions and that of the order, so it is a little wider than
+    that of the median over orders. Battles that name no question are drawn one by one. {} with
+    fewer than two questions: one knows nothing of the others.
+    """
+    question = question_numbers(battles)
+    if not question.any():
+        return {}
+    coded = encode_battles(battles)
+    kinds = _with_padding_battle(_battle_kinds(coded), len(coded.models))
+    rng = np.random.default_rng(seed)
+    at_once = max(1, _MAX_CHUNK_ELEMENTS // len(battles))
+    parts: list[NDArray[np.float64]] = []
+    for first in range(0, resamples, at_once):
+        rows = range(first, min(first + at_once, resamples))
+        redrawn = [_resample_battles(kinds.of_battle, question, rng) for _ in rows]
+        orders = _pad_rows(redrawn, len(kinds.points) - 1)
+        parts.append(_replay(kinds, orders, len(coded.models) + 1, k))
+    low, high = np.percentile(np.concatenate(parts), (2.5, 97.5), axis=0).tolist()
+    ends = zip(low[:-1], high[:-1], strict=True)
+    return dict(zip(coded.models, ends, strict=True))
+
+
+def in_orders(battles: Sequence[Battle], orders: NDArray[np.intp], k: float) -> NDArray[np.float64]:
+    """Ratings after the battles in each of the given orders.
+
+    `orders` has the shape (runs, n) and each row holds the places 0 to n-1 once. The result has
+    the shape (runs, models), models in the order of their first appearance in `battles`.
+    """
+    coded = encode_battles(battles)
+    kinds = _battle_kinds(coded)
+    return _replay(kinds, kinds.of_battle[orders], len(coded.models), k)
+
+
+def _battle_kinds(coded: EncodedBattles) -> _BattleKinds:
+    size = len(coded.models)
+    halves = np.rint(2 * coded.points).astype(np.intp)
+    codes = (coded.side_a * size + coded.side_b) * 3 + halves
+    distinct, of_battle = np.unique(codes, return_inverse=True)
+    pairs = distinct // 3
+    small = np.uint16 if len(distinct) <= np.iinfo(np.uint16).max else np.uint32
+    return _BattleKinds(pairs // size, pairs % size, distinct % 3 / 2, of_battle.astype(small))
+
+
+def _with_padding_battle(kinds: _BattleKinds, ghost: int) -> _BattleKinds:
+    """With one more kind: a model of no interest draws against itself, and nobody moves."""
+    return _BattleKinds(
+        np.append(kinds.side_a, ghost),
+        np.append(kinds.side_b, ghost),
+        np.append(kinds.points, 0.5),
+        kinds.of_battle,
+    )
+
+
+def _resample_battles(
+    of_battle: NDArray[np.uint16 | np.uint32], question: NDArray[np.intp], rng: np.random.Generator
+) -> NDArray[np.uint16 | np.uint32]:
+    """The kinds of the battles of as many questions, drawn with replacement; in random order."""
+    n = int(question.max()) + 1
+    counts = np.bincount(rng.integers(n, size=n), minlength=n)
+    redrawn = np.repeat(of_battle, counts[question])
+    return _shuffled(redrawn, rng).astype(of_battle.dtype)
+
+
+def _pad_rows(
+    rows: Sequence[NDArray[np.uint16 | np.uint32]], ghost: int
+) -> NDArray[np.uint16 | np.uint32]:
+    """The rows as one array, each filled up to the longest with the ghost's battle."""
+    filled = np.full((len(rows), max(map(len, rows))), ghost, dtype=rows[0].dtype)
+    for row, kinds in zip(filled, rows, strict=True):
+        row[: len(kinds)] = kinds
+    return filled
+
+
+def _random_orders(
+    kinds: _BattleKinds, runs: int, rng: np.random.Generator
+) -> NDArray[np.uint16 | np.uint32]:
+    """The kinds of all battles in random orders, shape (runs, battles)."""
+    orders = np.empty((runs, len(kinds.of_battle)), dtype=kinds.of_battle.dtype)
+    for row in orders:
+        row[:] = _shuffled(kinds.of_battle, rng)
+    return orders
+
+
+def _shuffled(
+    of_battle: NDArray[np.uint16 | np.uint32], rng: np.random.Generator
+) -> NDArray[np.intp]:
+    # Numpy shuffles words of the machine's size faster than short ones, into the same order.
+    shuffled = of_battle.astype(np.intp)
+    rng.shuffle(shuffled)
+    return shuffled
+
+
+def _replay(
+    kinds: _BattleKinds, orders: NDArray[np.uint16 | np.uint32], size: int, k: float
+) -> NDArray[np.float64]:
+    """All orders at once, one battle of each per step: the ratings, shape (runs, models).
+
+    As E = (1 + tanh(x_a - x_b)) / 2 with ratings x in half log-odds, a move K (S - E) is
+    K (S - 1/2) + K/2 tanh(x_b - x_a), which takes fewer calls than the formula with exp.
+    """
+    runs, n = orders.shape
+    # Ratings lie flat, in half log-odds above the start; a row of orders owns `size` of them.
+    ratings = np.zeros(runs * size)
+    own = np.arange(runs, dtype=np.intp) * size
+    reach = k / (4 * POINTS_PER_LOG_ODDS)  # the furthest that a battle of equals moves them
+    shifts = (2 * kinds.points - 1) * reach
+    steps = np.empty((_STEPS_PER_CHUNK, runs), dtype=np.intp)
+    sides = np.empty((_STEPS_PER_CHUNK, 2, runs), dtype=np.intp)
+    earned = np.empty((_STEPS_PER_CHUNK, runs))
+    for first in range(0, n, _STEPS_PER_CHUNK):
+        now = slice(min(_STEPS_PER_CHUNK, n - first))
+        steps[now] = orders[:, first : first + _STEPS_PER_CHUNK].T
+        # Mode "clip" spares `take` a buffer; no index is out of range.
+        kinds.side_a.take(steps[now], out=sides[now, 0], mode="clip")
+        kinds.side_b.take(steps[now], out=sides[now, 1], mode="clip")
+        sides[now] += own
+        shifts.take(steps[now], out=earned[now], mode="clip")
+        _update_ratings(ratings, sides[now], earned[now], reach)
+    return INITIAL_RATING + 2 * POINTS_PER_LOG_ODDS * ratings.reshape(runs, size)
+
+
+def _update_ratings(
+    ratings: NDArray[np.float64], sides: NDArray[np.intp], earned: NDArray[np.float64], reach: float
+) -> None:
+    """Move the ratings by some steps: `sides` is (steps, 2, runs), `earned` K (S - 1/2).
+
+    Ten thousand steps of a thousand orders: everything is written in place, and each call costs.
+    """
+    both = np.empty(sides.shape[1:])
+    rating_a, rating_b = both
+    won = np.empty(sides.shape[2])
+    reaches = np.full_like(won, reach)  # a bare number would be made an array at each step
+    for places, points in zip(sides, earned, strict=True):
+        ratings.take(places, out=both, mode="clip")
+        np.subtract(rating_b, rating_a, out=won)
+        np.tanh(won, out=won)
+        won *= reaches
+        won += points
+        rating_a += won
+        rating_b -= won
+        ratings[places] = both

@@ -1,0 +1,103 @@
+"""The win rate from many judgements and a few people's votes: judge's errors measured and removed.
+
+A. N. Angelopoulos et al., "Prediction-powered inference" (Science, 2023), with the power tuning of
+A. N. Angelopoulos, J. C. Duchi and T. Zrnic, "PPI++" (arXiv 2311.01453), for a mean. The people
+must have voted on a random part of the items that the judge judged.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalui.scoring.statistics.intervals import clustered_ratio, t_interval
+from evalui.types import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionPoweredItem:
+    """One pair of answers: the points of its first model (1, ½ or 0) by the judge and by people.
+
+    `human` is the mean of their votes, None where nobody voted.
+    """
+
+    question: str
+    judge: float
+    human: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionPoweredRate:
+    """The win rate of the first model after the judge, after people, and after both.
+
+    `lambda_weight` says how far the judge was trusted (lambda, 0 to 1). `judge` is as wide as
+    chance makes it and knows nothing of the judge's errors. Each `n` counts questions; `human` and
+    `combined` are None without votes.
+    """
+
+    judge: Interval
+    human: Interval | None
+    combined: Interval | None
+    lambda_weight: float
+
+
+def prediction_powered_win_rate(
+    items: Sequence[PredictionPoweredItem],
+) -> PredictionPoweredRate | None:
+    """The rates of these items; None without any.
+
+    theta = mean(Y) + lambda * (mean of f over all items - mean of f over those voted on), with
+    votes Y and judgements f. Standard errors are linearised and clustered by question, with
+    t quantiles for the number of questions voted on; lambda makes that error smallest in 0..1.
+    """
+    if not items:
+        return None
+    _, question = np.unique([item.question for item in items], return_inverse=True)
+    judged = np.array([item.judge for item in items])
+    by_judge = _clustered_rate(judged, question)
+    voted = np.array([item.human is not None for item in items])
+    if not voted.any():
+        return PredictionPoweredRate(by_judge, None, None, 0.0)
+    people = np.array([item.human for item in items if item.human is not None])
+    by_people = _clustered_rate(people, question[voted])
+    weight, powered = _prediction_powered_rate(judged, people, voted, question)
+    return PredictionPoweredRate(by_judge, by_people, powered if weight else by_people, weight)
+
+
+def _clustered_rate(points: NDArray[np.float64], question: NDArray[np.intp]) -> Interval:
+    return clustered_ratio(
+        _sum_by_question(points, question), _sum_by_question(np.ones(len(points)), question)
+    )
+
+
+def _prediction_powered_rate(
+    judged: NDArray[np.float64],
+    people: NDArray[np.float64],
+    voted: NDArray[np.bool_],
+    question: NDArray[np.intp],
+) -> tuple[float, Interval]:
+    """Lambda, and the rate it gives."""
+    n_voted = len(people)
+    moved = (judged - judged.mean()) / len(judged)
+    moved[voted] -= (judged[voted] - judged[voted].mean()) / n_voted
+    own = np.zeros(len(judged))
+    own[voted] = (people - people.mean()) / n_voted
+    # What each question adds to the error of the rate is mine + lambda * theirs.
+    mine, theirs = _sum_by_question(own, question), _sum_by_question(moved, question)
+    spread = float((theirs**2).sum())
+    weight = min(1.0, max(0.0, -float((mine * theirs).sum()) / spread)) if spread else 0.0
+    value = float(people.mean() + weight * (judged.mean() - judged[voted].mean()))
+    n = len(np.unique(question[voted]))
+    variance = float(((mine + weight * theirs) ** 2).sum())
+    se = math.sqrt(variance * n / (n - 1)) if n > 1 else None
+    return weight, t_interval(min(1.0, max(0.0, value)), se, n)
+
+
+def _sum_by_question(
+    values: NDArray[np.float64], question: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    sums = np.zeros(int(question.max()) + 1)
+    np.add.at(sums, question, values)
+    return sums[np.bincount(question, minlength=len(sums)) > 0]

@@ -1,0 +1,207 @@
+"""From a judge's trials to battles, and how far the judge can be trusted.
+
+A pair of answers is usually shown twice, with the sides exchanged. Each showing is a verdict of
+its own; a verdict names its sides, so that nothing has to be swapped back by hand.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evalui.scoring.arena.battles import Battle
+from evalui.scoring.parsing.markdown import MarkdownCounts, count_markdown
+from evalui.scoring.statistics.intervals import clustered_share
+from evalui.types import NO_REFERENCE, OUTCOMES, Contestant, Duel, Interval, Outcome, Trial, Verdict
+
+ConflictRule = Literal["tie", "half", "drop"]
+PANEL_NAME = "panel"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReliability:
+    """How a judge behaved; each share is None where there is nothing to take a share of.
+
+    `n` counts the showings, `unreferenced` those that were not judged for lack of a reference;
+    `unreadable` is a share of the others. `flip_rate` is the share of the pairs
+    judged readably in both orders whose outcome changed with the order. `first_wins`, `longer_wins`
+    and `more_items_wins` are shares of decided verdicts (no ties): those won by the answer shown
+    first, by the longer one (in characters), and by the one with more list items, among answers
+    that differ in it. The `n` of an interval counts what it is a share of; its width knows that the
+    showings of one question belong together. `injected` counts showings with an answer that spoke
+    to the judge.
+    """
+
+    judge: str
+    n: int
+    unreadable: Interval | None
+    flip_rate: Interval | None
+    first_wins: Interval | None
+    longer_wins: Interval | None
+    more_items_wins: Interval | None
+    injected: int
+    unreferenced: int = 0
+
+
+def judge_verdicts(trials: Iterable[Trial], names: Sequence[str], by: str) -> tuple[Verdict, ...]:
+    """What the judge `by` said in each trial that showed two of the contestants `names`.
+
+    An unreadable judgement stays, with the outcome None. Trials of single answers are no duels
+    and are passed over.
+    """
+    return tuple(_verdict(trial, names, by) for trial in trials if _is_duel(trial))
+
+
+def battles_from_verdicts(judged: Iterable[Verdict], conflict: ConflictRule) -> tuple[Battle, ...]:
+    """A battle for each readable verdict, in order; the question is the sample.
+
+    `conflict` says what becomes of two orders of one pair whose outcomes differ: both count as
+    a tie ("tie"), both count as they are ("half"), or neither counts ("drop"). A verdict whose
+    other order is missing or unreadable counts as it is.
+    """
+    rows = [one for one in judged if one.outcome is not None]
+    changed = {id(one) for pair in _both_orders(rows) if _outcome_differs(*pair) for one in pair}
+    if conflict == "drop":
+        rows = [one for one in rows if id(one) not in changed]
+    return tuple(_battle(one, tied=conflict == "tie" and id(one) in changed) for one in rows)
+
+
+def judge_reliability(
+    judged: Sequence[Verdict], contestants: Iterable[Contestant]
+) -> JudgeReliability:
+    """The behaviour of one judge over its verdicts on these contestants."""
+    read = [one for one in judged if one.outcome is not None]
+    decided = [one for one in read if one.outcome in ("a", "b")]
+    pairs = _both_orders(read)
+    marks = _markdown_counts(decided, contestants)
+    return JudgeReliability(
+        judge=judged[0].rater if judged else "",
+        n=len(judged),
+        unreadable=_clustered_share(
+            (one, one.outcome is None) for one in judged if not one.unreferenced
+        ),
+        flip_rate=_clustered_share((pair[0], _outcome_differs(*pair)) for pair in pairs),
+        first_wins=_clustered_share((one, one.outcome == "a") for one in decided),
+        longer_wins=_clustered_share(
+            _won_by_more(decided, {key: one.length for key, one in marks.items()})
+        ),
+        more_items_wins=_clustered_share(
+            _won_by_more(decided, {key: one.items for key, one in marks.items()})
+        ),
+        injected=sum(one.injected for one in judged),
+        unreferenced=sum(one.unreferenced for one in judged),
+    )
+
+
+def panel_verdicts(per_judge: Sequence[Sequence[Verdict]]) -> tuple[Verdict, ...]:
+    """One verdict per showing: the outcome that more than half of its judges gave, else None.
+
+    A judge that cannot be read is one of them but has no vote. Where all of them lack a reference,
+    so does the panel.
+    """
+    votes: dict[Duel, list[Verdict]] = {}
+    for judged in per_judge:
+        for one in judged:
+            votes.setdefault(one.duel, []).append(one)
+    return tuple(_majority_verdict(duel, cast) for duel, cast in votes.items())
+
+
+# ---------------------------------------------------------------- trials
+
+
+def _is_duel(trial: Trial) -> bool:
+    return len(trial.variant.permutation) == 2
+
+
+def _verdict(trial: Trial, names: Sequence[str], by: str) -> Verdict:
+    first, second = trial.variant.permutation
+    strength = trial.scores.get("strength")
+    return Verdict(
+        duel=Duel(trial.sample_id, names[first], names[second]),
+        outcome=None if trial.choice is None else OUTCOMES[trial.choice],
+        rater=by,
+        rule=trial.reading.rule,
+        reply=trial.reply or "",
+        strength=int(strength[0]) if strength else None,
+        injected=any(trial.scores.get("injected", ())),
+    )
+
+
+def _battle(one: Verdict, *, tied: bool) -> Battle:
+    assert one.outcome is not None, "an unreadable verdict is no battle"
+    outcome = "tie" if tied else one.outcome
+    return Battle(one.duel.model_a, one.duel.model_b, outcome, one.duel.sample_id)
+
+
+# ---------------------------------------------------------------- both orders
+
+
+def _both_orders(read: Iterable[Verdict]) -> list[tuple[Verdict, Verdict]]:
+    """The verdicts of one judge on one pair in both orders: the first showing with the first."""
+    seen: dict[tuple[str, Duel], list[Verdict]] = defaultdict(list)
+    for one in read:
+        seen[one.rater, one.duel].append(one)
+    return [
+        pair
+        for (by, duel), there in seen.items()
+        if duel.model_a < duel.model_b
+        for pair in zip(there, seen.get((by, _swap_sides(duel)), ()), strict=False)
+    ]
+
+
+def _swap_sides(duel: Duel) -> Duel:
+    return Duel(duel.sample_id, duel.model_b, duel.model_a)
+
+
+def _outcome_differs(there: Verdict, back: Verdict) -> bool:
+    return _battle(there, tied=False) != _battle(back, tied=False).mirrored
+
+
+# ---------------------------------------------------------------- shares
+
+
+def _clustered_share(told: Iterable[tuple[Verdict, bool]]) -> Interval | None:
+    pairs = list(told)
+    return clustered_share([one.duel.sample_id for one, _ in pairs], [hit for _, hit in pairs])
+
+
+_AnswerKey = tuple[str, str]  # contestant and sample
+
+
+def _markdown_counts(
+    judged: Iterable[Verdict], contestants: Iterable[Contestant]
+) -> Mapping[_AnswerKey, MarkdownCounts]:
+    """The make-up of each answer the verdicts are about, as far as it is known."""
+    answers = {one.name: one.answers for one in contestants}
+    keys = {
+        (name, one.duel.sample_id)
+        for one in judged
+        for name in (one.duel.model_a, one.duel.model_b)
+        if one.duel.sample_id in answers.get(name, {})
+    }
+    return {(name, sample): count_markdown(answers[name][sample]) for name, sample in keys}
+
+
+def _won_by_more(
+    decided: Iterable[Verdict], amounts: Mapping[_AnswerKey, int]
+) -> Iterable[tuple[Verdict, bool]]:
+    """For answers that differ in an amount: did the one with more of it win?"""
+    for one in decided:
+        first = amounts.get((one.duel.model_a, one.duel.sample_id))
+        second = amounts.get((one.duel.model_b, one.duel.sample_id))
+        if first is not None and second is not None and first != second:
+            yield one, (one.outcome == "a") == (first > second)
+
+
+# ---------------------------------------------------------------- panel
+
+
+def _majority_verdict(duel: Duel, cast: Sequence[Verdict]) -> Verdict:
+    votes: Counter[Outcome] = Counter(one.outcome for one in cast if one.outcome is not None)
+    injected = any(one.injected for one in cast)
+    for outcome, count in votes.most_common(1):
+        if 2 * count > len(cast):
+            return Verdict(duel, outcome, PANEL_NAME, "majority", injected=injected)
+    if all(one.unreferenced for one in cast):
+        return Verdict(duel, None, PANEL_NAME, NO_REFERENCE, injected=injected)
+    return Verdict(duel, None, PANEL_NAME, "no-majority", injected=injected)

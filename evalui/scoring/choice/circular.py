@@ -1,0 +1,162 @@
+"""Accuracy that does not depend on the order of the options.
+
+The figures and their names are those of OpenCompass's CircularEval, and on complete data so are
+the values. They differ on purpose where OpenCompass is undefined or misleads:
+
+- "origin" is the identity permutation, never the order of whichever row came first;
+- only the options a question has are moved, so questions may differ in their number of options.
+  Each question then weighs the same in `acc_*`, and `more_k_*` asks it for k right orders or for
+  all it has, whichever is fewer: perf <= more_k <= more_1 always holds;
+- a question that lacks an order, or whose options name other options or have the same text,
+  counts in `acc_origin` and `perf_origin` only, and is listed;
+- an order in which the best options tie earns its credit (1/t) in `acc_*`, and is not right in
+  `more_k_*` and `perf_*`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalui.scoring.choice.permutations import (
+    count_variants,
+    variant_from_label,
+    variant_label,
+    variants,
+)
+from evalui.scoring.choice.trial_grid import TrialGrid, excluded_ids, trial_grids
+from evalui.scoring.statistics.intervals import ClusteredMean, clustered_mean, share_interval
+from evalui.types import Interval, Pattern, Trial
+
+__all__ = [
+    "CircularIntervals",
+    "CircularMetrics",
+    "circular_intervals",
+    "circular_metrics",
+    "count_variants",
+    "variant_from_label",
+    "variant_label",
+    "variants",
+]
+
+_PATTERN_PARTS: Mapping[Pattern, tuple[Pattern, ...]] = {
+    "origin": (),
+    "circular": ("circular",),
+    "all_possible": ("circular", "all_possible"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CircularMetrics:
+    """The figures in percent, by OpenCompass's names and in its order.
+
+    A figure that rests on no question at all is left out of `values`. `n_origin` questions were
+    asked in their original order, `n_circular` in every order of the pattern; the ids in
+    `incomplete` lack an order, those in `naming` have options that name other options, those in
+    `duplicates` options of the same text.
+    """
+
+    values: Mapping[str, float]
+    n_origin: int
+    n_circular: int
+    incomplete: tuple[str, ...]
+    naming: tuple[str, ...]
+    duplicates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CircularIntervals:
+    """The main figures as shares with their plausible ranges; None where no question counts.
+
+    `origin` is acc_origin over all questions. The rest concern the questions that were asked in
+    every order: `accuracy` the mean over orders, `perf` right in every order, `any_order` right
+    in at least one, `gap` right in the original order but not in every one, `spread` right in
+    some orders but not in every one.
+    """
+
+    origin: Interval | None
+    accuracy: ClusteredMean | None
+    perf: Interval | None
+    any_order: Interval | None
+    gap: Interval | None
+    spread: Interval | None
+
+
+def circular_metrics(
+    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
+) -> CircularMetrics:
+    """All figures of a pattern under one reading; None takes each trial's headline."""
+    tables = trial_grids(trials, pattern, reading=reading)
+    reordered = [table.subset(table.reorderable) for table in tables]
+    credits: dict[str, list[NDArray[np.float64]]] = {"origin": _original_credit(tables)}
+    for part in _PATTERN_PARTS[pattern]:
+        credits[part] = [_pattern_columns(table, pattern, part) for table in reordered]
+    known = {name: matrices for name, matrices in credits.items() if sum(map(len, matrices))}
+    values = {
+        f"acc_{name}": 100 * _question_means(matrices).mean() for name, matrices in known.items()
+    }
+    for name, matrices in known.items():
+        values |= _more_and_perfect(name, matrices)
+    return CircularMetrics(
+        values={name: float(value) for name, value in values.items()},
+        n_origin=sum(map(len, credits["origin"])),
+        n_circular=sum(len(table.ids) for table in reordered) if _PATTERN_PARTS[pattern] else 0,
+        incomplete=excluded_ids(tables, ""),
+        naming=excluded_ids(tables, "naming"),
+        duplicates=excluded_ids(tables, "duplicates"),
+    )
+
+
+def circular_intervals(
+    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
+) -> CircularIntervals:
+    """The main figures with their ranges; for the pattern origin only `origin` has a value."""
+    tables = trial_grids(trials, pattern, reading=reading)
+    original = _question_means(_original_credit(tables))
+    origin = share_interval(float(original.sum()), len(original))
+    matrices = [table.subset(table.reorderable).credit for table in tables]
+    n = sum(map(len, matrices))
+    if not n or pattern == "origin":
+        return CircularIntervals(origin, None, None, None, None, None)
+    first = np.concatenate([matrix[:, 0] == 1 for matrix in matrices])
+    every = np.concatenate([(matrix == 1).all(axis=1) for matrix in matrices])
+    some = np.concatenate([(matrix == 1).any(axis=1) for matrix in matrices])
+    return CircularIntervals(
+        origin=origin,
+        accuracy=clustered_mean(_question_means(matrices), _order_counts(matrices)),
+        perf=share_interval(int(every.sum()), n),
+        any_order=share_interval(int(some.sum()), n),
+        gap=share_interval(int((first & ~every).sum()), n),
+        spread=share_interval(int((some & ~every).sum()), n),
+    )
+
+
+def _original_credit(tables: Sequence[TrialGrid]) -> list[NDArray[np.float64]]:
+    return [table.credit[table.present[:, 0], :1] for table in tables]
+
+
+def _pattern_columns(table: TrialGrid, pattern: Pattern, part: Pattern) -> NDArray[np.float64]:
+    if part == pattern:
+        return table.credit
+    wanted = set(variants(table.n_options, part))
+    orders = variants(table.n_options, pattern)
+    return table.credit[:, [i for i, order in enumerate(orders) if order in wanted]]
+
+
+def _more_and_perfect(name: str, matrices: Sequence[NDArray[np.float64]]) -> dict[str, float]:
+    right = np.concatenate([(matrix == 1).sum(axis=1) for matrix in matrices])
+    sizes = _order_counts(matrices)
+    figures = {
+        f"more_{k}_{name}": 100 * (right >= np.minimum(k, sizes)).mean()
+        for k in range(1, int(sizes.max()))
+    }
+    return figures | {f"perf_{name}": 100 * (right == sizes).mean()}
+
+
+def _question_means(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    return np.concatenate([np.zeros(0), *(matrix.mean(axis=1) for matrix in matrices)])
+
+
+def _order_counts(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.int_]:
+    return np.concatenate([np.full(len(matrix), matrix.shape[1]) for matrix in matrices])

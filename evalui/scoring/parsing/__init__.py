@@ -1,0 +1,1 @@
+"""Replies of models and judges, parsed by ordered rules."""

@@ -1,0 +1,1 @@
+"""Position bias: counts, spreads, tests, debiasing."""

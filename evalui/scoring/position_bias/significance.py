@@ -1,0 +1,207 @@
+"""Is it more than chance that some slots are chosen or found more often than others?
+
+Each question was asked in several orders, so its trials are not independent. The textbook
+chi-square test of the slot counts ignores that and hardly ever rejects; it is not offered.
+Ties and unreadable answers are no choice of any slot.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalui.scoring.choice.strata import OptionCountStratum
+from evalui.scoring.choice.trial_grid import TIED
+from evalui.scoring.position_bias.permutation_test import (
+    SlotCounts,
+    observed_counts,
+    permuted_counts,
+)
+
+N_DRAWS = 999
+
+
+@dataclass(frozen=True, slots=True)
+class PermutationTest:
+    """The permutation test of the slot counts, and what RStd does when position has no effect.
+
+    `p` is never 0: the observed order is one of the draws. `mean_rstd` and `rstd_95` are the mean
+    and the 95th percentile of RStd over the draws, in points; None if a recall is unknown.
+    """
+
+    p: float
+    mean_rstd: float | None
+    rstd_95: float | None
+    draws: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseFloor:
+    """RStd of one order in points, beside the mean and 95th percentile it has by chance alone.
+
+    `p` is the share of draws that reach the observed one, which is among them.
+    """
+
+    rstd: float
+    mean: float
+    percentile_95: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticalTest:
+    """A test statistic and its p-value."""
+
+    statistic: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class BiasTests:
+    """The tests of one stratum; None where a test does not exist.
+
+    `cochran_q` is Cochran's Q, which needs each question once with its answer in each slot;
+    `wald` the Wald test of the slot counts, missing where their covariance is singular.
+    `tied` trials took part in no test.
+    """
+
+    permutation: PermutationTest | None
+    cochran_q: StatisticalTest | None
+    wald: StatisticalTest | None
+    tied: int
+
+
+def bias_tests(stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int = 0) -> BiasTests:
+    """All tests of a stratum; `draws` of 0 leaves the permutation test out."""
+    return BiasTests(
+        permutation=permutation_test(stratum, draws=draws, seed=seed) if draws else None,
+        cochran_q=cochran_q_test(stratum),
+        wald=wald_test(stratum),
+        tied=stratum.n_tied,
+    )
+
+
+def permutation_test(
+    stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int = 0
+) -> PermutationTest | None:
+    """Does position matter? None with one order, or if no trial chose a slot.
+
+    If it does not, the answers of a question, as options, may change places among its orders.
+    The statistic is the sum of squared slot counts, which orders draws as chi-square does;
+    p = (1 + draws that reach the observed one) / (draws + 1).
+    """
+    seen = observed_counts(stratum)
+    if stratum.n_orders < 2 or not seen.choices.any():
+        return None
+    drawn = permuted_counts(stratum, draws, np.random.default_rng(seed))
+    reached = int(((drawn.choices**2).sum(axis=1) >= (seen.choices**2).sum()).sum())
+    spreads = _rstd_of_draws(drawn)
+    return PermutationTest(
+        p=(1 + reached) / (1 + draws),
+        mean_rstd=float(spreads.mean()) if len(spreads) else None,
+        rstd_95=float(np.percentile(spreads, 95)) if len(spreads) else None,
+        draws=draws,
+        seed=seed,
+    )
+
+
+def _rstd_of_draws(drawn: SlotCounts) -> NDArray[np.float64]:
+    """RStd of the draws in which every recall is known; ties are asked of no slot."""
+    known = (drawn.targets > 0).all(axis=1)
+    recalls = drawn.hits[known] / drawn.targets[known]
+    return np.std(recalls, axis=1) * 100
+
+
+def noise_floor(
+    stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int = 0
+) -> NoiseFloor | None:
+    """RStd of the original order where the slot of the answer has no effect on being right.
+
+    Right and wrong then belong to the questions whatever slot the answer has: the number right in
+    each slot is hypergeometric. None if a slot never holds the answer. Ties are left out.
+    """
+    decided = stratum.choice[:, 0] != TIED
+    target, right = stratum.target[decided, 0], stratum.correct[decided, 0]
+    asked = np.bincount(target, minlength=stratum.n_options)
+    if not asked.all():
+        return None
+    recalls = np.bincount(target[right], minlength=len(asked)) / asked
+    seen = float(np.std(recalls) * 100)
+    rng = np.random.default_rng(seed)
+    drawn = rng.multivariate_hypergeometric(asked, int(right.sum()), size=draws)
+    hits = np.asarray(drawn, dtype=np.float64)
+    spreads = np.asarray(np.std(hits / asked, axis=1) * 100, dtype=np.float64)
+    return NoiseFloor(
+        rstd=seen,
+        mean=float(spreads.mean()),
+        percentile_95=float(np.percentile(spreads, 95)),
+        p=(1 + int((spreads >= seen - 1e-9).sum())) / (1 + draws),
+    )
+
+
+def cochran_q_test(stratum: OptionCountStratum) -> StatisticalTest | None:
+    """Cochran's Q (Biometrika 1950): are the recalls of all slots equal? K - 1 degrees of freedom.
+
+    None unless every question was asked once with its answer in each slot. Questions with a tie
+    are left out. Where no question tells slots apart Q is 0 and p is 1.
+    """
+    n_options = stratum.n_options
+    if stratum.n_orders != n_options or (np.diff(np.sort(stratum.target)) != 1).any():
+        return None
+    decided = (stratum.choice != TIED).all(axis=1)
+    if not decided.any():
+        return None
+    by_slot = np.take_along_axis(stratum.correct, np.argsort(stratum.target, axis=1), axis=1)
+    table = by_slot[decided].astype(np.float64)
+    columns, rows, total = table.sum(axis=0), table.sum(axis=1), table.sum()
+    spread_in_rows = n_options * total - (rows**2).sum()
+    if not spread_in_rows:
+        return StatisticalTest(0.0, 1.0)
+    from scipy.special import chdtrc
+
+    q = (n_options - 1) * (n_options * (columns**2).sum() - total**2) / spread_in_rows
+    return StatisticalTest(float(q), float(chdtrc(n_options - 1, q)))
+
+
+def wald_test(stratum: OptionCountStratum) -> StatisticalTest | None:
+    """Are all slots chosen equally often? Hotelling's T2 of the slot counts of each question.
+
+    F = T2 (n - K + 1) / ((K - 1)(n - 1)) on K - 1 and n - K + 1 degrees of freedom. None where
+    the covariance is singular, as for a model that never changes its mind, with n < K, and with
+    one order, where unequal choices may be right because the answers are unequal.
+    """
+    n, n_options = stratum.n, stratum.n_options
+    if stratum.n_orders < 2 or n < n_options:
+        return None
+    slots = [(stratum.choice == slot).sum(axis=1) for slot in range(n_options)]
+    counts = np.stack(slots, axis=1).astype(np.float64)
+    apart = counts[:, :-1] - counts.sum(axis=1, keepdims=True) / n_options
+    mean = apart.mean(axis=0)
+    covariance = (apart - mean).T @ (apart - mean) / (n - 1)
+    if np.linalg.matrix_rank(covariance) < n_options - 1:
+        return None
+    from scipy.special import fdtrc
+
+    solved = np.asarray(np.linalg.solve(covariance, mean), dtype=np.float64)
+    t2 = n * float((mean * solved).sum())
+    f = t2 * (n - n_options + 1) / ((n_options - 1) * (n - 1))
+    return StatisticalTest(t2, float(fdtrc(n_options - 1, n - n_options + 1, f)))
+
+
+def gold_balance(target: NDArray[np.intp], n_options: int) -> tuple[tuple[int, ...], float]:
+    """How often each slot holds the answer in the original order, and chi-square's p for "equally".
+
+    Questions are independent there, so the plain test is right. p is 1 without questions.
+    """
+    counts = np.bincount(target, minlength=n_options)
+    expected = len(target) / n_options
+    if not expected:
+        return tuple(counts.tolist()), 1.0
+    from scipy.special import chdtrc
+
+    chi2 = float(((counts - expected) ** 2).sum()) / expected
+    p = float(chdtrc(n_options - 1, chi2))
+    assert not math.isnan(p), "a chi-square of counts has a p-value"
+    return tuple(counts.tolist()), p

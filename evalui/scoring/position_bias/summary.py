@@ -1,0 +1,195 @@
+"""All figures of option bias of one cell: the front of the modules that compute them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalui.scoring.calibration import (
+    Calibration,
+    LabelMass,
+    calibration,
+    pooled_calibration,
+    summarise_label_mass,
+)
+from evalui.scoring.cautions import BiasLevel, CautionEvidence, bias_level
+from evalui.scoring.choice.answer_format import FormatMetrics
+from evalui.scoring.choice.strata import OptionCountStratum, strata_from_grids
+from evalui.scoring.choice.trial_grid import TrialGrid, excluded_ids, trial_grids
+from evalui.scoring.position_bias.consistency import Consistency, consistency
+from evalui.scoring.position_bias.counts import PositionTable, position_tables_of_grids
+from evalui.scoring.position_bias.pride import PrideEstimate, estimate_pride
+from evalui.scoring.position_bias.recall_spread import (
+    RecallSpread,
+    RecallSpreadRange,
+    recall_spread,
+    recall_spread_range,
+)
+from evalui.scoring.position_bias.significance import (
+    N_DRAWS,
+    BiasTests,
+    NoiseFloor,
+    bias_tests,
+    gold_balance,
+    noise_floor,
+)
+from evalui.types import Pattern, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class StratumBias:
+    """The bias of the `n` questions that have `n_options` options and were asked in every order.
+
+    `position` and `spread` are over all orders. `original_floor` is RStd of the original order with
+    its noise floor. `calibration` is of the original order; `ece` and `brier` are over all orders,
+    without ranges. None where a figure needs several orders or probabilities that are not there.
+    `gold_counts` counts the answers per slot in the original order, `gold_p` is its chi-square p.
+    `spread_range` has the ranges of `spread` over resampled questions. `mass` is the mean label
+    mass of the cell's trials, None of replies.
+    """
+
+    n_options: int
+    n: int
+    position: PositionTable
+    spread: RecallSpread
+    original_floor: NoiseFloor | None
+    consistency: Consistency | None
+    prior: PrideEstimate | None
+    calibration: Calibration | None
+    ece: float | None
+    brier: float | None
+    tests: BiasTests
+    level: BiasLevel
+    gold_counts: tuple[int, ...]
+    gold_p: float
+    spread_range: RecallSpreadRange | None = None
+    mass: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellBias:
+    """The bias of a cell, by number of options, fewest first; nothing is pooled over them.
+
+    The questions in `incomplete` lack an order, those in `naming` have options that name other
+    options, those in `duplicates` options of the same text; none is in any figure. `mass` is over
+    all trials. `chance` is the accuracy of blind guessing over all questions.
+    """
+
+    strata: tuple[StratumBias, ...]
+    incomplete: tuple[str, ...]
+    naming: tuple[str, ...]
+    duplicates: tuple[str, ...]
+    mass: LabelMass | None
+    chance: float | None
+    n: int
+
+    @property
+    def largest_stratum(self) -> StratumBias | None:
+        """The number of options with the most questions; None without any."""
+        return max(self.strata, key=lambda found: found.n, default=None)
+
+
+def measure_bias(
+    trials: Sequence[Trial],
+    pattern: Pattern,
+    *,
+    reading: str | None = None,
+    draws: int = N_DRAWS,
+    seed: int = 0,
+) -> CellBias:
+    """Every bias figure of a cell under one reading; None takes each trial's headline.
+
+    `draws` of 0 leaves out the permutation tests, and with them the floors and lights.
+    """
+    tables = trial_grids(trials, pattern, reading=reading)
+    positions = position_tables_of_grids(tables)
+    found = strata_from_grids(tables, trials, pattern)
+    held = summarise_label_mass([trial.mass for trial in trials if trial.mass is not None])
+    mean = held.mean if held else None
+    return CellBias(
+        strata=tuple(
+            _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean)
+            for stratum, position in zip(found, positions, strict=True)
+        ),
+        incomplete=excluded_ids(tables, ""),
+        naming=excluded_ids(tables, "naming"),
+        duplicates=excluded_ids(tables, "duplicates"),
+        mass=held,
+        chance=_chance_accuracy(tables),
+        n=sum(len(table.ids) for table in tables),
+    )
+
+
+def collect_evidence(cell_bias: CellBias, form: FormatMetrics, headline: str) -> CautionEvidence:
+    """What `lights.cautions` can be told of a cell; `form` is over the same trials and readings.
+
+    The rest is added with `dataclasses.replace`: the accuracy of the original order, choices only,
+    the judge, and what differs from another cell.
+    """
+    largest, read = cell_bias.largest_stratum, form.readings[headline]
+    priors = largest.prior if largest else None
+    return CautionEvidence(
+        n=cell_bias.n,
+        chance=cell_bias.chance,
+        accuracy=read.accuracy,
+        unreadable=read.unreadable,
+        format_gap=form.format_gap.value if form.format_gap else None,
+        index_hits=form.index_hits / form.n_trials,
+        mass=form.mass,
+        tied=read.tied / form.n_trials,
+        incomplete=len(cell_bias.incomplete),
+        refers_to_other_options=len(cell_bias.naming),
+        duplicates=len(cell_bias.duplicates),
+        gold_counts=largest.gold_counts if largest else (),
+        gold_p=largest.gold_p if largest else None,
+        rstd_plain=priors.rstd_plain if priors else None,
+        rstd_debiased=priors.rstd_debiased if priors else None,
+    )
+
+
+def _stratum_bias(
+    stratum: OptionCountStratum,
+    position: PositionTable,
+    *,
+    draws: int,
+    seed: int,
+    label_mass: float | None,
+) -> StratumBias:
+    tests, uneven = bias_tests(stratum, draws=draws, seed=seed), recall_spread(position)
+    gold, gold_p = gold_balance(stratum.target[:, 0], stratum.n_options)
+    chances = stratum.probabilities
+    overall = pooled_calibration(chances, stratum.target) if chances is not None else None
+    return StratumBias(
+        n_options=stratum.n_options,
+        n=stratum.n,
+        position=position,
+        spread=uneven,
+        original_floor=noise_floor(stratum, draws=draws, seed=seed) if draws else None,
+        consistency=consistency(stratum),
+        prior=estimate_pride(stratum),
+        calibration=calibration(chances[:, 0], stratum.target[:, 0])
+        if chances is not None
+        else None,
+        ece=overall.ece if overall else None,
+        brier=overall.brier if overall else None,
+        tests=tests,
+        level=bias_level(
+            n=stratum.n,
+            p=tests.permutation.p if tests.permutation else None,
+            max_share_deviation=uneven.max_share_deviation,
+            rstd=uneven.rstd,
+            floor95=tests.permutation.rstd_95 if tests.permutation else None,
+            mass=label_mass,
+        ),
+        gold_counts=gold,
+        gold_p=gold_p,
+        mass=label_mass,
+        spread_range=recall_spread_range(
+            stratum.choice, stratum.target, stratum.n_options, resamples=draws, seed=seed
+        )
+        if draws
+        else None,
+    )
+
+
+def _chance_accuracy(tables: Sequence[TrialGrid]) -> float | None:
+    n = sum(len(table.ids) for table in tables)
+    return sum(len(table.ids) / table.n_options for table in tables) / n if n else None

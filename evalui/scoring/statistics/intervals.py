@@ -1,0 +1,156 @@
+"""Plausible ranges: Wilson's for shares, clustered ones where a question was asked repeatedly.
+
+All intervals are two-sided at 95 %. Sources: E. B. Wilson, "Probable inference" (1927), and
+E. Miller, "Adding error bars to evals" (arXiv 2411.00640), appendix A. Measured coverage of the
+nominal 95 % is in docs/metrics.md.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalui.types import Interval
+
+CONFIDENCE = 0.95
+_Z = 1.959963984540054  # the normal distribution's quantile of 0.975 (scipy.special.ndtri)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteredMean:
+    """A mean over questions of which each was asked several times.
+
+    `interval` is Wilson's with the effective number of trials, `t_interval` the textbook one.
+    `se` is the clustered standard error, None with fewer than two questions; `design_effect`
+    says how many times the variance exceeds that of independent trials, None where either
+    variance is 0. `n_effective` is the number of independent trials that would know as much.
+    """
+
+    interval: Interval
+    t_interval: Interval
+    se: float | None
+    design_effect: float | None
+    n_effective: float
+    n_trials: int
+
+
+def wilson_interval(successes: float, n: int) -> Interval:
+    """The share `successes / n` with Wilson's interval; successes may be fractional (ties)."""
+    assert n > 0, "a share of nothing is undefined"
+    value = successes / n
+    low, high = _wilson_bounds(value, n)
+    return Interval(value, low, high, n)
+
+
+def share_interval(successes: float, n: int) -> Interval | None:
+    """`wilson_interval`, or None where there is nothing to take a share of."""
+    return wilson_interval(successes, n) if n else None
+
+
+def beats_guessing(accuracy: Interval, chance: float) -> bool:
+    """Whether the whole interval lies above what guessing gives; one that includes it does not."""
+    return accuracy.low > chance
+
+
+def clustered_mean(means: NDArray[np.float64], rows: NDArray[np.int_]) -> ClusteredMean:
+    """The mean of question means in 0..1, each over `rows` trials of that question.
+
+    With sd (n-1 in the denominator) of the n question means, SE = sd / sqrt(n). With equally
+    many trials per question that is Miller's clustered error with the finite-cluster factor
+    n/(n-1). Wilson's interval takes n_eff = trials / deff, where deff = SE^2 / (p (1-p) / trials)
+    is held at 1 or more; where deff has no value n_eff is n, as if each question was asked once.
+    """
+    n, n_trials = len(means), int(rows.sum())
+    assert n > 0, "a mean of nothing is undefined"
+    value = float(means.mean())
+    se = float(means.std(ddof=1) / math.sqrt(n)) if n > 1 else None
+    independent = value * (1 - value) / n_trials
+    deff = se**2 / independent if se and independent else None
+    # One trial per question is the plain case: n of them, without the factor n/(n-1).
+    n_effective = n if deff is None or n_trials == n else n_trials / max(deff, 1.0)
+    low, high = _wilson_bounds(value, n_effective)
+    return ClusteredMean(
+        interval=Interval(value, low, high, n),
+        t_interval=t_interval(value, se, n),
+        se=se,
+        design_effect=deff,
+        n_effective=float(n_effective),
+        n_trials=n_trials,
+    )
+
+
+def clustered_mean_by_id(ids: Sequence[str], values: Sequence[float]) -> ClusteredMean:
+    """`clustered_mean` over values of which those with one id belong to one question."""
+    _, cluster = np.unique(np.asarray(ids, dtype=np.str_), return_inverse=True)
+    rows = np.bincount(cluster)
+    return clustered_mean(
+        np.bincount(cluster, weights=np.asarray(values, dtype=np.float64)) / rows, rows
+    )
+
+
+def clustered_share(ids: Sequence[str], hits: Sequence[bool]) -> Interval | None:
+    """The plain share of hits, of which those with one id belong to one question; None of nothing.
+
+    Wilson's interval with n_eff = n / deff, where deff = SE^2 / (p (1-p) / n) is held at 1 or
+    more and SE is that of `clustered_ratio`. Where there is no such error n_eff is the number
+    of questions. With one hit or miss per question it is `wilson_interval`; `n` counts hits and
+    misses.
+    """
+    if not len(hits):
+        return None
+    _, question = np.unique(np.asarray(ids, dtype=np.str_), return_inverse=True)
+    wholes = np.bincount(question)
+    n, n_questions = len(hits), len(wholes)
+    parts = np.zeros(n_questions)
+    np.add.at(parts, question, np.asarray(hits, dtype=np.float64))
+    value = float(parts.sum()) / n
+    if n == n_questions:
+        return wilson_interval(float(parts.sum()), n)
+    n_effective = float(n_questions)
+    if n_questions > 1 and (variance := _ratio_variance(parts, wholes, value)):
+        n_effective = min(n, value * (1 - value) / variance)
+    return Interval(value, *_wilson_bounds(value, n_effective), n)
+
+
+def clustered_ratio(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> Interval:
+    """The share sum(parts) / sum(wholes), each question giving one part and one whole.
+
+    SE = sqrt(sum of (part - share * whole)^2 * n/(n-1)) / sum(wholes), the linearised ratio.
+    With equal wholes w it is sd(parts / w) / sqrt(n). Where nothing or everything is a part,
+    that error is 0 and says too much: Wilson's interval over the questions takes its place.
+    """
+    total, n = float(wholes.sum()), len(parts)
+    assert total > 0, "a share of nothing is undefined"
+    value = float(parts.sum()) / total
+    if value in (0.0, 1.0):
+        return wilson_interval(value * n, n)
+    se = math.sqrt(_ratio_variance(parts, wholes, value)) if n > 1 else None
+    return t_interval(value, se, n)
+
+
+def t_interval(value: float, se: float | None, n: int) -> Interval:
+    """value -+ t(n-1) * SE, cut to 0..1; without a standard error everything is plausible."""
+    if se is None:
+        return Interval(value, 0.0, 1.0, n)
+    # Not at the top: it takes as long to import as the rest of the core. scipy.stats, which has
+    # the same, takes three times as long.
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) * se
+    return Interval(value, max(0.0, value - half), min(1.0, value + half), n)
+
+
+def _ratio_variance(
+    parts: NDArray[np.float64], wholes: NDArray[np.float64] | NDArray[np.int_], value: float
+) -> float:
+    n = len(parts)
+    return float(((parts - value * wholes) ** 2).sum()) * n / (n - 1) / float(wholes.sum()) ** 2
+
+
+def _wilson_bounds(value: float, n: float) -> tuple[float, float]:
+    shrink = 1 + _Z**2 / n
+    centre = (value + _Z**2 / (2 * n)) / shrink
+    half = _Z * math.sqrt(value * (1 - value) / n + _Z**2 / (4 * n * n)) / shrink
+    return max(0.0, centre - half), min(1.0, centre + half)

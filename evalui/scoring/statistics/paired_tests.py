@@ -1,0 +1,249 @@
+"""Two or more models on the same questions: who is better, and could we have seen it?
+
+Values are means per question over its orders, by question id, because the trials of a question
+are not independent. Only questions that both models have count.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalui.scoring.choice.trial_grid import trial_grids
+from evalui.scoring.statistics.intervals import CONFIDENCE
+from evalui.types import Cell, Pattern, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionValues:
+    """By question id: credit in the original order, its mean over all orders, right in every one.
+
+    `mean` and `all_correct` have the questions that were asked in every order and name no options.
+    """
+
+    origin: Mapping[str, float]
+    mean: Mapping[str, float]
+    all_correct: Mapping[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTTest:
+    """The mean of first - second over `n` questions, with a t interval at 95 %, not cut.
+
+    `se` is `omega` / sqrt(n) and `omega` the standard deviation of the differences. `all_equal`:
+    the difference is the same on every question, so there is no t test and `p` is None.
+    """
+
+    difference: float
+    se: float
+    low: float
+    high: float
+    p: float | None
+    omega: float
+    n: int
+    all_equal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """Questions that only the first or only the second got right, and two p-values.
+
+    None where no question separates the two. `mid` counts half of the observed table's
+    probability and is the better sized one (Fagerland et al., 2013).
+    """
+
+    first_only: int
+    second_only: int
+    exact: float | None
+    mid: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RankBand:
+    """Where a model stands among others. Models of one `band` cannot be told from its best.
+
+    `low` to `high` are the ranks it may have: 1 + the models that are significantly better, and
+    all models without those that are significantly worse.
+    """
+
+    name: str
+    value: float
+    band: int
+    low: int
+    high: int
+
+
+def question_values(
+    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
+) -> QuestionValues:
+    """What each question is worth under each figure, ties earning their credit but in `every`."""
+    origin: dict[str, float] = {}
+    mean: dict[str, float] = {}
+    every: dict[str, bool] = {}
+    for table in trial_grids(trials, pattern, reading=reading):
+        asked = table.subset(table.present[:, 0])
+        origin |= dict(zip(asked.ids.tolist(), asked.credit[:, 0].tolist(), strict=True))
+        whole = table.subset(table.reorderable)
+        mean |= dict(zip(whole.ids.tolist(), whole.credit.mean(axis=1).tolist(), strict=True))
+        right = (whole.credit == 1).all(axis=1)
+        every |= dict(zip(whole.ids.tolist(), right.tolist(), strict=True))
+    return QuestionValues(origin, mean, every)
+
+
+def paired_t_test(first: Mapping[str, float], second: Mapping[str, float]) -> PairedTTest | None:
+    """The paired t test of question means (Miller, arXiv 2411.00640); None below two questions."""
+    apart = np.array([first[name] - second[name] for name in first if name in second])
+    n = len(apart)
+    if n < 2:
+        return None
+    value = float(apart.mean())
+    # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
+    if float(np.ptp(apart)) < 1e-12:
+        return PairedTTest(value, 0.0, value, value, None, 0.0, n, True)
+    from scipy.special import stdtr, stdtrit
+
+    omega = float(apart.std(ddof=1))
+    se = omega / math.sqrt(n)
+    half = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) * se
+    p = 2 * float(stdtr(n - 1, -abs(value) / se))
+    return PairedTTest(value, se, value - half, value + half, p, omega, n, False)
+
+
+def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> McNemar:
+    """McNemar's test of two models that are right or wrong on each question."""
+    shared = [(first[name], second[name]) for name in first if name in second]
+    b = sum(one and not other for one, other in shared)
+    c = sum(other and not one for one, other in shared)
+    if not b + c:
+        return McNemar(0, 0, None, None)
+    from scipy.special import bdtr
+
+    n, fewer = b + c, min(b, c)
+    below = float(bdtr(fewer, n, 0.5))
+    at = below - (float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0)
+    return McNemar(b, c, min(1.0, 2 * below), 1 - at / 2 if b == c else 2 * below - at)
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """p-values adjusted for their number, in the order given (Holm, Scand. J. Stat. 1979)."""
+    adjusted, running = [0.0] * len(values), 0.0
+    for rank, place in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        running = max(running, min(1.0, (len(values) - rank) * values[place]))
+        adjusted[place] = running
+    return adjusted
+
+
+def benjamini_hochberg(values: Sequence[float]) -> list[float]:
+    """p-values adjusted to bound the share of false findings (J. R. Stat. Soc. B 1995)."""
+    adjusted, running, n = [0.0] * len(values), 1.0, len(values)
+    falling = sorted(range(n), key=values.__getitem__, reverse=True)
+    for above, place in enumerate(falling):
+        running = min(running, n / (n - above) * values[place])
+        adjusted[place] = running
+    return adjusted
+
+
+def minimum_detectable_difference(
+    omega: float, n: int, *, alpha: float = 0.05, power: float = 0.8
+) -> float:
+    """The smallest true difference that `n` paired questions find with this power.
+
+    (z(1 - alpha/2) + z(power)) omega / sqrt(n), 2.80 omega / sqrt(n) as given; Miller, section 5.
+    """
+    return _power_factor(alpha, power) * omega / math.sqrt(n)
+
+
+def questions_needed(
+    omega: float, difference: float, *, alpha: float = 0.05, power: float = 0.8
+) -> int:
+    """How many paired questions find a true difference with this power; at least 2."""
+    assert difference > 0, "no number of questions finds a difference of nothing"
+    return max(2, math.ceil((_power_factor(alpha, power) * omega / difference) ** 2 - 1e-9))
+
+
+def rank_bands(
+    values: Mapping[str, Mapping[str, float]],
+    *,
+    alpha: float = 0.05,
+    significant_pairs: Collection[tuple[str, str]] | None = None,
+) -> tuple[RankBand, ...]:
+    """Models by their mean over the questions that all have, best first, ties by name.
+
+    `significant_pairs` are the pairs (better, worse) that a test has told apart; None has all pairs
+    tested here with Holm's correction. A model opens a new band if it is significantly worse than
+    the best of the band above it. () without a question that all have.
+    """
+    shared = _shared_questions(values)
+    if not shared:
+        return ()
+    means = {
+        name: sum(found[id_] for id_ in shared) / len(shared) for name, found in values.items()
+    }
+    names = sorted(means, key=lambda name: (-means[name], name))
+    if significant_pairs is None:
+        of = {name: {id_: values[name][id_] for id_ in shared} for name in names}
+        significant_pairs = _significant_pairs(of, names, alpha)
+    return tuple(_assign_bands(names, means, significant_pairs))
+
+
+def incompatibilities(one: Cell, other: Cell) -> str:
+    """What forbids to compare two cells, "" if nothing does: names joined by ", ".
+
+    Of dataset (name or contents), mode, prompt (template), rule (reading), spell (spellings of a
+    letter), shots, orders (pattern), n (number of questions) and un (unconditional cue), read from
+    the signatures.
+    """
+    parts = _signature_parts(one), _signature_parts(other)
+    return ", ".join(name for name in _COMPARED_PARTS if parts[0].get(name) != parts[1].get(name))
+
+
+_COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
+
+
+def _signature_parts(cell: Cell) -> dict[str, str]:
+    dataset, _, rest = cell.signature.partition("|")
+    split = [part.partition(":") for part in rest.split("|")]
+    told = {name: value for name, _, value in split}
+    return {"mode": cell.mode, "orders": cell.pattern} | told | {"dataset": dataset}
+
+
+def _power_factor(alpha: float, power: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(1 - alpha / 2) + ndtri(power))
+
+
+def _shared_questions(values: Mapping[str, Mapping[str, float]]) -> list[str]:
+    found = list(values.values())
+    return [name for name in found[0] if all(name in each for each in found)] if found else []
+
+
+def _significant_pairs(
+    of: Mapping[str, Mapping[str, float]], names: Sequence[str], alpha: float
+) -> set[tuple[str, str]]:
+    pairs = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
+    adjusted = holm([_pair_p_value(of[one], of[other]) for one, other in pairs])
+    return {pair for pair, p in zip(pairs, adjusted, strict=True) if p < alpha}
+
+
+def _pair_p_value(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """The t test's p, or that of all 2^n signs where every question has the same difference."""
+    found = paired_t_test(one, other)
+    if found is None or (found.all_equal and not found.difference):
+        return 1.0
+    return 2.0 ** (1 - found.n) if found.p is None else found.p
+
+
+def _assign_bands(
+    names: Sequence[str], means: Mapping[str, float], significant_pairs: Collection[tuple[str, str]]
+) -> list[RankBand]:
+    found: list[RankBand] = []
+    band, best = 1, names[0]
+    for name in names:
+        if (best, name) in significant_pairs:
+            band, best = band + 1, name
+        better = sum((above, name) in significant_pairs for above in names)
+        worse = sum((name, below) in significant_pairs for below in names)
+        found.append(RankBand(name, means[name], band, 1 + better, len(names) - worse))
+    return found

@@ -1,0 +1,1 @@
+"""Written answers compared with references."""

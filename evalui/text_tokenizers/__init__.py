@@ -1,0 +1,1 @@
+"""Chinese and English texts cut into words."""

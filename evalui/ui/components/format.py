@@ -1,0 +1,77 @@
+"""Counts, times and sizes as people read them."""
+
+from datetime import datetime, timedelta
+
+from evalui.datasets.health import LengthStatistics
+from evalui.messages import Messages
+from evalui.report.numbers import format_range, format_value
+from evalui.types import Interval
+from evalui.ui.components.html import Html, div, el, join
+from evalui.ui.components.html import span as inline
+
+
+def duration(t: Messages, seconds: float) -> str:
+    """ "43 s", "4 min", "2 h 10 min"."""
+    whole = max(round(seconds), 0)
+    if whole < 90:
+        return t("time.seconds", n=max(whole, 1))
+    minutes = round(whole / 60)
+    if minutes < 90:
+        return t("time.minutes", n=minutes)
+    return t("time.hours", h=minutes // 60, m=minutes % 60)
+
+
+def format_time(t: Messages, at: float, *, now: datetime | None = None) -> str:
+    """ "today 09:42", "yesterday 18:03" or the date, in the server's time zone."""
+    then = datetime.fromtimestamp(at).astimezone()
+    today = (now or datetime.now().astimezone()).date()
+    clock = f"{then:%H:%M}"
+    if then.date() == today:
+        return t("time.today", clock=clock)
+    if then.date() == today - timedelta(days=1):
+        return t("time.yesterday", clock=clock)
+    return f"{then:%Y-%m-%d} {clock}"
+
+
+def size(number: int) -> str:
+    """Bytes as kB or MB."""
+    if number < 1_000_000:
+        return f"{max(number / 1000, 0.1):.0f} kB" if number >= 1000 else f"{number} B"
+    return f"{number / 1e6:.1f} MB"
+
+
+def length_range(lengths: LengthStatistics) -> str:
+    """Shortest, median and longest: "4 – 18 – 120"."""
+    return f"{lengths.shortest:,} – {lengths.median:,.0f} – {lengths.longest:,}"
+
+
+def format_large_count(number: float) -> str:
+    """A large count: "3,360", "0.38 M"."""
+    return f"{number:,.0f}" if number < 100_000 else f"{number / 1e6:,.2f} M"
+
+
+def share(interval: Interval) -> Html:
+    """The figure, its range and n on one line, as in the live matrix."""
+    return join(
+        el("b", f"{format_value(interval)} %"),
+        " ",
+        inline(f"{format_range(interval)} · n {interval.n:,}", cls="meta"),
+    )
+
+
+def tile(value: str, unit: str, *below: str) -> Html:
+    """A large figure with its unit and the small lines below it."""
+    lines = [div(line, cls="meta") for line in below if line]
+    return join(div(value, el("small", f" {unit}"), cls="v"), *lines)
+
+
+def unbroken_numbers(text: str) -> str:
+    """The text with every number and its per-cent sign on one line."""
+    return text.replace(" %", "\u00a0%")
+
+
+def value_with_range(interval: Interval) -> Html:
+    """The figure and its range without n, for tables that have a column for it."""
+    return join(
+        el("b", f"{format_value(interval)} %"), " ", inline(format_range(interval), cls="meta nw")
+    )

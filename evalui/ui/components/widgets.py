@@ -1,0 +1,119 @@
+"""The small parts every page is made of. Text comes in translated."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from evalui.ui.components.html import Attribute, Child, Html, div, el, join, span
+from evalui.ui.components.icons import icon
+
+_STATUS_ICON = {"ok": "ok", "warn": "warn", "bad": "bad", "na": "none", "go": "running"}
+
+
+def card(*children: Child, cls: str = "", **attributes: Attribute) -> Html:
+    """A bordered box, the only level of boxes."""
+    return el("section", *children, cls=f"card {cls}".strip(), **attributes)
+
+
+def titled(title: str, *children: Child, aside: Child = None, cls: str = "") -> Html:
+    """A card with its title and something small beside it."""
+    small = (
+        span(aside, cls="meta") if isinstance(aside, str) and not isinstance(aside, Html) else aside
+    )
+    return card(div(el("h2", title), small, cls="card-h"), *children, cls=cls)
+
+
+def page_head(title: str, below: Child, *beside: Child) -> Html:
+    """The one H1 of a page, what stands below it, and buttons at the right."""
+    return div(div(el("h1", title), div(below, cls="meta")), *beside, cls="head")
+
+
+def note(kind: str, *children: Child) -> Html:
+    """A sentence that must be seen; `kind` is ok, warn, bad or na."""
+    return div(icon(_STATUS_ICON[kind]), div(*children), cls=f"note {kind}", role="note")
+
+
+def status(kind: str, word: Child) -> Html:
+    """A state: colour never speaks without its icon and word."""
+    return span(icon(_STATUS_ICON[kind]), word, cls=f"st {kind}")
+
+
+def bar(share: float, *, label: str | None = None) -> Html:
+    """A thin bar filled to `share` (0 to 1); `label` makes it a progress bar for screen readers."""
+    width = 100 * min(max(share, 0.0), 1.0)
+    filled = el("b", style=f"width:{width:.1f}%")
+    if label is None:
+        return div(filled, cls="bar")
+    return div(
+        filled,
+        cls="bar",
+        role="progressbar",
+        aria_label=label,
+        aria_valuemin=0,
+        aria_valuemax=100,
+        aria_valuenow=f"{width:.0f}",
+    )
+
+
+def button(word: Child, do: str, *, cls: str = "", **data: Attribute) -> Html:
+    """A real button whose press is an act of the pane it stands in."""
+    return el("button", word, type="button", cls=f"btn {cls}".strip(), data_do=do, **data)
+
+
+def link_button(word: Child, do: str, **data: Attribute) -> Html:
+    """A button that looks like a link, for actions inside tables."""
+    return el("button", word, type="button", cls="link", data_do=do, **data)
+
+
+def field(label: str, control: Html, *, hint: Child = None) -> Html:
+    """A labelled form field."""
+    return el(
+        "label", span(label), control, div(hint, cls="meta gap-s") if hint else None, cls="field"
+    )
+
+
+def select(name: str, options: Mapping[str, str], chosen: str, **attributes: Attribute) -> Html:
+    """A drop-down list of value -> word."""
+    items = [
+        el("option", word, value=value, selected=value == chosen) for value, word in options.items()
+    ]
+    return el("select", *items, name=name, **attributes)
+
+
+def chips(words: Iterable[tuple[str, str]]) -> Html:
+    """Small words with a class each: "", on or no."""
+    return div(*(span(word, cls=f"chip {kind}".strip()) for word, kind in words), cls="chips")
+
+
+def table(
+    heads: Sequence[Child],
+    rows: Iterable[Sequence[Child]],
+    *,
+    right: Sequence[int] = (),
+    cls: str = "",
+) -> Html:
+    """A table; `right` are the columns of numbers. Wide ones scroll inside their card."""
+    body = [
+        el("tr", *(el("td", cell, cls="r" if at in right else None) for at, cell in enumerate(row)))
+        for row in rows
+    ]
+    top = [
+        head
+        if isinstance(head, Html) and head.startswith("<th")
+        else _head(head, right=at in right)
+        for at, head in enumerate(heads)
+    ]
+    made = el("table", el("thead", el("tr", *top)), el("tbody", *body), cls=cls or None)
+    return div(made, cls="scroll")
+
+
+def definitions(pairs: Iterable[tuple[Child, Child]]) -> Html:
+    """Words at the left, figures at the right."""
+    return el("dl", *(join(el("dt", word), el("dd", figure)) for word, figure in pairs))
+
+
+def signature_line(signature: str) -> Html:
+    """How the figures above were made, for people to copy."""
+    return div(signature.replace("|", " · "), cls="sig")
+
+
+def _head(head: Child, *, right: bool) -> Html:
+    return el("th", head, scope="col", cls="r" if right else None)

@@ -1,0 +1,1 @@
+"""What every tab works with."""

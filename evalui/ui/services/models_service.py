@@ -1,0 +1,212 @@
+"""The models of the server as the pages work with them: catalog, states, trials and devices."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evalui.errors import EvaluiError, ModelError
+from evalui.messages import sentence
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import ModelState, find_entry, read_catalog
+from evalui.models.destinations import is_loopback
+from evalui.models.local.memory_estimate import Footprint, footprint
+from evalui.models.user_catalog import (
+    NewModelForm,
+    add_model,
+    additions_path,
+    read_added,
+    read_models,
+    remove_model,
+)
+from evalui.runs.access import may_see
+from evalui.runs.database.store import Store
+from evalui.runs.database.throughput import throughputs
+from evalui.runs.worker import devices, model_tests
+from evalui.runs.worker.devices import DeviceMemory, WorkerRow
+from evalui.runs.worker.model_tests import ModelTestRow
+from evalui.settings import Settings
+from evalui.ui.services.model_status import ModelStatus, ModelStatusCache
+
+_WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
+_STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself
+_QUERY_PENDING = sentence("error.being-asked")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerView:
+    """A worker as one user may see it: of other users' work (not `visible`) only that it is busy.
+
+    `run_name` is "" if it is at no run of theirs.
+    """
+
+    row: WorkerRow
+    visible: bool
+    run_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """The memory of the machine and of its GPUs."""
+
+    machine: DeviceMemory
+    gpus: tuple[DeviceMemory, ...]
+
+    def takes_gpu(self, entry: ModelEntry) -> bool:
+        """Whether the model would be loaded on a GPU."""
+        return entry.device != "cpu" and bool(devices.visible_gpus(self.gpus))
+
+    def free(self, entry: ModelEntry) -> int:
+        """Bytes free where the model would be loaded: the GPU of its number, 0 unless told."""
+        if not self.takes_gpu(entry):
+            return self.machine.free
+        number = entry.device.partition(":")[2] or "0"
+        seen = devices.visible_gpus(self.gpus)
+        known = number.isdecimal() and int(number) < len(seen)
+        return seen[int(number)].free if known else 0
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """The Ray cluster on which models are opened; "" is one that a worker starts on this machine.
+
+    `cores` are those of an actor where no machine has an accelerator.
+    """
+
+    address: str
+    cores: int
+
+
+class ModelsService:
+    """One per server; safe to share between threads."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._settings = settings
+        self._database = store.database
+        self._store = store
+        self._states = ModelStatusCache()
+        self._additions = additions_path(settings.database)
+
+    def catalog(self) -> dict[str, ModelEntry]:
+        """All models by name, read anew, so that the administrator need not restart the server."""
+        return read_models(self._settings.models, self._additions)
+
+    def states(self) -> list[ModelState]:
+        """Each model with what it can do here."""
+        entries = list(self.catalog().values())
+        known = self._states.statuses(entries, wait_s=_WAIT_S)
+        return [
+            look.state or ModelState(entry, frozenset(), _QUERY_PENDING)
+            for entry, look in zip(entries, known, strict=True)
+        ]
+
+    def current_statuses(self) -> dict[str, ModelStatus]:
+        """What is known of each model by name, at once."""
+        entries = self.catalog()
+        return dict(
+            zip(
+                entries,
+                self._states.statuses(list(entries.values()), wait_s=_STATUS_WAIT_S),
+                strict=True,
+            )
+        )
+
+    def refresh(self, name: str) -> None:
+        """Ask the model's endpoint now; raises `UnknownName` if there is none of that name."""
+        self._states.refresh(self._entry(name))
+
+    def added(self) -> frozenset[str]:
+        """The names of the models added on the page."""
+        return frozenset(read_added(self._additions))
+
+    def shadowed(self) -> frozenset[str]:
+        """Those of them whose name models.toml has taken since, so that they are not used."""
+        return self.added() & read_catalog(self._settings.models).keys()
+
+    # Adding and removing
+
+    @property
+    def may_edit(self) -> bool:
+        """Whether the page may change the catalog: told by the administrator, else only where
+        nobody but this machine can reach the page.
+        """
+        told, host = self._settings.edit_models, self._settings.host
+        if told is not None:
+            return told
+        return is_loopback(host) and not self._settings.allowed_hosts
+
+    def add(self, wanted: NewModelForm) -> ModelEntry:
+        """Add a model; raises `ModelError` if it is wrong or nobody may."""
+        self._check_may_edit()
+        return add_model(self._additions, wanted, catalog=self._settings.models)
+
+    def remove(self, name: str) -> None:
+        """Take an added model out again; raises `ModelError` if it was not added here."""
+        self._check_may_edit()
+        remove_model(self._additions, name)
+
+    def _check_may_edit(self) -> None:
+        if not self.may_edit:
+            raise ModelError(
+                "models-not-yours",
+            )
+
+    # Trials
+
+    def queue_test(self, name: str, owner: str) -> None:
+        """Queue a trial of a model; raises `UnknownName` if there is none of that name."""
+        model_tests.queue_model_test(self._database, self._entry(name), owner)
+
+    def tests(self, owner: str) -> dict[str, ModelTestRow]:
+        """The last trial of each model that this person asked for."""
+        return model_tests.model_tests(self._database, owner)
+
+    # Devices
+
+    @property
+    def cluster(self) -> ClusterSettings | None:
+        """Where models are opened, None if on this machine."""
+        if self._settings.engine == "local":
+            return None
+        return ClusterSettings(self._settings.ray_address, self._settings.ray_cores)
+
+    def hardware(self) -> Hardware:
+        """The memory of this machine, now."""
+        return Hardware(devices.machine_memory(), devices.gpus())
+
+    def workers(self, owner: str) -> list[WorkerView]:
+        """The workers, as this person may see them."""
+        return [self._worker_view(row, owner) for row in devices.workers(self._database)]
+
+    def footprint(self, state: ModelState, hardware: Hardware) -> Footprint | None:
+        """What a model will take, None if that is not known."""
+        entry = state.entry
+        if entry.backend == "scripted" or state.problem:
+            return None
+        gpu = hardware.takes_gpu(entry)
+        budget = self._settings.token_budget
+        return footprint(entry, parameters=entry.parameters, token_budget=budget, gpu=gpu)
+
+    def speeds(self) -> Mapping[str, Mapping[str, float]]:
+        """Requests per second as last measured, by model and mode; without worked examples."""
+        found: dict[str, dict[str, float]] = {}
+        for (model, mode, shots), pace in throughputs(self._database).items():
+            if not shots:
+                found.setdefault(model, {})[mode] = pace.rate
+        return found
+
+    def _entry(self, name: str) -> ModelEntry:
+        return find_entry(self.catalog(), name)
+
+    def _worker_view(self, row: WorkerRow, owner: str) -> WorkerView:
+        if row.run:
+            try:
+                run = self._store.run(row.run)
+            except EvaluiError:  # deleted just now
+                return WorkerView(row, visible=False)
+            seen = may_see(run.owner, owner)
+            return WorkerView(row, seen, run.name if seen else "")
+        trial = model_tests.model_test_of_worker(self._database, row.name)
+        # A worker tells that it is busy and its trial that it is taken at different moments: what
+        # belongs to nobody may be somebody else's.
+        return WorkerView(
+            row, not row.is_busy or (trial is not None and may_see(trial.owner, owner))
+        )

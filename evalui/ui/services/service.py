@@ -1,0 +1,404 @@
+"""What every tab works with: settings, the store, the uploads, and the person in front of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from evalui.datasets import bundle, health, health_open
+from evalui.datasets.base import Layout, Limits, LoadResult
+from evalui.datasets.external_answers import ExternalAnswers, read_answers
+from evalui.datasets.health import ChoiceHealth
+from evalui.datasets.health_open import OpenHealth
+from evalui.errors import DataError, EvaluiError, FaultyRows, SpecError, UnknownRun
+from evalui.messages import messages
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import ModelState
+from evalui.report.compile import Report, compile_report, with_votes
+from evalui.report.export.files import write
+from evalui.runs.access import LOCAL, may_see
+from evalui.runs.contest import AnswersSpec
+from evalui.runs.database import usage
+from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.store import Store
+from evalui.runs.database.throughput import loading_times, throughputs
+from evalui.runs.estimate import estimate
+from evalui.runs.limits import limit_datasets
+from evalui.runs.plan import plan_run
+from evalui.runs.results_cache import ResultCache
+from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
+from evalui.runs.submit import collect_answers, submit
+from evalui.settings import Settings
+from evalui.types import CellResult, CellState, Dataset, Language, Verdict
+from evalui.ui.services import parts
+from evalui.ui.services.models_service import ModelsService
+from evalui.ui.services.shipped import OPEN_SAMPLE, open_sample, sample_archive, sample_files
+from evalui.ui.services.uploads import UploadStore
+from evalui.ui.tabs.evaluate.answers_card import AnswersFile, EarlierRun
+from evalui.ui.tabs.evaluate.intent import PlannedRun
+from evalui.ui.tabs.evaluate.run_form import AnswerSource, RunForm
+
+# Of each cell: its state, how many trials are done, its error, when it began and when it ended.
+_Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
+
+_CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
+_MAX_RUNS_SEARCHED = 20  # runs that are looked through for answers to the same questions
+
+
+class AppService:
+    """One per server; safe to share between threads."""
+
+    def __init__(self, settings: Settings, store: Store, owner: str = LOCAL) -> None:
+        self.settings = settings
+        self.store = store
+        self.owner = owner
+        self.models = ModelsService(settings, store)
+        self.uploads = UploadStore(settings.uploads, settings.max_upload_mb * 2**20)
+        self.cache = ResultCache(_CACHE_BYTES)
+        # Reading a file again for each click would be slow, and it cannot change.
+        self._load = self.cache.memoize(self._read)
+        self._names = self.cache.memoize(self._read_names)
+        self._report = self.cache.memoize(self._compile)
+        # A vote changes the revision of its run, but nothing of what its models and judges did.
+        self._report_without_votes = self.cache.memoize(self._compile_without_votes)
+        self._check = self.cache.memoize(self._examine)
+        self._check_open = self.cache.memoize(self._examine_open)
+        self._result = self.cache.memoize(self._read_result)
+        self._questions = self.cache.memoize(self._read_questions)
+
+    # Files
+
+    def load(self, upload: str, layout: Layout) -> LoadResult:
+        """An upload as a dataset; raises `DataError` if it is none."""
+        return self._load(upload, layout)
+
+    def health(self, upload: str, layout: Layout) -> ChoiceHealth:
+        """What can be said of multiple-choice questions without a model."""
+        return self._check(upload, layout)
+
+    def open_health(self, upload: str, layout: Layout) -> OpenHealth:
+        """What can be said of open questions without a model."""
+        return self._check_open(upload, layout)
+
+    def parts(self, upload: str) -> tuple[str, ...]:
+        """The datasets of an upload, see `ui.parts`; raises `DataError` if it cannot be read."""
+        return parts.parts(upload, self._names(upload))
+
+    def size(self, upload: str) -> int:
+        """The bytes of an upload."""
+        return sum(path.stat().st_size for path in self._paths(upload))
+
+    def store_upload(self, files: Sequence[tuple[str, bytes]]) -> str:
+        """Store uploaded files and return the id of the upload."""
+        return self.uploads.store(self.owner, files)
+
+    def store_sample(self) -> str:
+        """Store the shipped sample as if somebody had uploaded it, in an archive with a name."""
+        return self.store_upload([sample_archive()])
+
+    def store_open_sample(self) -> str:
+        """Store the shipped open questions as if somebody had uploaded them."""
+        return self.store_upload([open_sample()])
+
+    def answers_file(self, source: AnswerSource, datasets: Sequence[Dataset]) -> AnswersFile:
+        """What a file of answers holds for the open questions it fits best."""
+        found = AnswersFile(source.upload, source.place, source.model)
+        try:
+            path = self._answers_path(source)
+            found = replace(found, name=path.name)
+            dataset = self._best_matching_dataset(path, datasets, source.model)
+            read = self._read_answers(path, dataset, source.model)
+        except EvaluiError as error:
+            return replace(found, problem=error.sentence)
+        matched, questions = len(read.answers), len(dataset.samples)
+        return replace(
+            found,
+            matched=matched,
+            questions=questions,
+            unknown=read.unknown,
+            faults=read.unusable,
+            unlisted=read.unlisted,
+        )
+
+    def answers_names(self, upload: str) -> tuple[str, ...]:
+        """What the models are called whose answers an upload holds: the files' own names."""
+        paths = self.uploads.paths(self.owner, upload)
+        return tuple(path.stem.removeprefix("answers_") or path.stem for path in paths)
+
+    def earlier_runs(self, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
+        """The runs whose models answered the same questions in writing, newest first."""
+        wanted = [_questions_of(dataset) for dataset in datasets]
+        runs = [row for row in self.store.runs(self.owner) if row.done][:_MAX_RUNS_SEARCHED]
+        found = (
+            EarlierRun(row.id, row.name, tuple(self._models_with_answers(row.id, wanted)))
+            for row in runs
+        )
+        return tuple(run for run in found if run.models)
+
+    @cached_property
+    def sample_size(self) -> int:
+        """The questions of the shipped sample, 0 if there is none."""
+        paths = sample_files()
+        return len(bundle.load(paths).dataset.samples) if paths else 0
+
+    @cached_property
+    def open_sample_size(self) -> int:
+        """The shipped open questions, 0 if there are none."""
+        return len(bundle.load([OPEN_SAMPLE]).dataset.samples) if OPEN_SAMPLE.exists() else 0
+
+    # Models and runs
+
+    def catalog(self) -> dict[str, ModelEntry]:
+        """The models of the server, those added on the page last."""
+        return self.models.catalog()
+
+    def states(self) -> list[ModelState]:
+        """Each model with what it can do here."""
+        return self.models.states()
+
+    def baselines(self) -> frozenset[str]:
+        """The scripted models, which are drawn grey and never ranked."""
+        return frozenset(entry.name for entry in self.catalog().values() if entry.baseline)
+
+    def scripted(self) -> frozenset[str]:
+        """The models that follow a rule and understand nothing; so a judge among them is told."""
+        return frozenset(e.name for e in self.catalog().values() if e.backend == "scripted")
+
+    def plan(self, draft: RunForm) -> PlannedRun:
+        """What the draft would do.
+
+        Raises:
+            DataError, SpecError: it cannot be done; the message says why.
+        """
+        if not draft.models and not draft.answers:
+            raise SpecError("no-model")
+        if not draft.modes:
+            raise SpecError("no-mode")
+        loaded: dict[str, LoadResult] = {}
+        sources: list[DatasetSpec] = []
+        for upload in draft.uploads:
+            found = self.load(upload, draft.layout_of(upload))
+            if found.faults and not draft.skip_faulty:
+                raise FaultyRows("faulty-rows")
+            sources.append(self._source(draft, upload, found.dataset))
+            loaded[sources[-1].key] = found
+        datasets = {key: found.dataset for key, found in loaded.items()}
+        spec = draft.run_spec(sources, [self._answers(one, datasets) for one in draft.answers])
+        collected = collect_answers(
+            self.store, spec, datasets, limits=self._limits, owner=self.owner
+        )
+        datasets = limit_datasets(datasets, spec)
+        plans = plan_run(spec, datasets, self.catalog(), collected)
+        cost = estimate(
+            plans,
+            datasets,
+            throughputs(self.store.database),
+            self.store.cached(plans, datasets),
+            loading=loading_times(self.store.database),
+            reply_tokens=usage.mean_reply_tokens(self.store.database),
+        )
+        return PlannedRun(spec, loaded, plans, cost, collected)
+
+    def start(self, draft: RunForm) -> str:
+        """Queue the run and return its id; raises as `plan` does."""
+        intent = self.plan(draft)
+        return submit(
+            self.store,
+            intent.spec,
+            intent.loaded,
+            self.catalog(),
+            self.owner,
+            collected=intent.collected,
+        )
+
+    def run(self, run_id: str) -> RunRow:
+        """A run of this person; raises `UnknownRun` for anybody else's as for one that is not."""
+        row = self.store.run(run_id)
+        if not may_see(row.owner, self.owner):
+            raise UnknownRun("no-run", run=run_id)
+        return row
+
+    def report(self, run_id: str, language: Language) -> Report:
+        """The figures of a run, its cells in order; kept until the run changes."""
+        t, found = messages(language), self._report(run_id, self.run(run_id).revision)
+        # Asked anew each time: prices may have changed since the figures were worked out.
+        spent = usage.model_usages(self.store.database, run_id, self.catalog())
+        return replace(
+            found,
+            expenses=tuple(replace(each, why=t.translate(each.why)) for each in spent),
+            summaries=tuple(
+                replace(each, error=t.translate(each.error)) for each in found.summaries
+            ),
+            answers=tuple(replace(each, error=t.translate(each.error)) for each in found.answers),
+            arenas=tuple(replace(each, error=t.translate(each.error)) for each in found.arenas),
+            left_out=tuple(replace(each, why=t.translate(each.why)) for each in found.left_out),
+        )
+
+    def result(self, row: CellRow) -> CellResult:
+        """One cell with all its trials; kept until its run changes."""
+        return self._result(row.run_id, row.id, self.run(row.run_id).revision)
+
+    def export(self, run_id: str, extension: str, language: Language) -> tuple[str, bytes]:
+        """A run as a file of its own name."""
+        report = self.report(run_id, language)
+        name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in report.name).strip()
+        return f"{name or run_id}.{extension}", write(report, extension, language)
+
+    def queued_runs(self) -> int:
+        """How many runs would come before a new one."""
+        return sum(row.state in ("queued", "running") for row in self.store.runs(self.owner))
+
+    def uploads_of(self, run_id: str) -> tuple[RunSpec, tuple[str, ...], tuple[AnswerSource, ...]]:
+        """The specification of a run, and the uploads and answers it was made from.
+
+        Raises:
+            DataError: a file did not come from this page, or is no longer here.
+        """
+        spec = read_spec(self.run(run_id).spec)
+        uploads = tuple(self._part_of(source) for source in spec.datasets)
+        return spec, uploads, tuple(self._answer_source(each) for each in spec.answers)
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(bytes=self.uploads.limit)
+
+    def _paths(self, upload: str) -> tuple[Path, ...]:
+        return self.uploads.paths(self.owner, parts.upload_of(upload))
+
+    def _read_names(self, upload: str) -> tuple[str, ...]:
+        return tuple(
+            each.name for each in bundle.config_entries(self._paths(upload), limits=self._limits)
+        )
+
+    def _entry(self, upload: str) -> str:
+        return (
+            ""
+            if parts.is_whole(upload)
+            else parts.entry_of(upload, self._names(parts.upload_of(upload)))
+        )
+
+    def _part_of(self, source: DatasetSpec) -> str:
+        upload = self._upload_of(source.paths)
+        self._paths(upload)  # raises where the files are gone
+        return parts.part_of(upload, source.entry, self._names(upload)) if source.entry else upload
+
+    def _source(self, draft: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
+        """A dataset of the draft as the specification names it."""
+        paths = [str(path) for path in self._paths(upload)]
+        name, digest = dataset.name, dataset.sha256
+        source = draft.dataset_spec(paths, name=name, sha256=digest, upload=upload)
+        return source.model_copy(update={"entry": self._entry(upload)})
+
+    def _upload_of(self, paths: Sequence[str]) -> str:
+        return self.uploads.id_of(self.owner, [Path(path) for path in paths])
+
+    def _read(self, upload: str, layout: Layout) -> LoadResult:
+        layout = replace(layout, entry=self._entry(upload))
+        return bundle.load(self._paths(upload), layout=layout, limits=self._limits)
+
+    def _examine(self, upload: str, layout: Layout) -> ChoiceHealth:
+        return health.check_choices(self.load(upload, layout).dataset.samples)
+
+    def _examine_open(self, upload: str, layout: Layout) -> OpenHealth:
+        return health_open.check_open_questions(self.load(upload, layout).dataset.samples)
+
+    def _answers_path(self, given: AnswerSource) -> Path:
+        paths = self.uploads.paths(self.owner, given.upload)
+        if given.place >= len(paths):
+            raise DataError("upload-gone")
+        return paths[given.place]
+
+    def _best_matching_dataset(
+        self, path: Path, datasets: Sequence[Dataset], model: str
+    ) -> Dataset:
+        """The dataset that most of the answers belong to."""
+        if len(datasets) == 1:
+            return datasets[0]
+        return max(datasets, key=lambda each: len(self._read_answers(path, each, model).answers))
+
+    def _read_answers(self, path: Path, dataset: Dataset, model: str) -> ExternalAnswers:
+        return read_answers(path, dataset.samples, model=model, limits=self._limits)
+
+    def _answers(self, given: AnswerSource, datasets: Mapping[str, Dataset]) -> AnswersSpec:
+        """The draft's answers as the specification names them."""
+        open_ = {key: each for key, each in datasets.items() if each.kind != "multiple_choice"}
+        if not given.model:
+            raise SpecError("answers-no-name")
+        if not open_:
+            raise SpecError("answers-no-open")
+        if given.run:
+            asked = self._answered_questions(given)
+            key = max(open_, key=lambda each: len(asked & _questions_of(open_[each])))
+            return AnswersSpec(model=given.model, run=given.run, dataset=key)
+        path = self._answers_path(given)
+        dataset = self._best_matching_dataset(path, list(open_.values()), given.model)
+        key = next(key for key, each in open_.items() if each is dataset)
+        # What is wrong in the file stands on the page, beside its name.
+        return AnswersSpec(model=given.model, path=str(path), dataset=key, skip_faulty=True)
+
+    def _answered_questions(self, given: AnswerSource) -> frozenset[tuple[str, str]]:
+        """What the model was asked in the earlier run that its answers come from."""
+        self.run(given.run)
+        cells = (row for row in self.store.cells(given.run) if row.cell.model == given.model)
+        keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
+        return frozenset(question for key in keys for question in self._questions(key))
+
+    def _answer_source(self, answers: AnswersSpec) -> AnswerSource:
+        """Where the answers of a specification are kept."""
+        if answers.run:
+            return AnswerSource(answers.model, run=answers.run)
+        path = Path(answers.path)
+        upload = self._upload_of([answers.path])
+        return AnswerSource(
+            answers.model, upload, self.uploads.paths(self.owner, upload).index(path)
+        )
+
+    def _models_with_answers(
+        self, run_id: str, wanted: Sequence[frozenset[tuple[str, str]]]
+    ) -> Iterator[tuple[str, int]]:
+        for row in self.store.cells(run_id):
+            if row.cell.mode == OPEN and row.done:
+                asked = self._questions(row.dataset_key)
+                if any(asked <= one or one <= asked for one in wanted):
+                    yield row.cell.model, row.done
+
+    def _read_questions(self, dataset_key: str) -> frozenset[tuple[str, str]]:
+        return _questions_of(self.store.dataset(dataset_key, self.owner))
+
+    def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
+        del revision  # part of the key, as for reports
+        return self.store.result(run_id, cell_id)
+
+    def _compile(self, run_id: str, revision: int) -> Report:
+        del revision  # part of the key: another revision, other figures
+        progress: _Progress = tuple(
+            (cell.state, cell.done, cell.error, cell.started, cell.finished)
+            for cell in self.store.cells(run_id)
+        )
+        return with_votes(self._report_without_votes(run_id, progress), self.votes(run_id))
+
+    def _compile_without_votes(self, run_id: str, progress: _Progress) -> Report:
+        del progress  # part of the key, as the revision is of the whole report
+        row, results = self.store.run(run_id), self.store.results(run_id)
+        return compile_report(
+            row.name,
+            results,
+            baselines=self.baselines(),
+            spec=row.spec,
+            left_out=self.store.left_out(run_id),
+        )
+
+    def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
+        """What people said of each dataset, by its name; a run of multiple choice has none."""
+        keys = {
+            row.cell.dataset: row.dataset_key
+            for row in self.store.cells(run_id)
+            if row.cell.mode == OPEN
+        }
+        said = {name: self.store.verdicts(run_id, key) for name, key in keys.items()}
+        return {name: verdicts for name, verdicts in said.items() if verdicts}
+
+
+def _questions_of(dataset: Dataset) -> frozenset[tuple[str, str]]:
+    # Ids alone are often row numbers, which any file has.
+    return frozenset((sample.id, sample.question) for sample in dataset.samples)

@@ -1,0 +1,115 @@
+"""Our own store of uploaded files: a folder per owner and content, closed to other users.
+
+Gradio's upload folder is readable by every visitor who knows a path; this one has no paths in
+its addresses.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from evalui.errors import DataError
+
+_ID = re.compile(r"[0-9a-f]{16}")
+
+
+class UploadStore:
+    """Files under `root`, at most `limit` bytes an upload."""
+
+    def __init__(self, root: Path, limit: int) -> None:
+        self.root = root
+        self.limit = limit
+
+    def store(self, owner: str, files: Sequence[tuple[str, bytes]]) -> str:
+        """Store the named contents together and return the upload's id; the same again is free.
+
+        Raises:
+            DataError: there is no file, or together they are over the limit.
+        """
+        if not files:
+            raise DataError("upload-empty")
+        if sum(len(content) for _, content in files) > self.limit:
+            raise DataError(
+                "upload-too-large",
+                mb=self.limit // 2**20,
+            )
+        named = _distinct(files)
+        upload = _digest(named)
+        folder = self._folder(owner) / upload
+        if not folder.exists():
+            self._write(folder, named)
+        return upload
+
+    def paths(self, owner: str, upload: str) -> tuple[Path, ...]:
+        """The files of an upload by name; raises `DataError` if there is no such upload."""
+        folder = self._folder(owner) / upload
+        if not _ID.fullmatch(upload) or not folder.is_dir():
+            raise DataError("upload-gone")
+        return tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
+
+    def id_of(self, owner: str, paths: Sequence[Path]) -> str:
+        """The upload that the files belong to; raises `DataError` if they are not of one."""
+        own = self._folder(owner)
+        ids = {path.relative_to(own).parts[0] for path in paths if path.is_relative_to(own)}
+        if len(ids) != 1:
+            raise DataError("not-uploaded")
+        return ids.pop()
+
+    def _folder(self, owner: str) -> Path:
+        # The owner's name comes from a login: never a path.
+        return self.root / hashlib.sha256(owner.encode()).hexdigest()[:16]
+
+    def _write(self, folder: Path, files: Sequence[tuple[str, bytes]]) -> None:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(dir=folder.parent))
+        try:
+            for name, content in files:
+                path = unfinished / name
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.write_bytes(content)
+        except OSError as error:
+            shutil.rmtree(unfinished)
+            raise DataError(
+                "upload-unwritten",
+                reason=error.strerror or str(error),
+            ) from error
+        try:
+            os.rename(unfinished, folder)  # noqa: PTH104 - Path.rename replaces on some systems
+        except OSError:
+            # Somebody stored the same content at the same moment: theirs is as good.
+            shutil.rmtree(unfinished)
+
+
+def _base_name(name: str) -> str:
+    """The file's own name, whatever folders or backslashes the browser sent before it."""
+    base = PurePosixPath(name.replace("\\", "/")).name.replace("\0", "")
+    # File systems take 255 bytes; the end is kept, because it tells the kind.
+    kept = base.encode(errors="replace")[-200:].decode(errors="ignore")
+    return kept if kept not in {"", ".", ".."} else "file"
+
+
+def _distinct(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """The files by their own names; if these repeat, each in its folder and a number of its own."""
+    named = [(_base_name(name), content) for name, content in files]
+    if len({name for name, _ in named}) == len(named):
+        return named
+    # The folder may tell worked examples from questions: dev/law.csv, test/law.csv.
+    folders = (PurePosixPath(name.replace("\\", "/")).parent.name for name, _ in files)
+    places = [
+        f"{at}/{_base_name(folder)}" if folder else f"{at}" for at, folder in enumerate(folders)
+    ]
+    return [
+        (f"{place}/{name}", content) for place, (name, content) in zip(places, named, strict=True)
+    ]
+
+
+def _digest(files: Sequence[tuple[str, bytes]]) -> str:
+    whole = hashlib.sha256()
+    for name, content in sorted(files):
+        whole.update(f"{name}\0{len(content)}\0".encode())
+        whole.update(content)
+    return whole.hexdigest()[:16]

@@ -1,0 +1,152 @@
+"""The page of one language: top bar, seven tabs, and what its address asks for."""
+
+from typing import Any, cast
+
+import gradio as gr
+from starlette.datastructures import QueryParams
+
+from evalui.errors import EvaluiError
+from evalui.messages import messages
+from evalui.types import Language
+from evalui.ui.components.fragment import QUIET, SKIP, Form, html_fragment
+from evalui.ui.components.html import Html, div, el, span
+from evalui.ui.components.icons import LOGO
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.annotate.tab import AnnotateTab
+from evalui.ui.tabs.arena.tab import ArenaTab
+from evalui.ui.tabs.compare.tab import CompareTab
+from evalui.ui.tabs.evaluate.tab import EvaluateTab
+from evalui.ui.tabs.models.tab import ModelsTab
+from evalui.ui.tabs.results.tab import ResultsTab
+from evalui.ui.tabs.runs.tab import RunsTab
+
+_TABS = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models")
+_CACHE_S = 3600  # how long Gradio keeps its own copies of plots
+
+
+class UnqueuedBlocks(gr.Blocks):
+    """A page whose events all bypass Gradio's queue (see `fragment.QUIET`), so none is started.
+
+    Gradio starts the queue with every page; looking for events each millisecond takes 5 % of a
+    core (docs/adr/0006-no-queue.md).
+    """
+
+    def run_startup_events(self) -> None:
+        """What `gr.Blocks` does, but for starting the queue."""
+        self.is_running = True
+        self.create_limiter()
+
+
+class AppShell:
+    """One language of the application."""
+
+    def __init__(self, service: AppService, language: Language) -> None:
+        self.service = service
+        self.t = messages(language)
+        self.evaluate = EvaluateTab(service, self.t)
+        self.runs = RunsTab(service, self.t)
+        self.results = ResultsTab(service, self.t)
+        self.arena = ArenaTab(service, self.t)
+        self.annotate = AnnotateTab(service, self.t)
+        self.compare = CompareTab(service, self.t)
+        self.models = ModelsTab(service, self.t)
+
+    def build(self) -> gr.Blocks:
+        """Lay out the page and wire it."""
+        t = self.t
+        with UnqueuedBlocks(
+            title=t("app.title"), analytics_enabled=False, delete_cache=(_CACHE_S, _CACHE_S)
+        ) as demo:
+            html_fragment("top", self.top_bar())
+            with gr.Tabs(elem_id="main") as tabs:
+                with gr.Tab(t("tab.evaluate"), id="evaluate", elem_id="tab-evaluate"):
+                    self.evaluate.build()
+                with gr.Tab(t("tab.runs"), id="runs", elem_id="tab-runs") as runs_tab:
+                    runs = self.runs.build()
+                with gr.Tab(t("tab.results"), id="results", elem_id="tab-results"):
+                    self.results.build()
+                with gr.Tab(t("tab.arena"), id="arena", elem_id="tab-arena"):
+                    self.arena.build()
+                with gr.Tab(t("tab.annotate"), id="annotate", elem_id="tab-annotate"):
+                    self.annotate.build()
+                with gr.Tab(t("tab.compare"), id="compare", elem_id="tab-compare") as compare_tab:
+                    self.compare.build()
+                with gr.Tab(t("tab.models"), id="models", elem_id="tab-models") as models_tab:
+                    self.models.build()
+            shown, chosen, *kept = runs
+            runs_tab.select(self.runs.open, [chosen], [shown, *kept], **QUIET)
+            compared = self.compare
+            compare_tab.select(compared.open, compared.inputs, compared.outputs, **QUIET)
+            models_tab.select(self.models.open, None, self.models.outputs, **QUIET)
+            rooms = [
+                part
+                for room in (self.results, self.arena, self.annotate, self.compare, self.models)
+                for part in room.outputs
+            ]
+            demo.load(self.enter, None, [tabs, *self.evaluate.outputs, *runs, *rooms], **QUIET)
+        return demo
+
+    def enter(self, request: gr.Request) -> tuple[Any, ...]:
+        """Everything an address asks for: a run, a view of it, or a run to repeat."""
+        query = cast(QueryParams, request.query_params)
+        form: Form = dict(query.items())
+        run_id, again = str(form.get("run", "")), str(form.get("again", ""))
+        # Whoever votes is told no names, not even on the tabs beside.
+        votes = form.get("tab") == "annotate"
+        told = "" if votes else run_id
+        shown, *kept = self.runs.blind_voting_outputs() if votes else self.runs.open(told)
+        selected = self._tab(form, run_id)
+        return (
+            gr.Tabs(selected=selected),
+            *((SKIP, SKIP) if votes else self.evaluate.enter(again, query.getlist("models"))),
+            shown,
+            told,
+            *kept,
+            *(self.results.blind_voting_outputs() if votes else self.results.enter(told, form)),
+            *self.arena.enter(told, form),
+            *self.annotate.enter(run_id, form),
+            *(self.compare.blind_voting_outputs() if votes else self.compare.enter(told, form)),
+            *self.models.enter(form),
+        )
+
+    def top_bar(self) -> Html:
+        """Logo, language and theme."""
+        t = self.t
+        names = {"zh": t("app.chinese"), "en": t("app.english")}
+        switch = span(
+            *(
+                el("b", name) if language == t.language else self._link(name, language)
+                for language, name in names.items()
+            ),
+            cls="languages",
+        )
+        theme = el("a", t("app.theme"), href="?__theme=dark", data_param="__theme")
+        return div(
+            el("a", LOGO, t("app.name"), cls="brand", href="./"),
+            span(cls="space"),
+            switch,
+            theme,
+            cls="top",
+        )
+
+    def _link(self, name: str, language: str) -> Html:
+        return el(
+            "a",
+            name,
+            href=f"../?lang={language}",
+            data_param="",
+            data_path=f"{language}/",
+            hreflang=language,
+        )
+
+    def _tab(self, form: Form, run_id: str) -> str:
+        wish = form.get("tab")
+        if wish in _TABS:
+            return str(wish)
+        if not run_id:
+            return "evaluate"
+        try:
+            live = self.service.run(run_id).state in ("queued", "running")
+        except EvaluiError:
+            live = False
+        return "runs" if live and "sub" not in form else "results"

@@ -1,0 +1,258 @@
+"""One pair on the screen: question, two answers without names, and the buttons to vote with.
+
+The pair after it is on the page already, unseen, so that a key shows it at once; see
+assets/js/annotate.js. No name of a model is in this markup: who stands where is in the store.
+"""
+
+from collections.abc import Sequence
+
+from evalui.messages import Messages
+from evalui.runs.access import LOCAL
+from evalui.runs.ballots import Ballot
+from evalui.runs.database.votes import VotingProgress
+from evalui.types import Sample
+from evalui.ui.components.format import duration
+from evalui.ui.components.html import Child, Html, div, el, join, span
+from evalui.ui.components.markdown import math_files, render_markdown
+from evalui.ui.components.widgets import bar, button, card, note, page_head
+
+CHOICES = {"1": "a", "2": "b", "3": "tie", "4": "neither"}  # the key of each vote
+NAME_LENGTH = 60
+AGREEMENT_AFTER = 50  # own votes; what others said must not lead anybody before
+
+
+def page_frame(voter: str, stamp: str, *children: Child) -> Html:
+    """The frame that the script looks for: whose page it is, and where the formulas' script is."""
+    script, sheet = math_files()
+    return div(
+        *children,
+        # Pressed by the script: the browser knows the person's name, the server does not.
+        el("button", "", type="button", hidden=True, data_do="open"),
+        cls="ballot stack",
+        data_voter=voter,
+        data_stamp=stamp,
+        data_katex=script or None,
+        data_katex_sheet=sheet or None,
+    )
+
+
+def pair_page(
+    t: Messages,
+    ballots: Sequence[Ballot],
+    progress: VotingProgress,
+    *,
+    voter: str,
+    agreement: str,
+    problem: Html | None,
+    confirming: bool,
+) -> Html:
+    """Everything below the frame while there is a pair to vote on."""
+    now, *later = ballots
+    following = later[0].pair_key if later else ""
+    place = t("annotate.pair", n=_number(progress), total=f"{progress.pairs:,}")
+    return join(
+        head(t, progress, f"{now.dataset_name} · {place}"),
+        problem,
+        _pair(t, now, "now"),
+        _pair(t, later[0], "next") if later else None,
+        _votes(t, now, following, voter),
+        _action_buttons(t, now, following, progress, voter),
+        _confirm_finish(t, voter, now.pair_key) if confirming else None,
+        _below(t, progress, agreement, voter, now.pair_key),
+    )
+
+
+def head(t: Messages, progress: VotingProgress, place: str) -> Html:
+    """The question of the page, how far the person is, and the name they vote under."""
+    done = progress.own_votes + progress.skipped
+    left = t("annotate.left", n=f"{progress.remaining:,}")
+    if progress.remaining and progress.seconds:
+        time = duration(t, progress.remaining * progress.seconds)
+        left = t("annotate.left_time", n=f"{progress.remaining:,}", time=time)
+    share = done / progress.pairs if progress.pairs else 0.0
+    far = div(
+        div(el("b", t("annotate.done", n=f"{done:,}")), span(left, cls="dim"), cls="two"),
+        bar(share, label=t("annotate.progress")),
+        div(_team_progress(t, progress), cls="meta"),
+        cls="far",
+    )
+    return page_head(t("annotate.title"), t("annotate.below", place=place), far)
+
+
+def name_field(t: Messages, voter: str) -> Html:
+    """The name under which votes are kept; the browser remembers it."""
+    field = el(
+        "input",
+        name="voter",
+        value=voter,
+        maxlength=NAME_LENGTH,
+        placeholder=LOCAL,
+        autocomplete="off",
+    )
+    return el("label", span(t("annotate.name")), field, cls="field name")
+
+
+def last_vote_note(t: Messages, progress: VotingProgress) -> str:
+    """That the last vote is kept, and what it was."""
+    if progress.last is None:
+        return t("annotate.saved_first")
+    word = t(f"annotate.said_{progress.last.choice}")
+    return t("annotate.saved", n=f"{progress.own_votes + progress.skipped:,}", said=word)
+
+
+def _number(progress: VotingProgress) -> str:
+    return f"{progress.own_votes + progress.skipped + 1:,}"
+
+
+def _team_progress(t: Messages, progress: VotingProgress) -> str:
+    covered, pairs = f"{progress.covered:,}", f"{progress.pairs:,}"
+    return t.count("annotate.team", progress.people, covered=covered, pairs=pairs)
+
+
+def _pair(t: Messages, ballot: Ballot, when: str) -> Html:
+    sample = ballot.sample
+    beside = _reference_column(t, sample)
+    return div(
+        div(_question(t, ballot), beside, cls="row"),
+        div(
+            _answer(t, t("annotate.answer_a"), sample, ballot.left),
+            _answer(t, t("annotate.answer_b"), sample, ballot.right),
+            cls="row both",
+        ),
+        cls=f"pair {when}",
+        data_pair=ballot.pair_key,
+    )
+
+
+def _question(t: Messages, ballot: Ballot) -> Html:
+    sample = ballot.sample
+    language = sample.metadata.get("language", "")
+    known = f"annotate.language_{language}"
+    facts = [
+        t("annotate.question"),
+        sample.metadata.get("capability", ""),
+        t(known) if known in t else language,
+    ]
+    before = [
+        _reference_block(t(f"annotate.role_{turn.role}"), turn.content) for turn in sample.history
+    ]
+    return card(
+        div(" · ".join(fact for fact in facts if fact), cls="meta"),
+        el("details", el("summary", t("annotate.history")), *before) if before else None,
+        div(render_markdown(sample.question), cls="written asked"),
+        cls="f2",
+    )
+
+
+def _reference_column(t: Messages, sample: Sample) -> Html | None:
+    guidance = sample.metadata.get("guidance", "")
+    parts: list[Child] = [
+        _reference_block(t("annotate.reference"), reference)
+        for reference in sample.references
+        if reference.strip()
+    ]
+    if guidance.strip():
+        parts.append(_reference_block(t("annotate.guidance"), guidance))
+    return card(*parts, cls="beside") if parts else None
+
+
+def _reference_block(title: str, text: str) -> Html:
+    return join(div(title, cls="meta"), div(render_markdown(text), cls="written"))
+
+
+def _answer(t: Messages, title: str, sample: Sample, turns: Sequence[str]) -> Html:
+    """The answer; in a conversation each further question stands before its own."""
+    parts: list[Child] = [_turn(t, turns[0])]
+    for question, turn in zip(sample.follow_ups, turns[1:], strict=False):
+        parts.append(
+            div(div(t("annotate.then"), cls="meta"), render_markdown(question), cls="written then")
+        )
+        parts.append(_turn(t, turn))
+    return card(el("h2", title), *parts, cls="answer")
+
+
+def _turn(t: Messages, turn: str) -> Html:
+    if not turn.strip():
+        return el("p", t("annotate.no_answer"), cls="meta")
+    return div(render_markdown(turn), cls="written")
+
+
+def _votes(t: Messages, now: Ballot, following: str, voter: str) -> Html:
+    buttons = [
+        button(
+            join(el("kbd", key), t(f"annotate.vote_{choice}")),
+            "vote",
+            cls="lg",
+            data_choice=choice,
+            data_key=key,
+            data_pair=now.pair_key,
+            data_next=following,
+            data_voter=voter,
+        )
+        for key, choice in CHOICES.items()
+    ]
+    return div(*buttons, cls="choices")
+
+
+def _action_buttons(
+    t: Messages, now: Ballot, following: str, progress: VotingProgress, voter: str
+) -> Html:
+    skip = button(
+        join(el("kbd", "S"), t("annotate.skip")),
+        "vote",
+        cls="quiet",
+        data_choice="skip",
+        data_key="s",
+        data_pair=now.pair_key,
+        data_next=following,
+        data_voter=voter,
+    )
+    text = el(
+        "textarea", name="comment", rows=3, aria_label=t("annotate.note"), data_pair=now.pair_key
+    )
+    return div(
+        skip,
+        undo_button(t, progress, voter),
+        span(last_vote_note(t, progress), cls="meta said", role="status"),
+        el("details", el("summary", t("annotate.note")), div(text, cls="field"), cls="note-field"),
+        # Whatever else happens on the page, the pair in view stays.
+        el("input", type="hidden", name="pair", value=now.pair_key),
+        cls="acts",
+    )
+
+
+def undo_button(t: Messages, progress: VotingProgress, voter: str) -> Html:
+    """Takes the last vote back; the key is U."""
+    return button(
+        join(el("kbd", "U"), t("annotate.undo")),
+        "undo",
+        cls="quiet",
+        data_key="u",
+        data_voter=voter,
+        disabled=progress.last is None,
+    )
+
+
+def finish_button(t: Messages, voter: str, *, cls: str, do: str, pair: str = "") -> Html:
+    """Ends the voting of this person; `do` "ask" warns first, "finish" does it."""
+    return button(t("annotate.finish"), do, cls=cls, data_voter=voter, data_pair=pair)
+
+
+def _confirm_finish(t: Messages, voter: str, pair: str) -> Html:
+    stay = button(t("annotate.stay"), "open", data_voter=voter, data_pair=pair)
+    done = finish_button(t, voter, cls="pri", do="finish")
+    return note("warn", el("p", t("annotate.finish_about")), div(done, stay, cls="acts gap-s"))
+
+
+def _below(t: Messages, progress: VotingProgress, agreement: str, voter: str, pair: str) -> Html:
+    told = agreement or t("annotate.agreement_later", n=AGREEMENT_AFTER)
+    others = el("a", t("annotate.other_runs"), href="?tab=annotate", cls="btn quiet")
+    finish = finish_button(t, voter, cls="quiet", do="ask", pair=pair) if progress.last else None
+    return join(
+        div(
+            card(el("h3", t("annotate.how")), el("p", t("annotate.how_about"), cls="dim")),
+            card(el("h3", t("annotate.agreement")), el("p", told, cls="dim")),
+            cls="row",
+        ),
+        div(name_field(t, voter), others, finish, cls="foot"),
+    )

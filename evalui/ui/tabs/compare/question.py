@@ -1,0 +1,215 @@
+"""Compare, one question: every order or answer of two contenders side by side."""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from evalui.messages import Messages
+from evalui.report.analyses.arena.narrative import format_fraction
+from evalui.scoring.choice.circular import variant_label
+from evalui.types import LETTERS, Pattern, Sample, Trial, Variant
+from evalui.ui.components.diff import closest_reference, diff_texts
+from evalui.ui.components.html import Child, Html, div, el, join, span
+from evalui.ui.components.icons import marker
+from evalui.ui.components.widgets import bar, status
+from evalui.ui.tabs.compare.comparison import FIGURES, Comparison, PairComparison
+from evalui.ui.tabs.compare.selection import ComparedCell
+from evalui.ui.tabs.results.samples.open import marked
+from evalui.ui.tabs.results.samples.question import fixed_note, source_line
+
+_KINDS = {"right": "ok", "wrong": "bad", "unreadable": "na", "tied": "warn"}
+
+
+def side_by_side(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
+    """One question with everything both said."""
+    address = compared.address(pair=versus.key, question=sample.id)
+    body = _written(t, compared, versus, sample) if compared.written else None
+    return div(
+        div(source_line(t, sample, address), cls="source"),
+        el("p", sample.question, cls="question"),
+        body or _orders(t, compared, versus, sample),
+        div(*(_link(t, each, sample) for each in (versus.first, versus.second)), cls="links gap-s"),
+        cls="compare-detail",
+    )
+
+
+def outcome(trial: Trial) -> str:
+    """What became of one order: right, wrong, unreadable or tied."""
+    if trial.reading.tied:
+        return "tied"
+    if trial.choice is None:
+        return "unreadable"
+    return "right" if trial.reading.credit == 1 else "wrong"
+
+
+def _orders(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
+    """Each order of the options once, with what both chose."""
+    pair = (versus.first, versus.second)
+    asked = [
+        {trial.variant: trial for trial in compared.trials[each.id].get(sample.id, ())}
+        for each in pair
+    ]
+    variants = list(dict.fromkeys([*asked[0], *asked[1]]))
+    assert isinstance(sample.target, int), "multiple choice has an option as its target"
+    gold = f"{LETTERS[sample.target]} · {sample.choices[sample.target]}"
+    return join(
+        div(status("ok", t("question.answer", text=gold)), cls="gap-s"),
+        fixed_note(t, sample),
+        div(
+            *(
+                _order(t, sample, variant, place, pair, [found.get(variant) for found in asked])
+                for place, variant in enumerate(variants)
+            ),
+            cls="variants gap-s",
+        ),
+    )
+
+
+def _order(
+    t: Messages,
+    sample: Sample,
+    variant: Variant,
+    place: int,
+    pair: Sequence[ComparedCell],
+    trials: Sequence[Trial | None],
+) -> Html:
+    title = _title(t, pair[0].row.cell.pattern, variant, place)
+    heads = [
+        div(each.name_with_marker, _verdict(t, trial), cls="who")
+        for each, trial in zip(pair, trials, strict=True)
+    ]
+    choices = [
+        _choice(t, sample, variant, slot, pair, trials) for slot in range(len(variant.permutation))
+    ]
+    replies = [_reply(t, trial) for trial in trials]
+    return div(
+        el("b", title),
+        div(span(), span(), *heads, cls="both heads"),
+        *choices,
+        div(*replies, cls="sides gap-s") if any(replies) else None,
+        cls="variant",
+    )
+
+
+def _title(t: Messages, pattern: Pattern, variant: Variant, place: int) -> str:
+    if variant.is_origin:
+        return t("order.origin")
+    if pattern == "circular":
+        return t("order.shifted", n=place)
+    return t("order.label", label=variant_label(variant))
+
+
+def _verdict(t: Messages, trial: Trial | None) -> Html:
+    if trial is None:
+        return span(t("compare.question.missing"), cls="meta")
+    became = outcome(trial)
+    return status(_KINDS[became], t(f"outcome.{became}"))
+
+
+def _choice(
+    t: Messages,
+    sample: Sample,
+    variant: Variant,
+    slot: int,
+    pair: Sequence[ComparedCell],
+    trials: Sequence[Trial | None],
+) -> Html:
+    option = variant.permutation[slot]
+    text = sample.choices[option]
+    gold = option == sample.target
+    shares = [_share(t, each, trial, slot) for each, trial in zip(pair, trials, strict=True)]
+    return div(
+        span(LETTERS[slot]),
+        span(text, title=text),
+        *shares,
+        cls="both gold" if gold else "both",
+    )
+
+
+def _share(t: Messages, contender: ComparedCell, trial: Trial | None, slot: int) -> Html:
+    """The probability of one option, and the model's marker if it is the pick."""
+    if trial is None:
+        return span()
+    known: list[Child] = []
+    if trial.probabilities:
+        share = trial.probabilities[slot]
+        known = [bar(share), span(f"{100 * share:.0f}", cls="r")]
+    elif trial.headline in trial.scores:
+        known = [span(f"{trial.scores[trial.headline][slot]:.2f}", cls="r")]
+    return div(
+        *known,
+        span(_pick_marker(t, contender) if trial.choice == slot else None, cls="pick"),
+        cls="share",
+    )
+
+
+def _pick_marker(t: Messages, contender: ComparedCell) -> Html:
+    drawn = marker(contender.place, baseline=contender.baseline)
+    return join(drawn, span(t("compare.question.picks", name=contender.name), cls="hidden"))
+
+
+def _reply(t: Messages, trial: Trial | None) -> Html:
+    if trial is None or trial.reply is None:
+        return div()
+    rule = trial.reading.rule
+    told = span(rule, cls="mono") if rule != trial.headline else None
+    return div(el("pre", trial.reply), div(t(f"reading.{trial.headline}"), " ", told, cls="meta"))
+
+
+def _written(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
+    """The reference once, and both answers below it with what the reference does not say."""
+    pair = (versus.first, versus.second)
+    said = [_answer(compared, each, sample) for each in pair]
+    references = [div(el("b", t("answer.reference")), _text(text)) for text in sample.references]
+    answers = [
+        div(
+            div(
+                each.name_with_marker,
+                span(_closeness(t, compared, each, sample), cls="meta"),
+                cls="who",
+            ),
+            _marked_answer(t, sample.references, text),
+            cls="side",
+        )
+        for each, text in zip(pair, said, strict=True)
+    ]
+    return join(
+        *references,
+        div(*answers, cls="sides gap-s"),
+        el("p", t("compare.question.legend"), cls="meta gap-s"),
+    )
+
+
+def _answer(compared: Comparison, contender: ComparedCell, sample: Sample) -> str:
+    trials = compared.trials[contender.id].get(sample.id, ())
+    return "\n\n".join(trials[0].turns or (trials[0].reply or "",)) if trials else ""
+
+
+def _closeness(t: Messages, compared: Comparison, contender: ComparedCell, sample: Sample) -> str:
+    value = compared.values[contender.id].get(sample.id)
+    name = t(f"figure.{FIGURES[compared.measure]}")
+    return f"{name} {format_fraction(value)}" if value is not None else ""
+
+
+def _marked_answer(t: Messages, references: Sequence[str], text: str) -> Html:
+    if not text.strip():
+        return el("p", t("answer.blank"), cls="dim")
+    if not references:
+        return _text(text)
+    found = diff_texts(references[closest_reference(references, text)], text)
+    return el("p", marked(found.reply, "ins"), cls="text")
+
+
+def _text(text: str) -> Html:
+    return el("p", text, cls="text")
+
+
+def _link(t: Messages, contender: ComparedCell, sample: Sample) -> Html:
+    wish = {
+        "run": contender.run.id,
+        "tab": "results",
+        "sub": "samples",
+        "cell": contender.id,
+        "sample": sample.id,
+    }
+    words = t("compare.question.prompt_link", name=contender.name)
+    return el("a", words, href=f"?{urlencode(wish)}")

@@ -1,0 +1,316 @@
+"""Compare, the choice: finished runs with their cells, and why some cannot stand beside others."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalui.errors import UnknownRun
+from evalui.messages import Messages
+from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.spec import JUDGE, OPEN, ModeSpec
+from evalui.scoring.statistics import paired_tests
+from evalui.ui.components.format import format_time
+from evalui.ui.components.html import Html, div, el, join, span
+from evalui.ui.components.widgets import card, field
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.runs.progress_table import mode_label, model_name
+
+MAX_CELLS = 8  # cells side by side: 28 pairs
+_ENDED = ("done", "failed", "cancelled")
+_MAX_EXPANDED = 3  # runs that are unfolded from the start
+_RECENT = 20  # runs in the list before one looks for others by name
+_MAX_SEARCH_LENGTH = 200  # characters
+_IDS = re.compile(r"[0-9]{1,15}")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparableRun:
+    """A finished run with those of its cells that have answers."""
+
+    run: RunRow
+    cells: tuple[CellRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCell:
+    """A chosen cell. No other of the chosen has its `name`; `place` decides its marker."""
+
+    run: RunRow
+    row: CellRow
+    name: str
+    place: int
+    baseline: bool
+
+    @property
+    def id(self) -> str:
+        """The cell's id as addresses write it."""
+        return str(self.row.id)
+
+    @property
+    def name_with_marker(self) -> Html:
+        """The name with its marker."""
+        return model_name(self.name, self.place, self.baseline)
+
+
+class ComparableRuns:
+    """What the person in front of the desk can choose from."""
+
+    def __init__(self, service: AppService) -> None:
+        self._service = service
+        # A finished run does not change, and a page needs the cells of all runs.
+        self._cells = service.cache.memoize(self._read)
+
+    def all(self) -> list[ComparableRun]:
+        """The finished runs that have answers, newest first."""
+        runs = self._service.store.runs(self._service.owner)
+        found = [
+            ComparableRun(run, self._cells(run.id, run.revision))
+            for run in runs
+            if run.done and run.state in _ENDED
+        ]
+        return [offer for offer in found if offer.cells]
+
+    def _read(self, run_id: str, revision: int) -> tuple[CellRow, ...]:
+        del revision  # part of the key: another revision, other cells
+        cells = self._service.store.cells(run_id)
+        return tuple(cell for cell in cells if cell.done and cell.cell.mode != JUDGE)
+
+
+def read_ids(text: str) -> tuple[int, ...]:
+    """The cells of an address, in its order, each once; what is no number is left out."""
+    found = (part.strip() for part in text.split(","))
+    ids = dict.fromkeys(int(part) for part in found if _IDS.fullmatch(part))
+    return tuple(ids)[:MAX_CELLS]
+
+
+def compared_cells(
+    runs: Sequence[ComparableRun], ids: Sequence[int], baselines: Collection[str]
+) -> tuple[ComparedCell, ...]:
+    """The cells of these ids, in this order.
+
+    Raises:
+        UnknownRun: one of them is not on offer: deleted, not finished, or somebody else's.
+    """
+    every = {cell.id: (offer.run, cell) for offer in runs for cell in offer.cells}
+    if missing := [id_ for id_ in ids if id_ not in every]:
+        raise UnknownRun("no-run", run=str(missing[0]))
+    chosen = [every[id_] for id_ in ids]
+    names = _names(chosen)
+    places = _places(chosen, runs, baselines)
+    return tuple(
+        ComparedCell(run, row, names[row.id], places[row.id], row.cell.model in baselines)
+        for run, row in chosen
+    )
+
+
+def first_comparable_cells(offer: ComparableRun) -> tuple[int, ...]:
+    """The first cells of a run that can be compared; the first alone if there are no two."""
+    for cell in offer.cells:
+        group = [other.id for other in offer.cells if not incompatibilities(cell, other)]
+        if len(group) > 1:
+            return tuple(group[:MAX_CELLS])
+    return (offer.cells[0].id,)
+
+
+def incompatibilities(one: CellRow, other: CellRow) -> tuple[str, ...]:
+    """What forbids to compare two cells, as `paired_tests.incompatibilities` names it.
+
+    How answers that were brought along had been asked for is not known, and so no obstacle.
+    """
+    named = paired_tests.incompatibilities(one.cell, other.cell)
+    parts = named.split(", ") if named else []
+    if one.cell.mode == other.cell.mode == OPEN and (_is_recorded(one) or _is_recorded(other)):
+        parts = [part for part in parts if part not in ("prompt", "shots")]
+    return tuple(parts)
+
+
+def chooser(
+    t: Messages,
+    available: Sequence[ComparableRun],
+    ids: Sequence[int],
+    *,
+    baselines: Collection[str],
+    find: str = "",
+) -> Html:
+    """The list of runs with a box per cell, and the way to the comparison."""
+    cells = {cell.id: cell for offer in available for cell in offer.cells}
+    picked = [cells[id_] for id_ in ids if id_ in cells]
+    shown = _listed(available, picked, find)
+    runs = [
+        _run(t, offer, picked, baselines, opened=place < _MAX_EXPANDED)
+        for place, offer in enumerate(shown)
+    ]
+    return card(
+        div(
+            el("h2", t("compare.choose")), span(t("compare.choose_about"), cls="meta"), cls="card-h"
+        ),
+        _search_field(t, find) if len(available) > _RECENT else None,
+        div(*runs, cls="compare-runs") if runs else el("p", t("compare.no_match"), cls="dim"),
+        _compare_button(t, picked),
+        cls="compare-choose",
+    )
+
+
+def no_runs_page(t: Messages) -> Html:
+    """The page of somebody who has no finished run: what to do first."""
+    go = el("button", t("compare.go"), type="button", cls="btn pri", data_tab="tab-evaluate")
+    return card(
+        div(el("h2", t("compare.none")), el("p", t("compare.none_about"), cls="dim"), go),
+        cls="empty",
+    )
+
+
+def describe_differences(t: Messages, differences: Sequence[str]) -> str:
+    """What two cells differ in, in words; another dataset or mode says enough."""
+    first = [part for part in differences if part in ("dataset", "mode")][:1]
+    return t("list.comma").join(t(f"compare.part.{part}") for part in first or differences)
+
+
+def _is_recorded(row: CellRow) -> bool:
+    return ModeSpec.model_validate_json(row.plan).recorded
+
+
+def _names(chosen: Sequence[tuple[RunRow, CellRow]]) -> dict[int, str]:
+    """A name for each cell: its model, with its run and a number where that is not enough."""
+    models = [row.cell.model for _, row in chosen]
+    names: dict[int, str] = {}
+    for run, row in chosen:
+        wish = row.cell.model
+        if models.count(wish) > 1:
+            wish = f"{wish} ({run.name})"
+        name, n = wish, 2
+        while name in names.values():
+            name, n = f"{wish} {n}", n + 1
+        names[row.id] = name
+    return names
+
+
+def _places(
+    chosen: Sequence[tuple[RunRow, CellRow]],
+    offered: Sequence[ComparableRun],
+    baselines: Collection[str],
+) -> dict[int, int]:
+    """A marker for each cell: as in its run if there is one run, else as they were chosen."""
+    runs = {run.id for run, _ in chosen}
+    names = {row.cell.model for _, row in chosen}
+    # Charts of written answers count the models they show, not those of the run.
+    written = any(row.cell.mode == OPEN for _, row in chosen)
+    if written or len(runs) > 1 or len(names) < len(chosen):
+        own = [row.id for _, row in chosen if row.cell.model not in baselines]
+        return {row.id: own.index(row.id) if row.id in own else 0 for _, row in chosen}
+    models = [cell.cell.model for offer in offered if offer.run.id in runs for cell in offer.cells]
+    order = [model for model in dict.fromkeys(models) if model not in baselines]
+    return {
+        row.id: order.index(row.cell.model) if row.cell.model in order else 0 for _, row in chosen
+    }
+
+
+def _listed(
+    offered: Sequence[ComparableRun], picked: Sequence[CellRow], find: str
+) -> list[ComparableRun]:
+    """The runs to show: those of the chosen cells first, then the newest that fit the search."""
+    runs = {cell.run_id for cell in picked}
+    wish = find.strip()[:_MAX_SEARCH_LENGTH].casefold()
+    own = [offer for offer in offered if offer.run.id in runs]
+    rest = [
+        offer for offer in offered if offer.run.id not in runs and wish in offer.run.name.casefold()
+    ]
+    return own + rest[:_RECENT]
+
+
+def _search_field(t: Messages, find: str) -> Html:
+    box = el("input", type="search", name="find_run", value=find, placeholder=t("compare.find"))
+    return div(field(t("compare.find_run"), box), cls="fields")
+
+
+def _run(
+    t: Messages,
+    offer: ComparableRun,
+    picked: Sequence[CellRow],
+    baselines: Collection[str],
+    *,
+    opened: bool,
+) -> Html:
+    groups: dict[str, list[CellRow]] = {}
+    for cell in offer.cells:
+        groups.setdefault(f"{cell.cell.dataset} · {mode_label(t, cell)}", []).append(cell)
+    models = list(dict.fromkeys(cell.cell.model for cell in offer.cells))
+    own = [model for model in models if model not in baselines]
+    places = {model: own.index(model) if model in own else 0 for model in models}
+    about = f"{format_time(t, offer.run.created)} · {t.count('results.models', len(models))}"
+    chosen = any(cell.run_id == offer.run.id for cell in picked)
+    return el(
+        "details",
+        el("summary", span(offer.run.name), " ", span(about, cls="meta")),
+        *(
+            _group(t, words, cells, picked, places=places, baselines=baselines)
+            for words, cells in groups.items()
+        ),
+        open=opened or chosen,
+    )
+
+
+def _group(
+    t: Messages,
+    words: str,
+    cells: Sequence[CellRow],
+    picked: Sequence[CellRow],
+    *,
+    places: Mapping[str, int],
+    baselines: Collection[str],
+) -> Html:
+    """The cells of one dataset and mode; they can be compared all or none."""
+    told = incompatibilities(picked[0], cells[0]) if picked else ()
+    ids = {cell.id for cell in picked}
+    full = len(ids) >= MAX_CELLS
+    ticks = [
+        _tick(
+            cell,
+            model_name(cell.cell.model, places[cell.cell.model], cell.cell.model in baselines),
+            on=cell.id in ids,
+            off=(bool(told) or full) and cell.id not in ids,
+        )
+        for cell in cells
+    ]
+    why = (
+        t("compare.differs", parts=describe_differences(t, told), model=picked[0].cell.model)
+        if told
+        else ""
+    )
+    return div(
+        div(span(words), div(why, cls="meta") if why else None, cls="what"),
+        div(*ticks, cls="ticks"),
+        cls="compare-group off" if told else "compare-group",
+    )
+
+
+def _tick(cell: CellRow, name: Html, *, on: bool, off: bool) -> Html:
+    box = el(
+        "input",
+        type="checkbox",
+        name="cells",
+        value=cell.id,
+        checked=on,
+        disabled=off,
+        data_many=True,
+    )
+    return el("label", box, name, cls="tick")
+
+
+def _compare_button(t: Messages, picked: Sequence[CellRow]) -> Html:
+    ids = ",".join(str(cell.id) for cell in picked)
+    link = el("a", t("compare.compare"), href=f"?tab=compare&cells={ids}", cls="btn pri")
+    waits = el("button", t("compare.compare"), type="button", cls="btn", disabled=True)
+    fitting = not any(incompatibilities(picked[0], other) for other in picked[1:])
+    if not fitting:
+        told = t("compare.untick")
+    else:
+        told = t(
+            f"compare.more_{len(picked)}" if len(picked) < 2 else "compare.chosen", n=len(picked)
+        )
+    full = t("compare.full", n=MAX_CELLS) if len(picked) >= MAX_CELLS else ""
+    return div(
+        link if len(picked) > 1 and fitting else waits,
+        span(join(told, full, separator=" "), cls="meta"),
+        cls="compare-go",
+    )

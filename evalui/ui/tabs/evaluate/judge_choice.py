@@ -1,0 +1,285 @@
+"""The Evaluate page's judge: who judges, on what form, which answers, and in which order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalui.messages import Messages
+from evalui.models.catalog import ModelState
+from evalui.models.scripted.rules import RULES_NEEDING_REFERENCE
+from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS, Rubric
+from evalui.ui.components.fragment import Form
+from evalui.ui.components.html import Html, div, el, join
+from evalui.ui.components.widgets import chips, field, note, select, titled
+from evalui.ui.tabs.evaluate.destinations import remote_hosts_of
+from evalui.ui.tabs.evaluate.run_form import (
+    CONFLICTS,
+    CUSTOM,
+    JUDGE_TOKENS,
+    ORDERS,
+    PAIRS,
+    field_value,
+    field_values,
+)
+
+AUTO = ""  # the list's first entry: OpenCompass's four choices, by the question's language
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceCounts:
+    """How many of the open questions there are, and how many of them have no reference."""
+
+    questions: int
+    without_reference: int
+
+
+def can_judge(state: ModelState) -> bool:
+    """Whether a model can be asked for a verdict here; of the scripted ones, those made for it."""
+    made = state.entry.backend != "scripted" or state.entry.judges_only
+    return made and "generate" in state.abilities and not state.problem
+
+
+def judge_card(
+    t: Messages,
+    states: Sequence[ModelState],
+    contestants: Sequence[str],
+    form: Form,
+    *,
+    referenced: ReferenceCounts,
+) -> Html:
+    """The switch, and below it everything about judging; what is switched off is kept."""
+    on = "yes" in field_values(form, "judging")
+    switch = el(
+        "label",
+        el(
+            "input",
+            type="checkbox",
+            name="judging",
+            value="yes",
+            data_many=True,
+            checked=on,
+            aria_label=t("judge.on"),
+        ),
+        div(el("h3", t("judge.on")), div(t("judge.on_about"), cls="meta")),
+        cls="opt",
+    )
+    able = [state for state in states if can_judge(state)]
+    chosen = [
+        state.entry.name for state in able if state.entry.name in field_values(form, "judges")
+    ]
+    return titled(
+        t("judge.title"),
+        switch,
+        div(
+            el("h3", t("judge.who"), cls="gap"),
+            div(*(_judge(t, state, state.entry.name in chosen) for state in able), cls="gap-s"),
+            el("p", t("judge.none"), cls="meta") if not able else None,
+            _own_judge(t, chosen, contestants),
+            _judges_needing_references(
+                t, [state for state in able if state.entry.name in chosen], form, referenced
+            ),
+            div(_fields(t, contestants, form), cls="gap"),
+            _own_rubric(t, form),
+            hidden=not on,
+        ),
+        cls="judge",
+    )
+
+
+def is_single(template: str, form: Form) -> bool:
+    """Whether the form chosen rates answers one by one; an unknown one does not."""
+    if template == CUSTOM:
+        return field_value(form, "rubric_form") in ("rating", "correctness")
+    return template in RUBRICS and RUBRICS[template].single
+
+
+def _judge(t: Messages, state: ModelState, on: bool) -> Html:
+    entry = state.entry
+    about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
+    ruled = entry.backend == "scripted"
+    return el(
+        "label",
+        el(
+            "input",
+            type="checkbox",
+            name="judges",
+            value=entry.name,
+            data_many=True,
+            checked=on,
+            aria_label=entry.name,
+        ),
+        div(
+            el("h3", entry.name),
+            div(str(about), cls="meta") if about else None,
+            remote_hosts_of(t, entry, "judged_to"),
+            chips([(t("judge.ruled"), "")]) if ruled else None,
+        ),
+        cls="opt",
+    )
+
+
+def _own_judge(t: Messages, judges: Sequence[str], contestants: Sequence[str]) -> Html | None:
+    both = [name for name in judges if name in contestants]
+    if not both:
+        return None
+    return div(note("warn", t("judge.own", name=t("list.comma").join(both))), cls="gap-s")
+
+
+def _judges_needing_references(
+    t: Messages, judges: Sequence[ModelState], form: Form, referenced: ReferenceCounts
+) -> Html | None:
+    """Which of the judges chosen cannot judge the questions that have no reference."""
+    single = is_single(field_value(form, "rubric"), form)
+    entries = [state.entry for state in judges if state.entry.backend == "scripted"]
+    names = [
+        entry.name
+        for entry in entries
+        if single or entry.options.get("rule") in RULES_NEEDING_REFERENCE
+    ]
+    if not names or not referenced.without_reference:
+        return None
+    told = {"names": t("list.comma").join(names), "total": f"{referenced.questions:,}"}
+    return div(
+        note("warn", t.count("judge.needs", referenced.without_reference, **told)), cls="gap-s"
+    )
+
+
+def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
+    pairs = field_value(form, "judge_pairs") or "all"
+    template = field_value(form, "rubric")
+    single = is_single(template, form)
+    shown = [
+        div(
+            field(
+                t("judge.rubric"),
+                select("rubric", _rubrics(t, len(contestants)), template),
+                hint=t("judge.rubric_hint"),
+            ),
+            cls="wide",
+        ),
+        _pick(t, "orders", ORDERS, field_value(form, "judge_orders") or "double", single),
+        _pick(t, "pairs", PAIRS, pairs, single),
+        _baseline(t, contestants, form, pairs) if not single else None,
+        _pick(t, "conflict", CONFLICTS, field_value(form, "judge_conflict") or "tie", single),
+        field(
+            t("judge.sample_single") if single else t("judge.sample"),
+            _input("judge_sample", field_value(form, "judge_sample"), t("judge.sample_all")),
+            hint=t("judge.sample_hint"),
+        ),
+        field(
+            t("judge.tokens"),
+            _input("judge_tokens", field_value(form, "judge_tokens"), str(JUDGE_TOKENS)),
+        ),
+    ]
+    return div(*shown, cls="fields")
+
+
+def _pick(t: Messages, name: str, options: Mapping[str, str], chosen: str, single: bool) -> Html:
+    """A list of the ways to do one thing; rating answers one by one has neither."""
+    words = {option: t(f"judge.{name}_{option}") for option in options}
+    listed = field(
+        t(f"judge.{name}"),
+        select(f"judge_{name}", words, chosen),
+        hint=t(f"judge.{name}_hint") if f"judge.{name}_hint" in t else None,
+    )
+    return div(listed, hidden=single)
+
+
+def _baseline(t: Messages, contestants: Sequence[str], form: Form, pairs: str) -> Html | None:
+    if pairs == "all":
+        return None
+    if pairs == "baseline":
+        chosen = (*field_values(form, "judge_baseline"), *contestants, "")[0]
+        names = {name: name for name in contestants}
+        return field(t("judge.baseline"), select("judge_baseline", names, chosen))
+    return join(
+        _checkboxes(
+            t("judge.first_list"),
+            "judge_baseline",
+            contestants,
+            field_values(form, "judge_baseline"),
+        ),
+        _checkboxes(
+            t("judge.second_list"),
+            "judge_against",
+            contestants,
+            field_values(form, "judge_against"),
+        ),
+    )
+
+
+def _checkboxes(title: str, name: str, names: Sequence[str], chosen: Sequence[str]) -> Html:
+    boxes = [
+        el(
+            "label",
+            el(
+                "input",
+                type="checkbox",
+                name=name,
+                value=each,
+                data_many=True,
+                checked=each in chosen,
+            ),
+            each,
+            cls="tick",
+        )
+        for each in names
+    ]
+    return el("fieldset", el("legend", title), *boxes, cls="ticks")
+
+
+def _rubrics(t: Messages, contestants: int) -> Mapping[str, str]:
+    """The forms that fit: one contestant can only be rated alone."""
+    fitting = [rubric for name in RUBRICS if (rubric := RUBRICS[name]).single or contestants > 1]
+    automatic = {AUTO: t("judge.rubric_auto")} if contestants > 1 else {}
+    return (
+        automatic
+        | {rubric.name: f"{t(f'rubric.{rubric.name}')} · {rubric.name}" for rubric in fitting}
+        | {CUSTOM: t("set.template_own")}
+    )
+
+
+def _own_rubric(t: Messages, form: Form) -> Html:
+    base = RUBRICS["compass-zh.1" if t.language == "zh" else "compass-en.1"]
+    chosen = field_value(form, "rubric_form") or base.form
+    fields = [
+        field(
+            t("own.name"),
+            _input("rubric_name", field_value(form, "rubric_name") or "my-rubric.1", ""),
+        ),
+        field(
+            t("own.language"),
+            select(
+                "rubric_language",
+                {"zh": "中文", "en": "English"},
+                field_value(form, "rubric_language") or t.language,
+            ),
+        ),
+        field(
+            t("judge.form"),
+            select("rubric_form", {name: t(f"form.{name}") for name in VERDICT_FORMATS}, chosen),
+        ),
+        *(_block(t, form, base, name) for name in ("instruction", "closing")),
+    ]
+    return div(
+        el("p", t("judge.own_about"), cls="meta gap"),
+        div(*fields, cls="fields gap-s"),
+        hidden=field_value(form, "rubric") != CUSTOM,
+    )
+
+
+def _block(t: Messages, form: Form, base: Rubric, name: str) -> Html:
+    # A text area swallows one line break at its beginning.
+    text = field_value(form, f"rubric_{name}") or getattr(base, name)
+    area = el("textarea", Html("\n"), join(text), name=f"rubric_{name}", rows=6, spellcheck="false")
+    return field(t(f"judge.{name}"), area)
+
+
+def _input(name: str, value: str, placeholder: str) -> Html:
+    return el(
+        "input",
+        type="text",
+        name=name,
+        value=value,
+        autocomplete="off",
+        placeholder=placeholder or None,
+    )

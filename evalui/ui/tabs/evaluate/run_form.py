@@ -1,0 +1,381 @@
+"""What the Evaluate form says, read into a run specification, and back again."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from evalui.datasets.base import Layout
+from evalui.errors import SpecError
+from evalui.messages import Sentence
+from evalui.modes import MODES
+from evalui.runs.contest import AnswersSpec, JudgingSpec, PairPlan
+from evalui.runs.spec import OPEN, VERSION, DatasetSpec, LimitPer, ModeSpec, RunSpec
+from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings
+
+# Every named field of a tab, as the browser sends it.
+Form = dict[str, str | list[str]]
+
+PATTERNS: Mapping[str, Pattern] = {name: name for name in get_args(Pattern)}
+SPELLINGS: Mapping[str, Spellings] = {name: name for name in get_args(Spellings)}
+KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
+ORDERS: Mapping[str, PresentationOrders] = {name: name for name in get_args(PresentationOrders)}
+PAIRS: Mapping[str, PairPlan] = {name: name for name in get_args(PairPlan)}
+CONFLICTS: Mapping[str, ConflictRule] = {name: name for name in get_args(ConflictRule)}
+CUSTOM = "own"  # the template list's last entry: the text fields below it
+TOKENS, OPEN_TOKENS, JUDGE_TOKENS = 64, 512, 1024  # the longest reply unless the form says
+RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing")
+_CHAT: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
+_OWN_FIELDS = ("name", "language", "question", "cloze", "answer", "unconditional")
+_DIGITS = re.compile(r"[0-9]{1,9}")
+_NAMES = re.compile(r"[,，;；\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSource:
+    """Answers that are there already: the file at a place of an upload, or a model of a run."""
+
+    model: str
+    upload: str = ""
+    place: int = 0
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunForm:
+    """A run as its form stands. `template` is a name, "" for one by question, or own text.
+
+    `max_tokens` None takes each mode's own length. `upload_layouts` say of an upload which sheet
+    and which kind of its questions are meant.
+    """
+
+    uploads: tuple[str, ...]
+    models: tuple[str, ...]
+    modes: tuple[str, ...]
+    layout: Layout = field(default_factory=Layout)
+    upload_layouts: Mapping[str, Layout] = field(default_factory=dict[str, Layout])
+    answers: tuple[AnswerSource, ...] = ()
+    judging: JudgingSpec | None = None
+    skip_faulty: bool = True
+    shots: tuple[int, ...] = (0,)
+    pattern: Pattern = "circular"
+    template: str | dict[str, Any] = ""
+    chat: bool | None = None
+    spellings: Spellings = "common"
+    max_tokens: int | None = None
+    limit: int | None = None
+    limit_per: LimitPer = "subject"
+    seed: int = 0
+    name: str = ""
+
+    def layout_of(self, upload: str) -> Layout:
+        """How an upload is read."""
+        return self.upload_layouts.get(upload, self.layout)
+
+    def mode_specs(self) -> list[ModeSpec]:
+        """Each mode with each number of worked examples; open questions are asked without any."""
+        return [
+            ModeSpec(
+                mode=mode,
+                shots=shots,
+                pattern=self.pattern if MODES[mode].shows_options else "origin",
+                template="" if mode == OPEN else self.template,
+                chat=self.chat,
+                spellings=self.spellings,
+                max_tokens=self.max_tokens or default_max_tokens(mode),
+            )
+            for mode in self.modes
+            for shots in ((0,) if mode == OPEN else self.shots)
+        ]
+
+    def dataset_spec(
+        self, paths: Sequence[str], *, name: str, sha256: str, upload: str = ""
+    ) -> DatasetSpec:
+        """One upload, read as the form says."""
+        layout = self.layout_of(upload)
+        return DatasetSpec(
+            path=list(paths),
+            name=name,
+            sha256=sha256,
+            skip_faulty=self.skip_faulty,
+            options=list(layout.options),
+            answer=layout.answer,
+            answer_key=layout.answer_key,
+            question=layout.question,
+            sheet=layout.sheet,
+            kind=layout.kind,
+            duplicate_options=layout.duplicate_options,
+        )
+
+    def run_spec(
+        self, datasets: Sequence[DatasetSpec], answers: Sequence[AnswersSpec] = ()
+    ) -> RunSpec:
+        """The whole run; `answers` are those of the draft as the specification names them."""
+        return RunSpec(
+            version=VERSION,
+            name=self.name,
+            datasets=list(datasets),
+            models=list(self.models),
+            modes=self.mode_specs(),
+            answers=list(answers),
+            judging=self.judging,
+            seed=self.seed,
+            limit=self.limit,
+            limit_per="dataset" if self.limit and self.limit_per == "dataset" else None,
+        )
+
+
+def default_max_tokens(mode: str) -> int:
+    """The longest reply of a mode unless the form says otherwise."""
+    return OPEN_TOKENS if mode == OPEN else TOKENS
+
+
+def read_run_form(form: Form) -> RunForm:
+    """The form's fields as a draft.
+
+    Raises:
+        SpecError: a number field holds no number, or the models or modes are none.
+    """
+    uploads = field_values(form, "uploads")
+    return RunForm(
+        uploads=uploads,
+        models=field_values(form, "models"),
+        modes=tuple(mode for mode in field_values(form, "modes") if mode in MODES),
+        layout=read_layout(form),
+        upload_layouts={upload: read_layout(form, upload) for upload in uploads},
+        answers=read_answer_sources(form),
+        judging=_judging(form),
+        skip_faulty=field_value(form, "skip_faulty") == "yes",
+        shots=_shots(field_value(form, "shots")),
+        pattern=PATTERNS.get(field_value(form, "pattern"), "circular"),
+        template=_template(form),
+        chat=_CHAT.get(field_value(form, "chat")),
+        spellings=SPELLINGS.get(field_value(form, "spellings"), "common"),
+        max_tokens=_number(
+            field_value(form, "max_tokens"), Sentence("Longest reply", "set.max_tokens")
+        )
+        or None,
+        limit=_number(field_value(form, "limit"), Sentence("Questions", "set.limit")) or None,
+        limit_per="dataset" if field_value(form, "limit_per") == "dataset" else "subject",
+        seed=_number(field_value(form, "seed"), Sentence("Seed", "set.seed")) or 0,
+        name=field_value(form, "name").strip()[:120],
+    )
+
+
+def read_layout(form: Form, upload: str = "") -> Layout:
+    """How the form says to read the files, with what is chosen for an upload alone.
+
+    Empty fields keep the format's own.
+    """
+    options = _NAMES.split(field_value(form, "col_options"))  # a name may hold blanks
+    suffix = f"_{upload}" if upload else ""
+    return Layout(
+        options=tuple(name.strip() for name in options if name.strip()),
+        answer=field_value(form, "col_answer").strip(),
+        answer_key=field_value(form, "col_key") or "letter",
+        question=field_value(form, "col_question").strip(),
+        sheet=field_value(form, f"col_sheet{suffix}"),
+        kind=KINDS.get(field_value(form, f"col_kind{suffix}"), ""),
+        duplicate_options="skip"
+        if field_value(form, f"col_duplicates{suffix}") == "skip"
+        else "keep",
+    )
+
+
+def read_answer_sources(form: Form) -> tuple[AnswerSource, ...]:
+    """The answers that the form takes from files, then those of earlier runs."""
+    return (*_files(form), *_earlier(form))
+
+
+def answer_name_field(upload: str, place: int) -> str:
+    """The form's field for the name of the model whose answers a file holds."""
+    return f"given_{upload}_{place}"
+
+
+def form_from_spec(
+    spec: RunSpec, uploads: Sequence[str], answers: Sequence[AnswerSource] = ()
+) -> Form:
+    """The form that makes `spec` again, for repeating a run with changes.
+
+    `uploads` and `answers` are where its files are kept now.
+    """
+    first, dataset = _main_mode(spec), spec.datasets[0]
+    form: Form = {
+        "uploads": list(uploads),
+        "models": list(spec.models),
+        "modes": list(dict.fromkeys(mode.mode for mode in spec.modes)),
+        "shots": ", ".join(str(n) for n in _all_shots(spec)),
+        "pattern": next(
+            (mode.pattern for mode in spec.modes if mode.pattern != "origin"), "origin"
+        ),
+        "chat": {None: "", True: "yes", False: "no"}[first.chat],
+        "spellings": next(
+            (mode.spellings for mode in spec.modes if mode.spellings != "common"), "common"
+        ),
+        "max_tokens": _length(spec.modes),
+        "limit": str(spec.limit or ""),
+        "limit_per": spec.counts_per if spec.limit else "subject",
+        "seed": str(spec.seed),
+        "name": spec.name,
+        "skip_faulty": "yes" if dataset.skip_faulty else "",
+        "col_options": ", ".join(dataset.options),
+        "col_answer": dataset.answer,
+        "col_key": dataset.answer_key,
+        "col_question": dataset.question,
+    }
+    for upload, source in zip(uploads, spec.datasets, strict=False):
+        picked: Form = {f"col_sheet_{upload}": source.sheet, f"col_kind_{upload}": source.kind}
+        if source.duplicate_options == "skip":
+            picked[f"col_duplicates_{upload}"] = "skip"
+        form |= {name: value for name, value in picked.items() if value}
+    form |= _template_form(first) | _answers_form(answers)
+    written = any(mode.mode == OPEN for mode in spec.modes)
+    return form | _judging_form(spec.judging) if written else form
+
+
+def _main_mode(spec: RunSpec) -> ModeSpec:
+    """The mode whose settings the form shows: the first that has them all."""
+    return next((mode for mode in spec.modes if mode.mode != OPEN), spec.modes[0])
+
+
+def _all_shots(spec: RunSpec) -> list[int]:
+    asked = [mode for mode in spec.modes if mode.mode != OPEN]
+    return list(dict.fromkeys(mode.shots for mode in asked or spec.modes))
+
+
+def _length(modes: Sequence[ModeSpec]) -> str:
+    usual = all(mode.max_tokens == default_max_tokens(mode.mode) for mode in modes)
+    return "" if usual else str(modes[0].max_tokens)
+
+
+def _template_form(mode: ModeSpec) -> Form:
+    if isinstance(mode.template, str):
+        return {"template": mode.template}
+    form: Form = {f"own_{name}": str(mode.template.get(name, "")) for name in _OWN_FIELDS}
+    return form | {"template": CUSTOM}
+
+
+def _answers_form(answers: Sequence[AnswerSource]) -> Form:
+    form: Form = {}
+    if uploads := list(dict.fromkeys(each.upload for each in answers if each.upload)):
+        form["answers"] = uploads
+    for each in answers:
+        if each.upload:
+            form[answer_name_field(each.upload, each.place)] = each.model
+    if earlier := [f"{each.run}/{each.model}" for each in answers if each.run]:
+        form["earlier"] = earlier
+    return form
+
+
+def _judging_form(judging: JudgingSpec | None) -> Form:
+    if judging is None:
+        return {"judging": []}
+    form: Form = {
+        "judging": ["yes"],
+        "judges": list(judging.judges),
+        "judge_orders": judging.orders,
+        "judge_pairs": judging.pairs,
+        "judge_baseline": list(judging.baseline),
+        "judge_against": list(judging.against),
+        "judge_sample": str(judging.sample or ""),
+        "judge_conflict": judging.conflict,
+        "judge_tokens": "" if judging.max_tokens == JUDGE_TOKENS else str(judging.max_tokens),
+    }
+    if isinstance(judging.template, str):
+        return form | {"rubric": judging.template}
+    own = {f"rubric_{name}": str(judging.template.get(name, "")) for name in RUBRIC_FIELDS}
+    return form | {"rubric": CUSTOM} | own
+
+
+def field_value(form: Form, name: str) -> str:
+    """A single field, "" if it is not there."""
+    value = form.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def parse_whole_number(text: str) -> int | None:
+    """The whole number of a field, None for everything else and for more than nine digits."""
+    return int(text) if _DIGITS.fullmatch(text) else None
+
+
+def field_values(form: Form, name: str) -> tuple[str, ...]:
+    """A field of several values, () if it is not there."""
+    value = form.get(name, ())
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _template(form: Form) -> str | dict[str, Any]:
+    if field_value(form, "template") != CUSTOM:
+        return field_value(form, "template")
+    # Browsers send line breaks of text areas as they show them.
+    return {name: field_value(form, f"own_{name}").replace("\r\n", "\n") for name in _OWN_FIELDS}
+
+
+def _files(form: Form) -> tuple[AnswerSource, ...]:
+    """The answers files that the form names, each with its model.
+
+    A cleared name must be noticed and not replaced, so it stays "".
+    """
+    found: list[AnswerSource] = []
+    for upload in field_values(form, "answers"):
+        prefix = answer_name_field(upload, 0).removesuffix("0")
+        ends = [name.removeprefix(prefix) for name in form if name.startswith(prefix)]
+        places = sorted(place for end in ends if (place := parse_whole_number(end)) is not None)
+        found += [
+            AnswerSource(field_value(form, f"{prefix}{place}").strip()[:120], upload, place)
+            for place in places
+        ]
+    return tuple(found)
+
+
+def _earlier(form: Form) -> tuple[AnswerSource, ...]:
+    pairs = [entry.partition("/") for entry in field_values(form, "earlier")]
+    return tuple(AnswerSource(model, run=run) for run, _, model in pairs if run and model)
+
+
+def _judging(form: Form) -> JudgingSpec | None:
+    if "yes" not in field_values(form, "judging") or not field_values(form, "judges"):
+        return None
+    pairs = PAIRS.get(field_value(form, "judge_pairs"), "all")
+    tokens = _number(field_value(form, "judge_tokens"), Sentence("Longest verdict", "judge.tokens"))
+    return JudgingSpec(
+        judges=list(field_values(form, "judges")),
+        template=_rubric(form),
+        orders=ORDERS.get(field_value(form, "judge_orders"), "double"),
+        pairs=pairs,
+        baseline=list(field_values(form, "judge_baseline")) if pairs != "all" else [],
+        against=list(field_values(form, "judge_against")) if pairs == "matrix" else [],
+        sample=_number(
+            field_value(form, "judge_sample"), Sentence("Sample of pairs", "judge.sample")
+        )
+        or None,
+        conflict=CONFLICTS.get(field_value(form, "judge_conflict"), "tie"),
+        max_tokens=tokens or JUDGE_TOKENS,
+    )
+
+
+def _rubric(form: Form) -> str | dict[str, Any]:
+    if field_value(form, "rubric") != CUSTOM:
+        return field_value(form, "rubric")
+    return {
+        name: field_value(form, f"rubric_{name}").replace("\r\n", "\n") for name in RUBRIC_FIELDS
+    }
+
+
+def _shots(text: str) -> tuple[int, ...]:
+    parts = [part for part in re.split(r"[,，;；\s]+", text.strip()) if part]
+    if not all(part.isascii() and part.isdigit() and len(part) <= 3 for part in parts):
+        raise SpecError(
+            "shots-no-number",
+            text=text,
+        )
+    return tuple(dict.fromkeys(int(part) for part in parts)) or (0,)
+
+
+def _number(text: str, field: Sentence) -> int | None:
+    text = text.strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise SpecError("no-number", field=field, text=text)
+    return int(text)

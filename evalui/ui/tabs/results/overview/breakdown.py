@@ -1,0 +1,195 @@
+"""Below the chart of an overview: all figures, the other rules, groups of subjects, notes."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from evalui.messages import Messages
+from evalui.report.analyses.overview.groups import SubjectGroup
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.numbers import fixed, format_value, percent
+from evalui.report.numbers import format_range as spread
+from evalui.scoring.choice.answer_format import ReadingMetrics
+from evalui.types import Cell, Interval
+from evalui.ui.components.format import share
+from evalui.ui.components.html import Child, Html, div, el, join, span
+from evalui.ui.components.widgets import signature_line, table, titled
+from evalui.ui.tabs.results.overview.figures import all_notes, cell_names, model_places, note_line
+from evalui.ui.tabs.runs.progress_table import model_name
+
+_Sorter = Callable[[Summary], float | str]
+_SORTERS: Mapping[str, _Sorter] = {
+    "model": lambda s: s.cell.model,
+    "dataset": lambda s: s.cell.dataset,
+    "mode": lambda s: s.cell.label,
+    "n": lambda s: s.n,
+    "accuracy": lambda s: _value(s.accuracy),
+    "robust": lambda s: _value(s.robust),
+    "circular": lambda s: _value(s.circular),
+    "sensitivity": lambda s: _value(s.order_sensitivity),
+    "readable": lambda s: _value(s.readable),
+    "ties": lambda s: s.ties,
+}
+
+
+def overview_tables(
+    t: Messages, summaries: Sequence[Summary], baselines: Collection[str], *, sort: str
+) -> Html:
+    """The same numbers as a table, the other rules, groups of subjects, notes and signatures."""
+    cells = cell_names(t, summaries)
+    notes = all_notes(t, summaries)
+    return div(
+        _figures_card(t, summaries, baselines, sort),
+        _readings_card(t, summaries, cells),
+        _groups_card(t, summaries, cells),
+        titled(
+            t("overview.notes"),
+            *(div(note_line(cell, found), cls="gap-s") for cell, found in notes),
+        )
+        if notes
+        else None,
+        div(*(signature_line(summary.cell.signature) for summary in summaries)),
+        cls="stack",
+    )
+
+
+def _figures_card(
+    t: Messages, summaries: Sequence[Summary], baselines: Collection[str], sort: str
+) -> Html:
+    wish, falling = sort.removeprefix("-"), sort.startswith("-")
+    rows = (
+        sorted(summaries, key=_SORTERS[wish], reverse=falling)
+        if wish in _SORTERS
+        else list(summaries)
+    )
+    order = model_places(summaries, baselines)
+    heads = [_head(t, name, sort) for name in _SORTERS]
+    body = [_row(t, s, order[s.cell.model], s.cell.model in baselines) for s in rows]
+    inputs = el("input", type="hidden", name="sort", value=sort)
+    return titled(
+        t("overview.figures"), inputs, table(heads, body), aside=t("overview.figures_about")
+    )
+
+
+def _head(t: Messages, name: str, sort: str) -> Html:
+    order = None
+    if sort.removeprefix("-") == name:
+        order = "descending" if sort.startswith("-") else "ascending"
+    arrow = {"descending": " ↓", "ascending": " ↑", None: ""}[order]
+    flipped = name if sort == f"-{name}" else f"-{name}"
+    press = el(
+        "button", t(f"column.{name}"), arrow, type="button", data_do="sort", data_sort=flipped
+    )
+    return el("th", press, scope="col", aria_sort=order)
+
+
+def _row(t: Messages, s: Summary, place: int, baseline: bool) -> list[Child]:
+    figures = [s.accuracy, s.robust, s.circular, s.order_sensitivity, s.readable]
+    return [
+        model_name(s.cell.model, place, baseline),
+        s.cell.dataset,
+        t(f"mode.{s.cell.mode}_short") + s.cell.label.removeprefix(s.cell.mode),
+        f"{s.n:,}",
+        *(share(found) if found else "–" for found in figures),
+        f"{s.ties:,}",
+    ]
+
+
+def _readings_card(
+    t: Messages, summaries: Sequence[Summary], cells: Mapping[Cell, str]
+) -> Html | None:
+    # A table per set of rules: letters and replies are read, cloze scores are normalised.
+    families = list(dict.fromkeys(tuple(s.readings) for s in summaries if s.readings))
+    if not families:
+        return None
+    tables = [
+        _rules_table(t, [s for s in summaries if tuple(s.readings) == family], cells)
+        for family in families
+    ]
+    return titled(
+        t("overview.rules"),
+        *(div(made, cls="gap-s") for made in tables),
+        aside=t("overview.rules_about"),
+    )
+
+
+def _rules_table(t: Messages, summaries: Sequence[Summary], cells: Mapping[Cell, str]) -> Html:
+    rules = [t(f"reading.{name}") for name in summaries[0].readings]
+    heads = [t("column.cell"), *rules, t("column.form")]
+    rows: list[list[Child]] = [
+        [cells[s.cell], *(_rule(t, found) for found in s.readings.values()), _form(t, s)]
+        for s in summaries
+    ]
+    return table(heads, rows)
+
+
+def _rule(t: Messages, found: ReadingMetrics) -> Html:
+    lost = [
+        t("overview.unreadable", share=format_value(found.unreadable))
+        if found.unreadable.value
+        else "",
+        t.count("overview.ties", found.tied) if found.tied else "",
+    ]
+    words = t("list.comma").join(word for word in lost if word)
+    return join(share(found.accuracy), div(words, cls="meta") if words else None)
+
+
+def _form(t: Messages, s: Summary) -> Html:
+    if s.format is None:
+        return join("–")
+    gap, mass, merged = s.format.format_gap, s.format.mass, s.format.merged_boundaries
+    lines = [
+        t("overview.gap", points=format_value(gap), span=spread(gap)) if gap else "",
+        t("overview.mass", value=percent(mass)) if mass is not None else "",
+        t.count("overview.merged", merged) if merged else "",
+    ]
+    return join(*(div(line, cls="meta") for line in lines if line))
+
+
+def _groups_card(
+    t: Messages, summaries: Sequence[Summary], cells: Mapping[Cell, str]
+) -> Html | None:
+    able = [s for s in summaries if s.groups]
+    if not able:
+        return None
+    keys = list(dict.fromkeys((g.kind, g.name) for s in able for g in s.groups))
+    found = {(s.cell, g.kind, g.name): g for s in able for g in s.groups}
+    heads = [t("column.group"), t("column.n"), *(cells[s.cell] for s in able)]
+
+    def rows(kinds: Collection[str]) -> list[list[Child]]:
+        return [
+            _group_row(t, [found.get((s.cell, *key)) for s in able])
+            for key in keys
+            if key[0] in kinds
+        ]
+
+    subjects = el(
+        "details",
+        el("summary", t("overview.subjects")),
+        table(heads, rows(("subject",))),
+        cls="gap-s",
+    )
+    together = rows(("category", "hard", "all"))
+    return titled(
+        t("overview.groups"), table(heads, together), subjects, aside=t("overview.groups_about")
+    )
+
+
+def _group_row(t: Messages, groups: Sequence[SubjectGroup | None]) -> list[Child]:
+    first = next(group for group in groups if group)
+    name = first.name_zh if t.language == "zh" and first.name_zh else first.name
+    if first.kind != "subject":
+        name = t(f"group.{first.name}") if f"group.{first.name}" in t else name
+    return [name, f"{first.n:,}", *(_group_cell(t, group) for group in groups)]
+
+
+def _group_cell(t: Messages, group: SubjectGroup | None) -> Child:
+    if group is None or group.accuracy is None:
+        return "–"
+    if group.kind == "subject":
+        return share(group.accuracy)
+    macro = group.macro.get("acc_origin")
+    means = t("overview.macro", value=fixed(macro, 1)) if macro is not None else ""
+    return join(share(group.accuracy), " ", span(means, cls="meta"))
+
+
+def _value(interval: Interval | None) -> float:
+    return interval.value if interval else -1.0

@@ -1,0 +1,98 @@
+"""What the views of one run share."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from evalui.messages import Messages
+from evalui.report.analyses.open_answers.figures import AnswerSummary
+from evalui.report.analyses.overview.guessing import with_question
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
+from evalui.report.compile import Report
+from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.spec import JUDGE, OPEN
+from evalui.types import Language
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.runs.progress_table import mode_label
+
+
+class RunView:
+    """One run as its pages need it; figures are worked out when they are first asked for."""
+
+    def __init__(self, service: AppService, t: Messages, run_id: str) -> None:
+        self.run: RunRow = service.run(run_id)
+        self.cells: list[CellRow] = service.store.cells(run_id)
+        self.baselines = service.baselines()
+        self._service = service
+        self._t = t
+
+    @property
+    def language(self) -> Language:
+        """The language of the page."""
+        return self._t.language
+
+    @cached_property
+    def report(self) -> Report:
+        """All figures of the run."""
+        return self._service.report(self.run.id, self._t.language)
+
+    @cached_property
+    def summaries(self) -> Mapping[int, Summary]:
+        """The figures of each multiple-choice cell, by the cell's id, in the order of the run."""
+        cells = [cell for cell in self.cells if cell.cell.mode not in (OPEN, JUDGE)]
+        return {
+            cell.id: summary for cell, summary in zip(cells, self.report.summaries, strict=True)
+        }
+
+    @cached_property
+    def with_question(self) -> Mapping[int, Summary]:
+        """As `summaries`, of the cells that show their question; of all if none does."""
+        shown = {summary.cell for summary in with_question(list(self.summaries.values()))}
+        return {id_: found for id_, found in self.summaries.items() if found.cell in shown}
+
+    def pairs(self) -> tuple[ComparisonSet, ...]:
+        """Every two models of each dataset and mode; scripts have no rank beside real models."""
+        return comparisons(list(self.with_question.values()), baselines=self.baselines)
+
+    @property
+    def answers(self) -> tuple[AnswerSummary, ...]:
+        """The figures of the cells of written answers, in the order of the run."""
+        return self.report.answers
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether the run has multiple-choice cells."""
+        return any(cell.cell.mode not in (OPEN, JUDGE) for cell in self.cells)
+
+    @property
+    def answering_cells(self) -> list[CellRow]:
+        """The cells in which questions are answered: all but those of judges."""
+        return [cell for cell in self.cells if cell.cell.mode != JUDGE]
+
+    def label(self, cell: CellRow) -> str:
+        """What the pickers call a cell: model, dataset if there are several, mode."""
+        several = len({other.cell.dataset for other in self.cells}) > 1
+        parts = [cell.cell.model, cell.cell.dataset if several else "", mode_label(self._t, cell)]
+        return " · ".join(part for part in parts if part)
+
+    def heading(self, comparison: ComparisonSet) -> str:
+        """What tells a comparison from the others of the run; "" if it is the only one."""
+        kinds = dict.fromkeys((s.cell.dataset, s.cell.label) for s in self.with_question.values())
+        if len(kinds) < 2:
+            return ""
+        same = (comparison.dataset, comparison.label)
+        cell = next(c for c in self.cells if (c.cell.dataset, c.cell.label) == same)
+        several = len({dataset for dataset, _ in kinds}) > 1
+        parts = [comparison.dataset if several else "", mode_label(self._t, cell)]
+        return " · ".join(part for part in parts if part)
+
+    def choices(self, cells: Sequence[int]) -> Mapping[str, str]:
+        """The cells of these ids as a picker offers them."""
+        return {str(cell.id): self.label(cell) for cell in self.cells if cell.id in cells}
+
+    def cell(self, cell_id: str) -> CellRow:
+        """The cell of an id from a form, else the first that has answers."""
+        for cell in self.answering_cells:
+            if str(cell.id) == cell_id:
+                return cell
+        return next((cell for cell in self.answering_cells if cell.done), self.answering_cells[0])

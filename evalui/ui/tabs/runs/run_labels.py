@@ -1,0 +1,130 @@
+"""What a run was asked to do, in one line: its models, its modes, and every setting of its own.
+
+A setting at its default is not told, so two runs that differ in one setting differ in their line.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from evalui.errors import SpecError
+from evalui.messages import Messages
+from evalui.runs.contest import JudgingSpec
+from evalui.runs.database.records import RunRow
+from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
+from evalui.ui.tabs.evaluate.run_form import JUDGE_TOKENS, default_max_tokens
+
+_LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
+_NAMED = 3  # models; of more, the others are counted
+
+
+def run_label(t: Messages, row: RunRow) -> str:
+    """ "demo-late, demo-early · letters, circular, 5 examples · seed 7"."""
+    try:
+        spec = read_spec(row.spec)
+    except SpecError:
+        return ""  # written by another version of evalui: what is in it can still be opened
+    names = [*spec.models, *(answers.model for answers in spec.answers)]
+    parts = [
+        _names(t, names),
+        t("list.semicolon").join(_modes(t, spec.modes)),
+        *setting_labels(t, spec),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def settings_label(t: Messages, row: RunRow) -> list[str]:
+    """Only the settings, for a page that tells models and modes by itself."""
+    try:
+        return setting_labels(t, read_spec(row.spec))
+    except SpecError:
+        return []
+
+
+def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
+    """What is not at its default, a few words each."""
+    told = [
+        *(t("setting.template", name=name) for name in _distinct(map(_template, spec.modes))),
+        *(t(f"setting.chat_{_chat(mode)}") for mode in spec.modes if mode.chat is not None),
+        *(
+            t("setting.max_tokens", n=f"{mode.max_tokens:,}")
+            for mode in spec.modes
+            if mode.max_tokens != default_max_tokens(mode.mode)
+        ),
+        t.count(_LIMITS[spec.counts_per], spec.limit) if spec.limit else "",
+        t("setting.seed", n=spec.seed) if spec.seed else "",
+        *(t("setting.columns", names=names) for names in _distinct(map(_columns, spec.datasets))),
+        *(
+            t("setting.duplicates")
+            for dataset in spec.datasets
+            if dataset.duplicate_options == "skip"
+        ),
+        *(_judging(t, spec.judging) if spec.judging else ()),
+    ]
+    return _distinct(told)
+
+
+def _names(t: Messages, names: Sequence[str]) -> str:
+    shown = t("list.comma").join(names[:_NAMED])
+    more = len(names) - _NAMED
+    return t("setting.more", names=shown, n=f"{more:,}") if more > 0 else shown
+
+
+def _modes(t: Messages, modes: Sequence[ModeSpec]) -> list[str]:
+    """Each mode with its orders, and all its numbers of worked examples together."""
+    shots: dict[tuple[str, str], list[int]] = {}
+    for mode in modes:
+        shots.setdefault((mode.mode, mode.pattern), []).append(mode.shots)
+    return [
+        t("list.comma").join(_mode(t, name, pattern, numbers))
+        for (name, pattern), numbers in shots.items()
+    ]
+
+
+def _mode(t: Messages, name: str, pattern: str, shots: Sequence[int]) -> list[str]:
+    words = [t(f"mode.{name}_short")]
+    if pattern != "origin":
+        words.append(t(f"orders.{pattern}_short"))
+    numbers = _distinct(str(number) for number in shots)
+    if len(numbers) > 1:
+        words.append(t("runs.shots", n=" / ".join(numbers)))
+    elif shots[0]:
+        words.append(t.count("runs.shots", shots[0]))
+    return words
+
+
+def _judging(t: Messages, judging: JudgingSpec) -> list[str]:
+    return [
+        t("setting.judges", names=t("list.comma").join(judging.judges)),
+        t(f"judge.pairs_{judging.pairs}_short") if judging.pairs != "all" else "",
+        t("list.comma").join([*judging.baseline, *judging.against]),
+        t(f"judge.orders_{judging.orders}_short") if judging.orders != "double" else "",
+        t("setting.rubric", name=rubric) if (rubric := _named(judging.template)) else "",
+        t("setting.sample", n=f"{judging.sample:,}") if judging.sample else "",
+        t(f"setting.conflict_{judging.conflict}") if judging.conflict != "tie" else "",
+        t("setting.judge_tokens", n=f"{judging.max_tokens:,}")
+        if judging.max_tokens != JUDGE_TOKENS
+        else "",
+    ]
+
+
+def _template(mode: ModeSpec) -> str:
+    return _named(mode.template)
+
+
+def _named(template: str | dict[str, Any]) -> str:
+    """The name of a prompt or of a judge's form; "" if one is chosen by question."""
+    return template if isinstance(template, str) else str(template.get("name", ""))
+
+
+def _chat(mode: ModeSpec) -> str:
+    return "yes" if mode.chat else "no"
+
+
+def _columns(dataset: DatasetSpec) -> str:
+    key = dataset.answer_key if dataset.answer_key != "letter" else ""
+    named = [*dataset.options, dataset.answer, key, dataset.question, dataset.sheet, dataset.kind]
+    return ", ".join(name for name in named if name)
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    return [text for text in dict.fromkeys(texts) if text]

@@ -1,0 +1,94 @@
+"""The secret that opens the server: kept in the data folder, part of the address it prints.
+
+The browser never keeps the token: it gets a cookie whose value is derived from it.
+"""
+
+import fcntl
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import stat
+from pathlib import Path
+
+from evalui.errors import StoreError
+
+FILE = "access-token"
+_BYTES = 32  # of randomness
+_MAX_LENGTH = 128  # characters of a token; whatever is longer is not ours
+
+
+def access_token(folder: Path, *, renew: bool = False) -> str:
+    """The token of the server that keeps its data in `folder`, made if there is none yet.
+
+    The same after a restart, so that open pages go on; `renew` replaces it, which closes the
+    server to everybody who has the old one. A file that other users could read is replaced, too.
+
+    Raises:
+        StoreError: the file cannot be read or written.
+    """
+    own_folder(folder)
+    path = folder / FILE
+    try:
+        # O_CREAT gives the mode to new files only, and a link may not lead us elsewhere.
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(handle, "r+b") as file:
+            # Two servers may start at once on one folder: the second reads what the first wrote.
+            fcntl.flock(file, fcntl.LOCK_EX)
+            kept = file.read(_MAX_LENGTH + 1).decode("ascii", "replace").strip()
+            if _is_token(kept) and _is_private(handle) and not renew:
+                return kept
+            os.fchmod(handle, 0o600)
+            token = secrets.token_urlsafe(_BYTES)
+            file.seek(0)
+            file.truncate()
+            file.write(f"{token}\n".encode("ascii"))
+            return token
+    except OSError as error:
+        raise StoreError(
+            "access-token",
+            file=str(path),
+            reason=error.strerror or str(error),
+        ) from error
+
+
+def own_folder(folder: Path) -> None:
+    """Make a folder that no other user of the machine can open.
+
+    Raises:
+        StoreError: it cannot be made, or is not ours.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if stat.S_IMODE(folder.stat().st_mode) != 0o700:
+            folder.chmod(0o700)
+    except OSError as error:
+        raise StoreError("data-folder", reason=str(error)) from error
+
+
+def cookie_of(token: str) -> tuple[str, str]:
+    """Name and value of the cookie that stands for a token; neither gives the token away.
+
+    A browser sends its cookies to every port of a host. The name differs from token to token, so
+    that servers beside each other, also behind tunnels to one port, do not replace each other's.
+    """
+    return f"evalui-{_derived(token, 'name')[:16]}", _derived(token, "value")
+
+
+def is_same(candidate: str, expected: str) -> bool:
+    """Whether two secrets are equal, in a time that does not depend on where they differ."""
+    return hmac.compare_digest(candidate.encode("utf-8", "replace"), expected.encode("utf-8"))
+
+
+def _derived(token: str, purpose: str) -> str:
+    return hmac.new(token.encode(), f"evalui cookie {purpose}".encode(), hashlib.sha256).hexdigest()
+
+
+def _is_token(text: str) -> bool:
+    return re.fullmatch(rf"[A-Za-z0-9_-]{{32,{_MAX_LENGTH}}}", text) is not None
+
+
+def _is_private(handle: int) -> bool:
+    found = os.fstat(handle)
+    return stat.S_IMODE(found.st_mode) & 0o077 == 0 and found.st_uid == os.geteuid()

@@ -1,0 +1,166 @@
+"""Between Gradio and our listeners: malformed events are refused, errors are said in words.
+
+Gradio answers every exception with 500 and prints its traceback. Here what a person can act on
+becomes an answer of its own status with its sentence; only our own mistakes keep the traceback,
+on the server's log.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any
+
+import gradio as gr
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evalui.errors import EvaluiError, StoreError, UnknownRun
+from evalui.messages import Messages
+from evalui.ui.web.middleware import route_of
+
+LARGEST = 2**20  # bytes of an event; files come by a route of their own
+_EVENT = re.compile(r"gradio_api/run/[a-z_0-9]+")
+# What the page itself reads. Gradio's other routes (uploads, its queue, development, monitoring)
+# serve nobody here, and answer to whoever finds them.
+_READ_PATHS = re.compile(
+    r"|theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*"
+    r"|gradio_api/(app_id|info|startup-events|heartbeat/[^/]+)"
+)
+_log = logging.getLogger(__name__)
+# Set while an event is answered: the status of the error that a listener raised.
+_status: ContextVar[list[int]] = ContextVar("_status")
+
+
+Listeners = Mapping[int, int]  # of one page: how many fields each listener takes, by its number
+
+
+_Fields = dict[str, str | list[str]]
+_Item = str | int | float | None
+
+
+class Event(BaseModel):
+    """What a page sends; all our fields are texts. What else Gradio adds passes through."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+    data: list[str | None]
+    fn_index: int
+    event_data: dict[str, _Item | list[_Item] | _Fields] | None = None
+    trigger_id: int | None = None
+    session_hash: str | None = None
+
+
+class EventMiddleware:
+    """Answers 404 to the routes of Gradio that no page uses, and 400 to events of no listener."""
+
+    def __init__(self, app: ASGIApp, pages: Mapping[str, Listeners]) -> None:
+        self.app = app
+        self.pages = pages
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what a page of ours may send."""
+        page, slash, rest = route_of(scope).removeprefix("/").partition("/")
+        if scope["type"] != "http" or not slash or page not in self.pages:
+            await self.app(scope, receive, send)
+        elif scope["method"] == "POST" and _EVENT.fullmatch(rest):
+            await self._answer(self.pages[page], scope, receive, send)
+        elif scope["method"] in ("GET", "HEAD") and _READ_PATHS.fullmatch(rest):
+            await self.app(scope, receive, send)
+        else:
+            await JSONResponse({"error": "Not found."}, 404)(scope, receive, send)
+
+    async def _answer(
+        self, listeners: Listeners, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        body = await _body(receive)
+        if body is None:
+            await JSONResponse({"error": "The event is too large."}, 413)(scope, receive, send)
+            return
+        event = _read(body, listeners)
+        if event is None:
+            await JSONResponse({"error": "No such event."}, 400)(scope, receive, send)
+            return
+        raised: list[int] = []
+        _status.set(raised)
+        content = event.model_dump_json().encode()
+        messages = iter([{"type": "http.request", "body": content, "more_body": False}])
+
+        async def replay() -> Message:
+            return next(messages, None) or await receive()
+
+        async def with_status(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 500 and raised:
+                message = {**message, "status": raised[0]}
+            await send(message)
+
+        await self.app(scope, replay, with_status)
+
+
+def listeners_of(blocks: gr.Blocks) -> Listeners:
+    """What `EventMiddleware` has to know of a page."""
+    return {index: len(fn.inputs) for index, fn in blocks.fns.items()}
+
+
+def translate_errors(blocks: gr.Blocks, t: Messages) -> None:
+    """Let every listener of a page say its errors in the page's language, without a traceback."""
+    for fn in blocks.fns.values():
+        if fn.fn:
+            # Gradio gives the callable no types
+            fn.fn = _translated(fn.fn, t)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def status_of(error: EvaluiError) -> int:
+    """The HTTP status that tells what kind of an error it is."""
+    if isinstance(error, UnknownRun):
+        return 404
+    return 503 if isinstance(error, StoreError) else 400
+
+
+def _translated(listener: Callable[..., Any], t: Messages) -> Callable[..., Any]:
+    @wraps(listener)
+    def translated(*values: Any) -> Any:
+        try:
+            return listener(*values)
+        except EvaluiError as error:
+            status = status_of(error)
+            _status.get([]).append(status)
+            if status == 503:
+                _log.warning("%s", error)
+            raise gr.Error(t.translate(error.sentence), print_exception=False) from error
+
+    return translated
+
+
+def _read(body: bytes, listeners: Listeners) -> Event | None:
+    """The event of a body, None if no listener of the page can take it."""
+    try:
+        # pydantic's own reader of JSON takes no halves of characters, which no file or store takes.
+        event = Event.model_validate_json(body)
+    except ValidationError:
+        return None
+    if listeners.get(event.fn_index) != len(event.data) or _mentions_file(event):
+        return None
+    return event.model_copy(update={"data": [value or "" for value in event.data]})
+
+
+def _mentions_file(event: Event) -> bool:
+    # Gradio takes every object with a path for one of its own files.
+    sent = event.event_data or {}
+    return "path" in sent or any(
+        isinstance(part, dict) and "path" in part for part in sent.values()
+    )
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The body of a request, None if it is larger than an event may be."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > LARGEST:
+            return None
+        if not message.get("more_body"):
+            return bytes(body)

@@ -1,0 +1,70 @@
+import codecs
+
+import pytest
+
+from evalui.datasets.files.encoding import decode
+from evalui.errors import DataError
+
+TEXT = "id,question,A,B,answer\n1,中国的首都是哪里？,北京,上海,A\n"
+TRADITIONAL = "id,question,A,B,answer\n1,中國的首都是哪裡？,臺灣,東京,A\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        (TEXT.encode(), "utf-8"),
+        (codecs.BOM_UTF8 + TEXT.encode(), "utf-8"),
+        (codecs.BOM_UTF16_LE + TEXT.encode("utf-16-le"), "utf-16-le"),
+        (codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"), "utf-16-be"),
+        (TEXT.encode("utf-16-le"), "utf-16-le"),
+        (TEXT.encode("utf-16-be"), "utf-16-be"),
+        (TEXT.encode("utf-32"), "utf-32-le"),
+        (TEXT.encode("gb18030"), "gb18030"),
+    ],
+)
+def test_an_encoding_is_recognised_without_losing_a_character(data: bytes, encoding: str) -> None:
+    assert decode(data, "x.csv") == (TEXT, encoding)
+
+
+def test_traditional_characters_in_gb18030_are_read() -> None:
+    assert decode(TRADITIONAL.encode("gb18030"), "x.csv").text == TRADITIONAL
+
+
+@pytest.mark.parametrize("newline", ["\r\n", "\r"])
+def test_every_line_break_becomes_the_same(newline: str) -> None:
+    assert decode(TEXT.replace("\n", newline).encode(), "x.csv").text == TEXT
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "id,question\n1,naïve".encode("latin-1") + b"\xefte\xe9a\n",
+        TRADITIONAL.encode("big5"),
+        "id,question\n1,日本の首都".encode("shift-jis"),
+    ],
+)
+def test_another_encoding_is_refused_rather_than_misread(data: bytes) -> None:
+    with pytest.raises(DataError, match=r"x\.csv is neither UTF-8 nor UTF-16 nor GB18030"):
+        decode(data, "x.csv")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", r"x\.csv is empty"),
+        (b" \n\r\n\t", r"x\.csv is empty"),
+        (codecs.BOM_UTF8, r"x\.csv is empty"),
+        (b"PK\x03\x04rest", "an Excel workbook"),
+        (b"%PDF-1.7", "a PDF"),
+        (b"\x00\x01\x02\x03", "a binary file"),
+        (bytes(range(1, 9)) * 100, "a binary file"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_its_name(data: bytes, reason: str) -> None:
+    with pytest.raises(DataError, match=reason):
+        decode(data, "x.csv")
+
+
+def test_a_stray_control_character_is_no_reason_to_refuse() -> None:
+    text = TEXT + "2,a\x02b,c,d,A\n" + "x" * 200
+    assert decode(text.encode(), "x.csv").text == text

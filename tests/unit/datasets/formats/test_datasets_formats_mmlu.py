@@ -1,0 +1,97 @@
+"""MMLU's files without a header, and what is not to be taken for one."""
+
+from pathlib import Path
+
+import pytest
+
+from evalui.datasets import Layout, LoadResult, load
+from evalui.datasets.base import Source
+from evalui.datasets.formats.mmlu import recognises
+from evalui.types import Sample
+
+GOLDEN = Path(__file__).parents[3] / "golden" / "mmlu"
+ROWS = 'How many?,1,2,3,4,B\n"Which, then?",a,b,c,d,D\n'
+
+
+def loaded(folder: Path, text: str) -> LoadResult:
+    (folder / "x_test.csv").write_text(text, encoding="utf-8")
+    return load([folder / "x_test.csv"])
+
+
+def taken(text: str, layout: Layout = Layout()) -> bool:  # noqa: B008 - frozen
+    return recognises(Source("x.csv", text), layout)
+
+
+def test_the_first_row_is_a_question_too(tmp_path: Path) -> None:
+    found = loaded(tmp_path, ROWS)
+    assert (found.dataset.kind, found.n_rows, found.faults) == ("multiple_choice", 2, ())
+    assert [sample.question for sample in found.dataset.samples] == ["How many?", "Which, then?"]
+    first = found.dataset.samples[0]
+    assert (first.choices, first.target, first.metadata["line"]) == (("1", "2", "3", "4"), 1, "1")
+
+
+@pytest.mark.parametrize(
+    ("text", "choices"),
+    [("Is it?,yes,no,A\n", ("yes", "no")), ("Q?,v,w,x,y,z,E\nP?,v,w,x,y,z,A\n", tuple("vwxyz"))],
+)
+def test_there_may_be_two_to_ten_options(
+    tmp_path: Path, text: str, choices: tuple[str, ...]
+) -> None:
+    assert loaded(tmp_path, text).dataset.samples[0].choices == choices
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,question,A,B,C,D,answer\n" + "0,Q?,a,b,c,d,A\n",
+        ",Question,A,B,C,D,Answer\n" + "0,Q?,a,b,c,d,A\n",
+        "question,A,B,C,D\nQ?,a,b,c,D\n",  # a test file whose last column is D
+        "题目,A,B,C,D\nQ?,a,b,c,D\n",
+        "prompt,w,x,y,z,A\nQ?,a,b,c,d,A\n",
+        "stem,A,B,C,D,E\nQ?,a,b,c,d,D\n",
+        "question,answer\nQ?,A\n",
+        "Q?,a,b,c,d,A\nP?,a,b,c,d,E\n",  # a letter that none of the options has
+        "Q?,a,b,c,d,A\nP?,a,b,c,d,paris\n",
+        "Q?,a,b,c,d,A\nP?,a,b,c,A\n",
+        "Q?,A\n",
+        ",a,b,c,d,A\n",
+        '{"question": "Q?"}\n',
+    ],
+)
+def test_a_file_with_a_header_or_without_letters_is_none(text: str) -> None:
+    assert not taken(text)
+
+
+def test_columns_that_the_user_names_stand_in_a_header() -> None:
+    assert taken(ROWS)
+    assert not taken(ROWS, Layout(question="How many?"))
+
+
+def test_a_row_of_another_width_is_told_beside_the_first_row(tmp_path: Path) -> None:
+    rows = ROWS * 10 + "Where, then?,a,b,c,d,A\n"
+    (fault,) = loaded(tmp_path, rows).faults
+    assert (fault.line, fault.rule) == (21, "shifted-row")
+    assert "6 cells, as in the first row" in fault.expected
+
+
+def test_a_subject_that_c_eval_has_too_is_not_asked_in_chinese(tmp_path: Path) -> None:
+    (tmp_path / "high_school_physics_test.csv").write_text(ROWS)
+    sample = load([tmp_path / "high_school_physics_test.csv"]).dataset.samples[0]
+    assert sample.subject == "high_school_physics"
+    assert "ceval_subject" not in sample.metadata
+
+
+def test_the_benchmarks_own_folders_are_paired() -> None:
+    found = load([GOLDEN])
+    assert (found.faults, [note.rule for note in found.notes]) == ((), [])
+    assert _targets(found.dataset.samples) == [
+        ("anatomy_test/1", 0),
+        ("anatomy_test/2", 1),
+        ("anatomy_test/3", 0),
+    ]
+    assert len(found.dataset.shots) == 5
+    assert found.dataset.samples[1].question.startswith('A "dished face" profile')
+
+
+def _targets(samples: tuple[Sample, ...]) -> list[tuple[str, int | tuple[str, ...]]]:
+    return [(sample.id, sample.target) for sample in samples]

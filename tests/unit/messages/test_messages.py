@@ -1,0 +1,181 @@
+"""Both languages say everything, and say it about the same figures."""
+
+import ast
+import re
+import string
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+import evalui
+from evalui.datasets.base import ANSWER_KEYS, FAULT_RULES, UPLOAD_NOTES
+from evalui.datasets.questions.ceval_subjects import CATEGORIES
+from evalui.errors import DataError, EvaluiError
+from evalui.messages import LANGUAGES, Sentence, language_of, localized, messages, sentence
+from evalui.modes import MODES
+from evalui.report.export.files import FORMATS
+from evalui.runs.database.records import OutcomeFilter
+from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, RunState
+
+PRODUCT = Path(evalui.__file__).parent
+TREES = [ast.parse(path.read_text(encoding="utf-8")) for path in PRODUCT.rglob("*.py")]
+ENGLISH = messages("en").by_key
+CHINESE = messages("zh").by_key
+# Chinese writes the tenths in its own numerals, and does not name the kind of what is unknown.
+OTHER_FIELDS = ("loses", "error.unknown-name")
+
+
+def fields(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
+
+
+def keys_of(path: Path) -> list[str]:
+    def walk(prefix: str, tree: dict[str, Any]) -> Iterator[str]:
+        for key, value in tree.items():
+            yield from walk(f"{prefix}{key}.", value) if isinstance(value, dict) else [prefix + key]
+
+    return list(walk("", tomllib.loads(path.read_text(encoding="utf-8"))))
+
+
+def literals() -> Iterator[str]:
+    """Every text of the product's code; where an f-string puts something in, a tab."""
+    for tree in TREES:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+            elif isinstance(node, ast.JoinedStr):
+                parts = (p.value if isinstance(p, ast.Constant) else "\t" for p in node.values)
+                yield "".join(str(part) for part in parts)
+
+
+def used() -> tuple[set[str], list[re.Pattern[str]]]:
+    """The keys that stand in the code, and patterns of those that it puts together."""
+    texts = {text for text in literals() if re.fullmatch(r"[\w.\t-]+", text)}
+    whole = {text for text in texts if "\t" not in text}
+    put_together = [
+        re.compile(re.escape(text).replace("\\\t", ".+"))
+        for text in texts - whole
+        if re.search(r"[a-z]{2}", text)
+    ]
+    return whole | {f"error.{text}" for text in whole}, put_together
+
+
+def test_no_key_stands_in_two_files():
+    for language in LANGUAGES:
+        files = (PRODUCT / "messages" / language).glob("*.toml")
+        counted = Counter(key for path in files for key in keys_of(path))
+        assert [key for key, number in counted.items() if number > 1] == []
+
+
+def test_both_languages_have_the_same_keys():
+    # English alone tells one from many.
+    assert {key for key in ENGLISH if not key.endswith(".one")} == set(CHINESE)
+
+
+def test_both_languages_put_in_the_same_figures():
+    shared = (ENGLISH.keys() & CHINESE.keys()) - set(OTHER_FIELDS)
+    assert {k: fields(ENGLISH[k]) for k in shared} == {k: fields(CHINESE[k]) for k in shared}
+
+
+def test_no_sentence_is_empty():
+    assert [key for by_key in (ENGLISH, CHINESE) for key, said in by_key.items() if not said] == []
+
+
+def test_no_key_is_unused():
+    whole, patterns = used()
+    rest = {key.removesuffix(".one") for key in ENGLISH} - whole
+    assert sorted(k for k in rest if not any(p.fullmatch(k) for p in patterns)) == []
+
+
+def test_every_key_that_the_code_names_exists():
+    named = {
+        node.args[0].value
+        for tree in TREES
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("t", "t.count", "localized", "sentence")
+        and isinstance(node.args[0], ast.Constant)
+    }
+    assert len(named) > 1000
+    assert sorted(key for key in named if key not in ENGLISH) == []
+
+
+def test_chinese_has_no_half_width_punctuation_between_its_characters():
+    assert [k for k, text in CHINESE.items() if re.search(r"[\u4e00-\u9fff][,;:?!()]", text)] == []
+
+
+def test_no_sentence_shouts_or_begs():
+    both = [*ENGLISH.items(), *CHINESE.items()]
+    loud = re.compile(r"!(?!r\b)|please|oops|！", re.IGNORECASE)
+    assert [key for key, text in both if loud.search(text)] == []
+
+
+def test_foreign_braces_are_left_alone():
+    assert localized("failed", "en", reason="{x}") == "Failed: {x}"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(f"fault.{rule}.{part}" for rule in FAULT_RULES for part in ("what", "expected")),
+        *(f"note.{rule}" for rule in UPLOAD_NOTES),
+        *(f"key.{name}" for name in ANSWER_KEYS),
+        *(f"mode.{mode}{part}" for mode in MODES for part in ("", "_about", "_short")),
+        *(f"reading.{name}" for mode in MODES for name in MODES[mode].readings),
+        *(f"ability.{name}" for name in get_args(Ability)),
+        *(f"orders.{name}{part}" for name in get_args(Pattern) for part in ("", "_about")),
+        *(f"state.{name}" for name in get_args(CellState)),
+        *(f"runstate.{name}" for name in get_args(RunState)),
+        *(f"results.{name}" for name in get_args(RunState)),
+        *(f"outcome.{name or 'all'}" for name in get_args(OutcomeFilter)),
+        *(f"kind.{name}" for name in get_args(DatasetKind)),
+        *(f"language.{name}" for name in get_args(Language)),
+        *(f"report.{name}{part}" for name in FORMATS for part in ("", "_about")),
+        *(f"group.{name}" for name in (*CATEGORIES, "hard", "all")),
+    ],
+)
+def test_every_name_of_the_product_is_translated(key: str):
+    assert key in messages("en")
+    assert key in messages("zh")
+
+
+def test_one_is_told_from_many():
+    t = messages("en")
+    assert t.count("file.rows", 1) == "1 row"
+    assert t.count("file.rows", 1240) == "1,240 rows"
+
+
+@pytest.mark.parametrize(
+    ("wish", "default", "expected"),
+    [("zh", "en", "zh"), (None, "zh", "zh"), ("fr", "zh", "zh"), ("fr", "fr", "en")],
+)
+def test_a_language_we_lack_falls_back(wish: str | None, default: str, expected: str):
+    assert language_of(wish, default) == expected
+
+
+def test_an_error_is_told_in_the_language_of_the_page():
+    error = DataError("empty-file", file="题{1}.csv")
+    assert str(error) == "题{1}.csv is empty."
+    assert messages("en").translate(error.sentence) == "题{1}.csv is empty."
+    assert messages("zh").translate(error.sentence) == "题{1}.csv 是空文件。"
+
+
+def test_a_sentence_within_a_sentence_is_told_too():
+    why = sentence("error.lacks-generate")
+    whole = sentence("error.cannot-do", model="m", why=why)
+    assert whole == "m cannot do this mode: it does not write replies."
+    assert messages("zh").translate(whole) == "m 不能用这种方式：它不写回复。"
+
+
+def test_a_sentence_kept_by_a_version_with_other_fields_stays_english():
+    kept = Sentence("a.csv has nothing.", "error.empty-file", {"name": "a.csv"})
+    assert messages("zh").translate(kept) == "a.csv has nothing."
+
+
+def test_other_peoples_words_stay_as_they_are():
+    assert messages("zh").translate("OSError: {x}") == "OSError: {x}"
+    assert messages("zh").translate(EvaluiError(Sentence("As {it} is.")).sentence) == "As {it} is."

@@ -1,0 +1,98 @@
+import pytest
+
+from evalui.errors import ModelError
+from evalui.models.endpoint.http.addresses import authority, check_address, check_url, literal_ip
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "169.254.169.254",
+        "169.254.0.1",
+        "100.100.100.200",
+        "168.63.129.16",
+        "192.0.0.192",
+        "0.0.0.0",
+        "0.1.2.3",
+        "224.0.0.1",
+        "255.255.255.255",
+        "::",
+        "fe80::1",
+        "fe80::1%eth0",
+        "ff02::1",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+        "::ffff:169.254.169.254",
+        "::ffff:a9fe:a9fe",
+        "::169.254.169.254",
+        "64:ff9b::169.254.169.254",
+        "2002:a9fe:a9fe::1",
+    ],
+)
+def test_no_model_is_asked_at_the_address_of_something_else(address: str):
+    with pytest.raises(ModelError, match="is not asked: its address"):
+        check_address("host", address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "::1",
+        "10.0.0.5",
+        "172.16.3.4",
+        "192.168.1.20",
+        "fd12:3456::7",
+        "100.64.0.9",
+        "93.184.216.34",
+        "2606:2800:220:1::1",
+        "::ffff:127.0.0.1",
+        "::ffff:192.168.1.20",
+    ],
+)
+def test_models_are_asked_where_people_run_them(address: str):
+    check_address("host", address)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "169.254.169.254",
+        "2852039166",
+        "0xA9FEA9FE",
+        "0xa9.0xfe.0xa9.0xfe",
+        "0251.0376.0251.0376",
+        "169.254.43518",
+        "１６９.２５４.１６９.２５４",
+        "169。254。169。254",
+        "[::ffff:169.254.169.254]",
+        "[::ffff:a9fe:a9fe]",
+        "[fe80::1]",
+    ],
+)
+def test_each_notation_of_a_refused_address_is_known(host: str):
+    with pytest.raises(ModelError, match="link-local"):
+        check_url(f"http://{host}:8000/v1")
+
+
+def test_a_name_is_no_address():
+    assert literal_ip("metadata.google.internal") == ""
+    assert literal_ip("127.1") == "127.0.0.1"
+    check_url("http://model.example:8000/v1")
+
+
+def test_the_sentence_tells_what_to_write_for_this_machine():
+    with pytest.raises(ModelError, match=r"write 127\.0\.0\.1"):
+        check_url("http://0.0.0.0:8000/v1")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://[::1]:8000/v1", "[::1]:8000"),
+        ("https://api.example/v1", "api.example"),
+        ("http://例子.example:80/v1", "xn--fsqu00a.example:80"),
+    ],
+)
+def test_a_host_is_named_as_http_wants_it(url: str, expected: str):
+    assert authority(url) == expected

@@ -1,0 +1,304 @@
+"""Jobs that fail in all the ways there are, without a network."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from evalui.errors import ModelError, RequestRejected, Unreachable
+from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
+from evalui.models.endpoint.http.client import (
+    Blame,
+    HttpServer,
+    Json,
+    Post,
+    RejectedError,
+    RetryableError,
+)
+from evalui.models.endpoint.http.pool import ServerPool
+
+QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.04)
+
+
+class Place(HttpServer):
+    """A server that only has a name; jobs recognise it by what `post` returns."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, key="", timeout_s=1.0, total_s=5.0)
+
+    def post(self, path: str, body: Json) -> Json:
+        del path, body
+        return {"url": self.url}
+
+
+def pool(*urls: str, retries: int = 3, concurrency: int = 2, **more: float) -> ServerPool:
+    servers = [Place(url) for url in urls or ("one",)]
+    return ServerPool(servers, concurrency=concurrency, retries=retries, retry_policy=QUICK, **more)
+
+
+def results(pool: ServerPool, *jobs: Callable[[Post], str]) -> Mapping[int, str]:
+    return dict(pool.run("m", dict(enumerate(jobs))))
+
+
+def where(post: Post) -> str:
+    return str(post("", {})["url"])
+
+
+class Failing:
+    """A job that fails some times before it succeeds, everywhere or at one place."""
+
+    def __init__(self, times: int, blame: Blame = "either", only: str = "") -> None:
+        self.times = times
+        self.blame: Blame = blame
+        self.only = only
+        self.places: list[str] = []
+
+    def __call__(self, post: Post) -> str:
+        self.places.append(where(post))
+        if self.only in ("", self.places[-1]) and len(self.places) <= self.times:
+            raise RetryableError("no luck", blame=self.blame)
+        return self.places[-1]
+
+
+def test_every_job_is_done_once():
+    done: list[int] = []
+    jobs = [lambda _, n=n: done.append(n) or str(n) for n in range(200)]
+    assert results(pool("a", "b", "c"), *jobs) == {n: str(n) for n in range(200)}
+    assert sorted(done) == list(range(200))
+
+
+def test_nothing_to_do_is_done_at_once():
+    assert results(pool()) == {}
+
+
+def test_a_failure_is_tried_again():
+    job = Failing(3)
+    assert results(pool(), job) == {0: "one"}
+    assert len(job.places) == 4
+
+
+def test_a_failure_is_tried_elsewhere_first():
+    """With one attempt more than the first, none may be made in vain."""
+    jobs = [Failing(99, "answer", only="a") for _ in range(30)]
+    found = results(pool("a", "b", retries=1), *jobs)
+    assert found == dict.fromkeys(range(30), "b")
+
+
+@pytest.mark.parametrize("blame", ["server", "either"])
+def test_a_server_that_answers_nobody_is_unreachable(blame: Blame):
+    with pytest.raises(Unreachable, match="no luck") as error:
+        results(pool(retries=1), *[Failing(99, blame) for _ in range(3)])
+    assert error.value.retry_after_s >= 0
+
+
+def test_a_request_that_no_server_bears_is_refused_if_others_are_answered():
+    bad = Failing(99, "either")
+    with pytest.raises(RequestRejected, match="to 1 requests"):
+        results(pool(retries=2), bad, *[where] * 40)
+
+
+def test_an_answer_that_is_never_usable_is_refused():
+    with pytest.raises(RequestRejected, match="no luck"):
+        results(pool(retries=2), Failing(99, "answer"))
+
+
+def test_answers_that_cannot_be_used_do_not_close_the_server():
+    mine = pool(retries=0)
+    with pytest.raises(RequestRejected, match="to 20 requests"):
+        results(mine, *[Failing(99, "answer") for _ in range(20)])
+    assert not mine.slots[0].breaker.is_open
+
+
+def declined(_: Post) -> str:
+    raise RejectedError("too long")
+
+
+def test_refusals_are_counted_and_told_with_the_first_reason():
+    found: dict[int, str] = {}
+    with pytest.raises(RequestRejected, match=r"to 2 requests. The first time: too long\."):
+        found.update(pool().run("m", dict(enumerate([where, declined, where, declined]))))
+    assert sorted(found) == [0, 2]
+
+
+def test_an_error_of_a_job_is_raised_at_once():
+    def locked(_: Post) -> str:
+        raise ModelError("refused", "endpoint-down", reason="x")
+
+    started: list[int] = []
+    slow = threading.Event()
+
+    def waiting(_: Post) -> str:
+        started.append(1)
+        slow.wait(0.05)
+        return ""
+
+    with pytest.raises(ModelError):
+        results(pool(concurrency=2), locked, *[waiting] * 50)
+    assert len(started) < 10
+
+
+def test_a_dead_server_is_put_aside_and_the_other_does_the_work():
+    tried: list[str] = []
+
+    def job(post: Post) -> str:
+        tried.append(where(post))
+        if tried[-1] == "dead":
+            raise RetryableError("gone", blame="server")
+        return "well"
+
+    found = results(pool("dead", "well", concurrency=4), *[job] * 100)
+    assert found == dict.fromkeys(range(100), "well")
+    # At most what opens the circuit, what was on its way by then, and a trial now and then.
+    assert tried.count("dead") < 20
+
+
+def test_a_server_that_is_put_aside_stays_so_for_the_next_call():
+    mine = pool(retries=0)
+    with pytest.raises(Unreachable):
+        results(mine, *[Failing(99, "server") for _ in range(9)])
+    mine.slots[0].breaker.half_open_at += 60
+    late = Failing(0)
+    with pytest.raises(Unreachable) as error:
+        results(mine, late)
+    assert late.places == []
+    assert 50 < error.value.retry_after_s < 61
+
+
+def test_what_a_busy_server_asks_for_is_waited_for_if_it_is_short():
+    """Many requests are told the same at once, which is no outage."""
+    left = list(range(8))
+
+    def job(_: Post) -> str:
+        if left:
+            left.pop()
+            raise RetryableError("busy", blame="server", status=429, retry_after_s=0.01)
+        return "well"
+
+    mine = pool(concurrency=8, retries=8)
+    assert results(mine, *[job] * 8) == dict.fromkeys(range(8), "well")
+    assert not mine.slots[0].breaker.is_open
+
+
+def test_what_a_busy_server_asks_for_is_passed_on_if_it_is_long():
+    def busy(_: Post) -> str:
+        raise RetryableError("busy", blame="server", retry_after_s=300.0)
+
+    with pytest.raises(Unreachable, match="busy") as error:
+        results(pool(), busy, busy)
+    assert 290 < error.value.retry_after_s <= 300
+
+
+def test_requests_keep_their_distance_if_there_is_a_limit():
+    mine = pool(concurrency=8, requests_per_minute=6000.0)
+    began = time.monotonic()
+    results(mine, *[where] * 5)
+    assert mine.slots[0].next_request_at - began >= 5 * 0.01
+    assert time.monotonic() - began >= 4 * 0.01
+
+
+def test_every_request_of_a_job_keeps_its_distance():
+    sent: list[float] = []
+
+    def job(post: Post) -> str:
+        for _ in range(3):
+            post("", {})
+            sent.append(time.monotonic())
+        return ""
+
+    began = time.monotonic()
+    results(pool(concurrency=4, requests_per_minute=6000.0), *[job] * 4)
+    assert len(sent) == 12
+    assert all(at - began >= place * 0.01 for place, at in enumerate(sorted(sent)))
+
+
+def test_a_job_that_queues_up_ends_when_nobody_wants_it():
+    sent: list[str] = []
+
+    def job(post: Post) -> str:
+        for _ in range(3):
+            sent.append(where(post))
+        return ""
+
+    mine = pool(requests_per_minute=1.0)
+    with pytest.raises(Unreachable, match="told to stop"):
+        stopped(mine, job)
+    mine.threads[0].join(5)
+    assert not mine.threads[0].is_alive()
+    assert sent == ["one"]
+    assert not mine.slots[0].breaker.is_open
+
+
+def stopped(mine: ServerPool, *jobs: Callable[[Post], str]) -> Mapping[int, str]:
+    """What is answered until the pool is stopped, soon."""
+    threading.Timer(0.1, mine.stop).start()
+    return results(mine, *jobs)
+
+
+def test_whoever_waits_for_a_server_that_hangs_can_be_freed():
+    hanging = threading.Event()
+
+    def job(_: Post) -> str:
+        hanging.wait(10)
+        return ""
+
+    mine = pool(concurrency=2)
+    found: dict[int, str] = {}
+    began = time.monotonic()
+    threading.Timer(0.1, mine.stop).start()
+    with pytest.raises(Unreachable, match="told to stop"):
+        found.update(mine.run("m", {0: where, 1: job, 2: job, 3: where}))
+    assert time.monotonic() - began < 5
+    hanging.set()
+    assert results(mine, where) == {0: "one"}
+
+
+def test_what_is_answered_before_a_stop_is_not_lost():
+    mine, found = pool(concurrency=1), []
+    for key, _ in mine.run("m", dict.fromkeys(range(3), where)):
+        while any(thread.is_alive() for thread in mine.threads):
+            time.sleep(0.001)
+        mine.stop()
+        found.append(key)
+    assert found == [0, 1, 2]
+
+
+def test_nobody_knows_how_long_a_trial_takes_that_is_on_its_way():
+    mine = pool(retries=0)
+    with pytest.raises(Unreachable):
+        results(mine, *[Failing(99, "server") for _ in range(9)])
+    mine.slots[0].breaker.trial_in_flight = True
+    with pytest.raises(Unreachable) as error:
+        results(mine, where)
+    assert error.value.retry_after_s == 0
+
+
+def test_as_much_is_asked_at_once_as_is_allowed_and_no_more():
+    three, busy, busiest = threading.Barrier(3), threading.Semaphore(3), []
+
+    def job(_: Post) -> str:
+        busiest.append(busy.acquire(blocking=False))
+        three.wait(timeout=10)  # until two others are at work
+        busy.release()
+        return ""
+
+    results(pool(concurrency=3), *[job] * 12)
+    assert busiest == [True] * 12
+
+
+def test_closing_the_iterator_stops_the_rest():
+    gate = threading.Semaphore(1)
+    done: list[int] = []
+
+    def job(_: Post) -> str:
+        gate.acquire()
+        done.append(0)
+        return ""
+
+    mine = pool(concurrency=1)
+    answering = mine.run("m", dict.fromkeys(range(99), job))
+    next(answering)
+    answering.close()  # type: ignore[attr-defined]
+    gate.release(50)
+    mine.close()
+    assert len(done) == 2  # the second was on its way

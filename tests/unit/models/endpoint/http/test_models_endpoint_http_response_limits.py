@@ -1,0 +1,191 @@
+import gzip
+import threading
+import zlib
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from evalui.models.endpoint.http.response_limits import (
+    BASE_BYTES,
+    COMMON_REPLY_BYTES,
+    MAX_REPLY_BYTES,
+    InvalidContentEncoding,
+    ReplyMemoryBudget,
+    ReplyReservation,
+    ReplyTooLong,
+    read_all,
+    read_beginning,
+    reply_byte_limit,
+)
+
+LIMIT = 2**20
+ZIPPED = {"content-encoding": "gzip"}
+
+
+class Counted:
+    """Pieces, counted as they are taken."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = pieces
+        self.bytes = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            self.bytes += len(piece)
+            yield piece
+
+
+def endless(piece: bytes = b" " * 2**16) -> Iterator[bytes]:
+    while True:
+        yield piece
+
+
+def bomb() -> Iterator[bytes]:
+    """200 MB of blanks, in 0.2 MB."""
+    pack = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    block = b" " * 2**20
+    for _ in range(200):
+        if piece := pack.compress(block):
+            yield piece
+    yield pack.flush()
+
+
+@pytest.fixture
+def room() -> Iterator[ReplyReservation]:
+    with ReplyMemoryBudget().reserve(LIMIT) as room:
+        yield room
+
+
+def test_an_endless_reply_is_read_up_to_its_limit(room: ReplyReservation):
+    pieces = Counted(endless())
+    with pytest.raises(ReplyTooLong):
+        read_all(pieces, {}, room)
+    assert pieces.bytes <= LIMIT + 2**16
+
+
+def test_a_bomb_is_unpacked_up_to_the_limit(room: ReplyReservation):
+    pieces = Counted(bomb())
+    with pytest.raises(ReplyTooLong):
+        read_all(pieces, ZIPPED, room)
+    assert pieces.bytes < 2**15  # of 0.2 MB
+
+
+def test_a_bomb_costs_no_more_memory_than_the_limit(room: ReplyReservation):
+    import tracemalloc
+
+    packed = list(bomb())
+    tracemalloc.start()
+    with pytest.raises(ReplyTooLong):
+        read_all(packed, ZIPPED, room)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 * LIMIT
+
+
+def test_compressed_nothing_is_not_read_for_ever(room: ReplyReservation):
+    flushed = b"\x00\x00\x00\xff\xff"  # a stored block of no bytes
+    head = gzip.compress(b"")[:10]
+
+    def pieces() -> Iterator[bytes]:
+        yield head
+        yield from endless(flushed * 10_000)
+
+    taken = Counted(pieces())
+    with pytest.raises(ReplyTooLong):
+        read_all(taken, ZIPPED, room)
+    assert taken.bytes <= LIMIT + 2**16
+
+
+def test_a_reply_that_says_it_is_too_long_is_not_read(room: ReplyReservation):
+    pieces = Counted(endless())
+    with pytest.raises(ReplyTooLong):
+        read_all(pieces, {"content-length": str(LIMIT + 1)}, room)
+    assert pieces.bytes == 0
+
+
+def test_a_reply_is_read_whole(room: ReplyReservation):
+    text = bytes(range(256)) * 4000
+    assert read_all([text[:70_000], text[70_000:]], {}, room) == text
+    packed = gzip.compress(text)
+    single = [packed[place : place + 1] for place in range(len(packed))]
+    assert read_all(single, ZIPPED, room) == text
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip"])
+def test_what_was_not_requested_is_no_reply(room: ReplyReservation, encoding: str):
+    with pytest.raises(InvalidContentEncoding):
+        read_all([b"{}"], {"content-encoding": encoding}, room)
+
+
+def test_a_packed_reply_that_breaks_off_is_none(room: ReplyReservation):
+    with pytest.raises(InvalidContentEncoding):
+        read_all([gzip.compress(b"x" * 1000)[:-9]], ZIPPED, room)
+    with pytest.raises(InvalidContentEncoding):
+        read_all([b"not packed"], ZIPPED, room)
+
+
+def test_of_an_error_only_the_beginning_is_read():
+    pieces = Counted(endless(b"oops " * 1000))
+    assert read_beginning(pieces, {}, 100) == (b"oops " * 20)
+    assert pieces.bytes == 5000
+    assert len(read_beginning(bomb(), ZIPPED, 100)) <= 100
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({}, BASE_BYTES),
+        ({"prompt": "abcd", "max_tokens": 6}, BASE_BYTES + 512 * 10),
+        ({"prompt": "abcd", "max_tokens": 6, "logprobs": 5}, BASE_BYTES + 512 * 10 * 6),
+        ({"prompt": [7] * 100, "max_tokens": 1, "prompt_logprobs": 0}, BASE_BYTES + 512 * 101),
+        (
+            {
+                "messages": [{"role": "user", "content": "abc"}, {"role": "a", "content": "de"}],
+                "max_completion_tokens": 5,
+                "logprobs": True,
+                "top_logprobs": 20,
+            },
+            BASE_BYTES + 512 * 10 * 21,
+        ),
+        ({"prompt": "x" * 10_000, "logprob_token_ids": [1] * 50}, MAX_REPLY_BYTES),
+        ({"prompt": None, "max_tokens": -5, "logprobs": "many"}, BASE_BYTES),
+    ],
+)
+def test_a_reply_may_be_as_long_as_its_request_makes_it(body: dict[str, object], expected: int):
+    assert reply_byte_limit(body) == expected
+
+
+def test_replies_in_flight_stay_within_the_budget():
+    budget = ReplyMemoryBudget(
+        total=8 * COMMON_REPLY_BYTES
+    )  # six for the rest: one reply of the limit below
+    taken, most = 0, 0
+    change = threading.Lock()
+
+    def reply() -> None:
+        nonlocal taken, most
+        with budget.reserve(4 * COMMON_REPLY_BYTES) as room:
+            for share in range(1, 5):
+                room.grow(share * COMMON_REPLY_BYTES)
+                with change:
+                    taken += COMMON_REPLY_BYTES
+                    most = max(most, taken)
+            with change:
+                taken -= 4 * COMMON_REPLY_BYTES
+
+    threads = [threading.Thread(target=reply) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    assert 0 < most <= 8 * COMMON_REPLY_BYTES
+
+
+def test_the_longest_reply_fits_while_all_beginnings_are_taken():
+    budget = ReplyMemoryBudget()
+    rooms = [ReplyReservation(budget, BASE_BYTES) for _ in range(255)]
+    for room in rooms:
+        room.grow(1)
+    with budget.reserve(MAX_REPLY_BYTES) as room:
+        room.grow(MAX_REPLY_BYTES)

@@ -1,0 +1,86 @@
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from evalui.errors import ModelError
+from evalui.models.local.loading import LoadedModel, load
+
+pytestmark = pytest.mark.slow  # it loads models
+
+
+def loaded(folder: Path, dtype: str = "float32", device: str = "cpu") -> LoadedModel:
+    return load(folder, dtype=dtype, device=device, threads=1, eos_ids=frozenset())
+
+
+def test_a_missing_weight_is_an_error_and_not_a_random_number(small_folder: Path, tmp_path: Path):
+    folder = Path(shutil.copytree(small_folder, tmp_path / "model"))
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["model.layers.0.mlp.up_proj.weight"]
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"lacks 1 weights .*layers\.0\.mlp\.up_proj"):
+        loaded(folder)
+
+
+def test_weights_of_another_shape_are_an_error(small_folder: Path, tmp_path: Path):
+    folder = Path(shutil.copytree(small_folder, tmp_path / "model"))
+    about = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(about | {"intermediate_size": 256}))
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        loaded(folder)
+
+
+def test_an_unheard_of_architecture_is_an_error(small_folder: Path, tmp_path: Path):
+    folder = Path(shutil.copytree(small_folder, tmp_path / "model"))
+    (folder / "config.json").write_text(json.dumps({"model_type": "unheard"}))
+    with pytest.raises(ModelError, match=r"cannot be loaded: .*unheard"):
+        loaded(folder)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kept"), [("auto", "float32"), ("bfloat16", "bfloat16"), ("float16", "float16")]
+)
+def test_auto_is_float32_on_a_cpu_whatever_the_file_has(small_folder: Path, dtype: str, kept: str):
+    assert loaded(small_folder, dtype).dtype == kept
+
+
+def test_an_unknown_device_is_an_error(small_folder: Path):
+    with pytest.raises(ModelError, match="'abacus' is no device"):
+        loaded(small_folder, device="abacus")
+
+
+def test_memory_that_torch_keeps_for_itself_counts_as_free(
+    small_folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    kept = [2**30]
+    monkeypatch.setattr(torch.cuda, "empty_cache", kept.clear)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (2**31 - sum(kept), 2**31))
+    causal = replace(loaded(small_folder), device=torch.device("cuda"))
+    about = causal.model.config
+    token = (
+        2
+        * 4
+        * about.num_hidden_layers
+        * about.num_key_value_heads
+        * (about.hidden_size // about.num_attention_heads)
+    )
+    assert causal.kv_cache_tokens == 2**30 // token
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
+def test_a_gpu_that_is_not_there_is_an_error(small_folder: Path):
+    with pytest.raises(ModelError, match="finds no GPU"):
+        loaded(small_folder, device="cuda")
+
+
+def test_threads_are_set_only_if_told(small_folder: Path):
+    before = torch.get_num_threads()
+    load(small_folder, dtype="float32", device="cpu", threads=0, eos_ids=frozenset())
+    assert torch.get_num_threads() == before
+    load(small_folder, dtype="float32", device="cpu", threads=2, eos_ids=frozenset())
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(before)

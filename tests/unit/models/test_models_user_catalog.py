@@ -1,0 +1,228 @@
+import json
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evalui.errors import ModelError, StoreError
+from evalui.models.user_catalog import (
+    InvalidModelForm,
+    NewModelForm,
+    add_model,
+    additions_path,
+    read_added,
+    read_models,
+    remove_model,
+)
+
+ASSETS = Path(__file__).parents[3] / "assets"
+MINE = '# mine\n[mine]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
+FOLDER = NewModelForm("late", str(ASSETS / "models" / "demo-late"))
+ENDPOINT = NewModelForm("far", "gpt", place="endpoint", address="http://127.0.0.1:8000/v1")
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    path = tmp_path / "models.toml"
+    path.write_text(MINE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def additions(tmp_path: Path) -> Path:
+    return additions_path(tmp_path / "data" / "evalui.sqlite")
+
+
+def test_an_added_model_comes_after_the_administrators(catalog: Path, additions: Path):
+    add_model(additions, FOLDER, catalog=catalog)
+    models = read_models(catalog, additions)
+    assert list(models) == ["mine", "late"]
+    assert models["late"].path == FOLDER.path
+    assert models["late"].backend == "transformers"
+
+
+def test_the_administrators_file_is_left_alone(catalog: Path, additions: Path):
+    add_model(additions, FOLDER, catalog=catalog)
+    remove_model(additions, "late")
+    assert catalog.read_text(encoding="utf-8") == MINE
+    assert additions != catalog
+
+
+def test_without_additions_the_catalog_is_as_it_is(catalog: Path, additions: Path):
+    assert list(read_models(catalog, additions)) == ["mine"]
+    assert not additions.exists()
+
+
+def test_a_second_model_keeps_the_first(catalog: Path, additions: Path):
+    add_model(additions, FOLDER, catalog=catalog)
+    add_model(additions, replace(FOLDER, name="again", dtype="bfloat16"), catalog=catalog)
+    assert [entry.dtype for entry in read_added(additions).values()] == ["auto", "bfloat16"]
+    remove_model(additions, "late")
+    assert list(read_added(additions)) == ["again"]
+
+
+def test_an_endpoint_keeps_the_name_of_its_key_and_never_a_key(catalog: Path, additions: Path):
+    add_model(additions, replace(ENDPOINT, key_variable="MY_API_KEY", chat=True), catalog=catalog)
+    entry = read_added(additions)["far"]
+    assert (entry.backend, entry.path, entry.chat) == ("openai", "gpt", True)
+    assert entry.options == {"base_url": "http://127.0.0.1:8000/v1", "api_key_env": "MY_API_KEY"}
+
+
+def test_prices_and_length_of_an_endpoint_are_kept(catalog: Path, additions: Path):
+    priced = replace(ENDPOINT, input_price="0.0000001", output_price="1", max_length="8192")
+    add_model(additions, priced, catalog=catalog)
+    entry = read_added(additions)["far"]
+    assert (entry.input_price, entry.output_price, entry.max_length) == (1e-07, 1.0, 8192)
+
+
+def test_what_was_left_out_is_not_written(catalog: Path, additions: Path):
+    add_model(additions, replace(ENDPOINT, input_price="0"), catalog=catalog)
+    told = tomllib.loads(additions.read_text(encoding="utf-8"))["far"]
+    assert list(told) == ["backend", "path", "chat", "options"]
+
+
+def test_every_wrong_field_is_told_at_once(catalog: Path, additions: Path):
+    wrong = replace(ENDPOINT, name="a b", address="far", output_price="free")
+    with pytest.raises(InvalidModelForm) as caught:
+        add_model(additions, wrong, catalog=catalog)
+    assert list(caught.value.faults) == ["name", "address", "output_price"]
+    assert caught.value.sentence == caught.value.faults["name"]
+
+
+def test_a_hub_id_is_kept_as_it_is(catalog: Path, additions: Path):
+    add_model(additions, NewModelForm("qwen", "Qwen/Qwen2.5-0.5B", place="hub"), catalog=catalog)
+    assert read_added(additions)["qwen"].path == "Qwen/Qwen2.5-0.5B"
+
+
+def test_a_name_that_toml_would_trip_over_survives(catalog: Path, additions: Path):
+    path = 'weights "of\\mine" 模型'
+    add_model(additions, replace(ENDPOINT, name="模型.2", path=path), catalog=catalog)
+    assert read_added(additions)["模型.2"].path == path
+
+
+@pytest.mark.parametrize("name", ["mine", "late"])
+def test_a_name_that_is_taken_is_refused(catalog: Path, additions: Path, name: str):
+    add_model(additions, FOLDER, catalog=catalog)
+    with pytest.raises(ModelError, match="already"):
+        add_model(additions, replace(FOLDER, name=name), catalog=catalog)
+
+
+def test_a_name_that_the_administrator_takes_later_is_theirs(catalog: Path, additions: Path):
+    add_model(additions, FOLDER, catalog=catalog)
+    add_model(additions, replace(FOLDER, name="other"), catalog=catalog)
+    catalog.write_text(MINE.replace("[mine]", "[late]"), encoding="utf-8")
+    models = read_models(catalog, additions)
+    assert {name: entry.backend for name, entry in models.items()} == {
+        "late": "scripted",
+        "other": "transformers",
+    }
+    remove_model(additions, "late")
+    assert list(read_models(catalog, additions)) == ["late", "other"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        (replace(FOLDER, name=""), "name may have"),
+        (replace(FOLDER, name="a b"), "name may have"),
+        (replace(FOLDER, name="a]\n[b"), "name may have"),
+        (replace(FOLDER, name="x" * 65), "name may have"),
+        (replace(FOLDER, path=""), "Name the folder of the model"),
+        (replace(FOLDER, path="models/mine"), "no whole path"),
+        (replace(FOLDER, path="../mine"), "no whole path"),
+        (replace(FOLDER, path="/no/such/folder"), "There is no folder"),
+        (replace(FOLDER, path="/a\nb"), "cannot be read"),
+        (replace(FOLDER, path="/" + "x" * 600), "longer than 500"),
+        (replace(FOLDER, path="/" + "x" * 300), "File name too long"),
+        (replace(FOLDER, adapter="/" + "x" * 300), "File name too long"),
+        (replace(FOLDER, dtype="int3"), "dtype 'int3' is unknown"),
+        (replace(FOLDER, adapter="lora"), "no whole path"),
+        (replace(FOLDER, adapter="/no/such/lora"), "/no/such/lora"),
+        (NewModelForm("q", "qwen", place="hub"), "no hub id"),
+        (NewModelForm("q", "../../etc", place="hub"), "no hub id"),
+        (NewModelForm("q", "a/b/c", place="hub"), "no hub id"),
+        (replace(ENDPOINT, path=""), "as its server calls it"),
+        (replace(ENDPOINT, address="127.0.0.1:8000"), "no address"),
+        (replace(ENDPOINT, address="file:///etc/passwd"), "no address"),
+        (replace(ENDPOINT, address="http://me:secret@host/v1"), "no address"),
+        (replace(ENDPOINT, address="http://host:port/v1"), "no address"),
+        (replace(ENDPOINT, address="http://host/v1?key=secret"), "no address"),
+        (replace(ENDPOINT, address="http://host/v1#secret"), "no address"),
+        (replace(ENDPOINT, address="http://@host/v1"), "no address"),
+        (replace(ENDPOINT, address="http://169.254.169.254/v1"), "link-local"),
+        (replace(ENDPOINT, address="http://2852039166/v1"), "link-local"),
+        (replace(ENDPOINT, address="http://[fd00:ec2::254]/v1"), "metadata service"),
+        (replace(ENDPOINT, key_variable="sk-123"), "must end in _API_KEY"),
+        (replace(ENDPOINT, key_variable="AWS_SECRET_ACCESS_KEY"), "must end in _API_KEY"),
+        (replace(ENDPOINT, key_variable="DATABASE_URL"), "must end in _API_KEY"),
+        (replace(ENDPOINT, key_variable="_API_KEY"), "must end in _API_KEY"),
+        (replace(ENDPOINT, input_price="0,15"), "US dollars"),
+        (replace(ENDPOINT, input_price="-1"), "US dollars"),
+        (replace(ENDPOINT, output_price="nan"), "US dollars"),
+        (replace(ENDPOINT, output_price="1e999"), "US dollars"),
+        (replace(ENDPOINT, output_price="free"), "US dollars"),
+        (replace(ENDPOINT, max_length="0"), "whole number of tokens"),
+        (replace(ENDPOINT, max_length="-5"), "whole number of tokens"),
+        (replace(ENDPOINT, max_length="4k"), "whole number of tokens"),
+        (replace(ENDPOINT, max_length="4.5"), "whole number of tokens"),
+        (replace(ENDPOINT, max_length="9" * 30), "whole number of tokens"),
+    ],
+)
+def test_what_cannot_work_is_refused_and_nothing_written(
+    catalog: Path, additions: Path, wanted: NewModelForm, told: str
+):
+    with pytest.raises(ModelError, match=told):
+        add_model(additions, wanted, catalog=catalog)
+    assert not additions.exists()
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:secret@host/v1", "http://host/?key=secret", "secret"]
+)
+def test_a_refused_address_is_not_repeated(catalog: Path, additions: Path, address: str):
+    with pytest.raises(ModelError) as caught:
+        add_model(additions, replace(ENDPOINT, address=address), catalog=catalog)
+    assert "secret" not in caught.value.sentence
+
+
+def test_a_failed_write_leaves_nothing_behind(
+    catalog: Path, additions: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(StoreError, match="No space left"):
+        add_model(additions, ENDPOINT, catalog=catalog)
+    assert list(additions.parent.iterdir()) == []
+
+
+def test_a_folder_of_pickles_is_refused(catalog: Path, additions: Path, tmp_path: Path):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(ModelError, match="pickles"):
+        add_model(additions, replace(FOLDER, path=str(tmp_path)), catalog=catalog)
+
+
+def test_only_what_was_added_here_can_be_removed(additions: Path):
+    with pytest.raises(ModelError, match="not added on this page"):
+        remove_model(additions, "mine")
+
+
+def test_a_file_that_cannot_be_written_is_told(catalog: Path, tmp_path: Path):
+    (tmp_path / "data").write_text("no folder")
+    with pytest.raises(StoreError, match="cannot be written"):
+        add_model(tmp_path / "data" / "models-added.toml", FOLDER, catalog=catalog)
+
+
+def test_fields_added_by_hand_are_kept(catalog: Path, additions: Path):
+    additions.parent.mkdir()
+    fields = {"backend": "openai", "path": "m", "input_price": 0.15, "chat": True, "speed": 20}
+    options = {"base_urls": ["http://a/v1", "http://b/v1"], "quoted key": "é"}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items()]
+    lines.append('options = { base_urls = ["http://a/v1", "http://b/v1"], "quoted key" = "é" }')
+    additions.write_text("[hand]\n" + "\n".join(lines), encoding="utf-8")
+    add_model(additions, ENDPOINT, catalog=catalog)
+    kept = tomllib.loads(additions.read_text(encoding="utf-8"))["hand"]
+    assert kept == fields | {"options": options}

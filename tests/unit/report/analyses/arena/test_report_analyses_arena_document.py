@@ -1,0 +1,226 @@
+from dataclasses import replace
+
+import pytest
+from open_examples import judge_result, judged_run, rating_result
+
+from evalui.report.analyses.arena.figures import arena
+from evalui.report.charts import arena_png
+from evalui.report.compile import compile_report, markdown, preview
+from evalui.scoring.arena.battles import tallies
+
+
+@pytest.fixture(scope="module")
+def results():
+    return [*judged_run(judges=("one", "two")), rating_result({"late": [9.0, None, 7.0]})]
+
+
+@pytest.fixture(scope="module")
+def report(results):
+    return compile_report("Open", results, baselines=frozenset({"two"}))
+
+
+@pytest.fixture(scope="module")
+def text(report):
+    return markdown(report, "en")
+
+
+def _rows(text: str, head: str, *, after: str = "") -> dict[str, list[str]]:
+    """The cells of the first table below `after` whose head begins with `head`, by first cell."""
+    lines = text[text.index(after) :].splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith(f"| {head}"))
+    found: dict[str, list[str]] = {}
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        first, *rest = (cell.strip() for cell in line.strip("|").split(" | "))
+        found[first.strip()] = rest
+    return found
+
+
+def test_the_parts_stand_in_the_order_of_opencompass(text):
+    judge = text[text.index("judge: one") :]
+    wanted = [
+        "comparisons, of which",
+        "### Basic statistics",
+        "![Win rates by capability](by_capa-2.png)",
+        "![Win rates by language](by_lang-2.png)",
+        "### Scores",
+        "### ELO and Bradley-Terry",
+        "### Who beats whom",
+        "### How far the judge can be trusted",
+    ]
+    places = [judge.index(part) for part in wanted]
+    assert places == sorted(places)
+
+
+def test_the_basic_statistics_are_shares_of_each_models_battles(report, text):
+    one = next(found for found in report.arenas if found.by == "one")
+    # The best model is in no battle that both lose.
+    last = one.standings[-1].model
+    tally = tallies(one.battles)[last]
+    assert tally.both_bad
+    counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
+    wanted = " / ".join(f"{100 * count / tally.n:.1f}%" for count in counts)
+    rows = _rows(text, "Dimension \\[W / T / L / NB\\]", after="judge: one")
+    assert rows["LANG: Overall"][-1] == wanted
+    assert list(rows) == [
+        "LANG: Overall",
+        "LANG: CN",
+        "LANG: EN",
+        "CAPA: common",
+        "CAPA: creation",
+        "CAPA: reasoning",
+    ]
+
+
+def test_the_scores_are_those_of_opencompass(report, text):
+    one = next(found for found in report.arenas if found.by == "one")
+    rows = _rows(text, "Dimension \\[score\\]", after="judge: one")
+    wanted = [str(standing.tally.score) for standing in one.standings]
+    assert rows["LANG: Overall"] == wanted
+
+
+def test_a_model_without_battles_in_a_dimension_is_not_available_in_its_own_column():
+    found = arena(judge_result())
+    dimensions = tuple(
+        replace(one, tallies=one.tallies | {"early": None}) if one.name == "CN" else one
+        for one in found.dimensions
+    )
+    report = compile_report("", [])
+    text = markdown(replace(report, arenas=(replace(found, dimensions=dimensions),)), "en")
+    rows = _rows(text, "Dimension \\[score\\]")
+    column = [standing.model for standing in found.standings].index("early")
+    assert rows["LANG: CN"][column] == "N/A"
+    assert rows["LANG: CN"].count("N/A") == 1
+
+
+def test_of_many_capabilities_the_most_frequent_have_a_row():
+    found = arena(judge_result())
+    one = next(each for each in found.dimensions if each.kind == "capability")
+    small, large = (
+        {model: tally and replace(tally, win=wins) for model, tally in one.tallies.items()}
+        for wins in (1, 9)
+    )
+    dimensions = (
+        *(each for each in found.dimensions if each.kind != "capability"),
+        *(replace(one, name=f"c{number}", tallies=small) for number in range(3000)),
+        replace(one, name="frequent", tallies=large),
+    )
+    report = replace(compile_report("", []), arenas=(replace(found, dimensions=dimensions),))
+    text = markdown(report, "en")
+    for head in ("[W / T", "[score"):
+        rows = [row for row in _rows(text, f"Dimension \\{head}") if row.startswith("CAPA")]
+        assert rows == [*(f"CAPA: c{number}" for number in range(23)), "CAPA: frequent"]
+    assert text.count("Shown: the 24 with the most questions. 2,977 more are in the") == 1
+
+
+def test_ratings_come_with_ranges_and_ranks(report, text):
+    one = next(found for found in report.arenas if found.by == "one")
+    rows = _rows(text, "Rating", after="judge: one")
+    best = one.standings[0]
+    assert rows["ELO, median of 1,000 orders"][0] == f"{best.elo:.1f}"
+    assert rows["ELO, 95 % range"][0] == f"{best.elo_low:.0f}–{best.elo_high:.0f}"
+    assert {"Bradley-Terry", "Rank, 95 % range"} < rows.keys()
+
+
+def test_every_pair_that_met_has_its_share(text):
+    rows = _rows(text, "Pair | Share", after="judge: one")
+    assert set(rows) == {"late against early", "late against weak", "early against weak"}
+
+
+def test_a_panel_counts_what_has_no_majority_and_the_flips_of_each_judge(report, text):
+    panel = next(found for found in report.arenas if found.by == "panel")
+    none = sum(one.outcome is None for one in panel.verdicts)
+    part = text.partition("panel of 2 judges")[2].partition("\n## ")[0]
+    assert f"most judges agreed, {none} had no majority." in part
+    assert "are not contradicted" not in part
+    rows = _rows(text, "Measure", after="panel of 2 judges")
+    assert "Without a majority" in rows
+    assert "Verdicts changed with the order of the answers, one" in rows
+    assert "Verdicts changed with the order of the answers" not in rows
+
+
+def test_the_panel_tells_how_far_its_judges_agree(text):
+    rows = _rows(text, "Measure", after="panel of 2 judges")
+    assert rows["Judges agree"][0].endswith("n = 36")
+    assert "Fleiss’ kappa between judges" in rows
+    assert "Fleiss’ kappa between judges" not in _rows(text, "Measure", after="judge: one")
+
+
+def test_rule_based_judges_are_named_as_such(text):
+    assert "panel of 2 judges: one, two (rule-based)" in text
+    assert "judge: two (rule-based)" in text
+    assert "judge: one (rule-based)" not in text
+
+
+def test_the_text_figures_have_swifts_names_and_four_decimals(text):
+    rows = _rows(text, "Figure")
+    assert list(rows)[:5] == ["n", "rouge-1-r", "rouge-1-p", "rouge-1-f", "rouge-2-r"]
+    assert list(rows)[10:14] == ["bleu-1", "bleu-2", "bleu-3", "bleu-4"]
+    assert rows["rouge-l-f"][0] == "0.9000 (0.5557–0.9848)"
+    assert len(rows) == 1 + 13 + 2
+
+
+def test_corpus_figures_carry_sacrebleus_signatures(report, text):
+    corpus = report.answers[0].corpus
+    assert corpus is not None
+    assert f"`BLEU {corpus.bleu_signature}`" in text
+    assert f"`chrF {corpus.chrf_signature}`" in text
+
+
+def test_differences_between_models_have_ranges_and_p_values(text):
+    rows = _rows(text, "Pair | Difference")
+    assert rows["late − early"][:2] == ["0.2000", "−0.1893 … 0.4595"]
+    assert rows["late − early"][3] == "8"
+
+
+def test_ratings_of_single_answers_stand_beside_the_counts(text):
+    assert "Rating by judge-local (1 to 10)" in text
+    assert _rows(text, "Model")["late"][-1].startswith("8.00 (")
+    assert _rows(text, "Model")["early"][-1] == "–"
+
+
+def test_what_holds_of_all_models_is_said_once(text):
+    assert text.count("Questions without a reference: 4 of 12") == 1
+    assert "late: Answers without a readable rating from judge-local: 1 of 3." in text
+
+
+def test_every_signature_is_there(report, text):
+    assert all(f"`{signature}`" in text for signature in report.signatures)
+
+
+def test_the_chinese_report_has_chinese_sentences(report):
+    text = markdown(report, "zh")
+    assert "### 基本统计" in text
+    assert "Bradley-Terry" in text
+    assert "comparisons" not in text
+    assert "plausible" not in text
+
+
+def test_a_preview_has_no_pictures(report, text):
+    assert "![" in text
+    kept = [part for part in text.split("\n\n") if not part.startswith("![")]
+    assert preview(report, "en") == "\n\n".join(kept)
+
+
+def test_pictures_that_cannot_be_drawn_are_told_in_one_line(report, monkeypatch):
+    monkeypatch.setattr(arena_png, "matplotlib_installed", lambda: False)
+    text = markdown(report, "en")
+    assert "![" not in text
+    assert text.count("pip install evalui") == 1
+
+
+def test_a_judge_without_verdicts_has_a_heading_and_a_sentence():
+    silent = judge_result(decide=lambda *_: None)
+    text = markdown(compile_report("", [silent]), "en")
+    assert "**No verdicts yet**" in text
+    assert "72 comparisons, of which 0 could be read (0 %)." in text
+    assert "### Scores" not in text
+
+
+def test_a_run_of_both_kinds_has_both_parts(make_result, results):
+    choice = make_result({"q0": "right"})
+    text = markdown(compile_report("", [choice, *results]), "en")
+    assert "| Model | Dataset | Mode |" in text
+    assert "## Written answers" in text
+    assert text.count("## How the figures were made") == 1

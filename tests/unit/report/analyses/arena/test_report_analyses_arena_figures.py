@@ -1,0 +1,348 @@
+"""An arena's figures, from trials as they are stored."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from open_examples import (
+    MODELS,
+    answers_result,
+    contestant,
+    judge_result,
+    judge_trial,
+    judged_run,
+    rating_result,
+    votes,
+)
+
+from evalui.report.analyses.arena.figures import Arena, arena, arenas, best_first, human_arena
+from evalui.report.charts.arena import elo_chart, win_matrix
+from evalui.report.export.open_json import arena_object
+from evalui.report.export.open_tables import standings
+from evalui.scoring.arena.battles import BattleTally
+from evalui.scoring.arena.bradley_terry import Rating
+from evalui.types import Cell, CellResult, Outcome, Sample
+
+_GOLDEN = Path(__file__).parents[4] / "golden" / "opencompass" / "subjective2023.json"
+_LETTERS: dict[str, Outcome] = {"A": "a", "B": "b", "C": "tie", "D": "neither"}
+
+
+def _better(number: int, first: str, second: str) -> Outcome:
+    """`late` beats all, but loses every fourth question; the others always draw."""
+    if "late" not in (first, second):
+        return "neither"
+    return "a" if (first == "late") == (number % 4 > 0) else "b"
+
+
+def _first(number: int, first: str, second: str) -> Outcome:
+    del number, first, second
+    return "a"
+
+
+def _alphabet(number: int, first: str, second: str) -> Outcome:
+    del number
+    return "a" if first < second else "b"
+
+
+def _silent(number: int, first: str, second: str) -> None:
+    del number, first, second
+
+
+# ---------------------------------------------------------------- counts
+
+
+def test_each_showing_is_a_battle_of_the_right_models():
+    found = arena(judge_result(decide=_better))
+    assert (found.questions, found.pairs, found.done, found.planned) == (12, 3, 72, 72)
+    assert len(found.battles) == 72
+    # Against two models in two orders: nine questions won, three lost.
+    assert found.standings[0].model == "late"
+    assert found.standings[0].tally == BattleTally(win=36, both_good=0, both_bad=0, lose=12)
+    assert found.shares["late", "weak"].value == pytest.approx(0.75)
+    won, lost = found.shares["late", "weak"], found.shares["weak", "late"]
+    assert lost.low <= lost.value <= lost.high
+    assert (lost.value, lost.low, lost.high) == pytest.approx((0.25, 1 - won.high, 1 - won.low))
+    assert found.shares["early", "weak"].value == 0.5
+    assert found.reliability.flip_rate
+    assert found.reliability.flip_rate.value == 0
+
+
+@pytest.mark.parametrize(
+    ("conflict", "battles", "share"), [("tie", 72, 0.5), ("half", 72, 0.5), ("drop", 0, None)]
+)
+def test_orders_that_differ_count_by_the_rule(conflict: Any, battles: int, share: float | None):
+    found = arena(judge_result(decide=_first, conflict=conflict))
+    assert len(found.battles) == battles
+    met = found.shares.get(("late", "early"))
+    assert (met and met.value) == share
+    assert found.reliability.flip_rate
+    assert found.reliability.flip_rate.value == 1
+    assert found.comparisons
+    assert (found.comparisons.extracted, found.comparisons.consistent) == (72, 0)
+
+
+def test_ratings_ranks_and_the_lead_have_ranges():
+    found = arena(judge_result(n=60, decide=_better))
+    best, *others = found.standings
+    assert best.rating
+    assert best.rating.low is not None
+    assert best.rating.low < best.rating.value
+    assert best.elo_low is not None
+    assert best.elo_high is not None
+    assert best.elo_low < best.elo < best.elo_high
+    assert (best.rank_low, best.rank_high) == (1, 1)
+    assert [one.with_leader for one in found.standings] == [True, False, False]
+    assert found.lead
+    value, low, high = found.lead
+    # Three wins to one is 400 log10(3) against each.
+    assert value == pytest.approx(190.85, abs=0.01)
+    assert 0 < low < value < high
+    assert all(one.styled for one in others)
+
+
+def test_an_unbeaten_model_has_no_finite_rating_and_still_leads():
+    found = arena(judge_result(decide=_alphabet))
+    assert [one.model for one in found.standings] == ["early", "late", "weak"]
+    assert all(one.rating is None and one.rank_low is None for one in found.standings)
+    assert [one.with_leader for one in found.standings] == [True, False, False]
+    assert found.lead is None
+    assert found.connection
+    assert found.connection.unbeaten == ("early",)
+
+
+def test_islands_are_told_and_not_rated():
+    models = ("v", "w", "x", "y")
+    asked = answers_result("v").samples
+    shown = [(0, 1), (1, 0), (2, 3), (3, 2)]
+    trials = tuple(
+        judge_trial(key, pair, "a" if number % 2 else "tie")
+        for number, key in enumerate(asked)
+        for pair in shown
+    )
+    cell = Cell("open-qa", "j", "judge", "Judge", "origin", "s")
+    people_met = tuple(contestant(name, asked) for name in models)
+    found = arena(CellResult(cell, asked, trials, len(trials), contestants=people_met))
+    assert found.connection
+    assert found.connection.disconnected_groups == (("v", "w"), ("x", "y"))
+    assert all(one.rating is None for one in found.standings)
+    assert ("v", "x") not in found.shares
+
+
+# ---------------------------------------------------------------- incomplete runs
+
+
+def test_a_run_that_has_not_begun_is_an_arena_without_figures():
+    found = arena(judge_result(done=0))
+    assert (found.done, found.planned, found.questions) == (0, 72, 0)
+    assert found.standings == ()
+    assert found.matrix is None
+    assert found.connection is None
+    assert found.lead is None
+    assert found.reliability.judge == "judge-local"
+    assert found.state == "running"
+
+
+@pytest.mark.parametrize("done", [1, 2, 7])
+def test_a_run_under_way_shows_what_is_there(done: int):
+    found = arena(judge_result(done=done))
+    assert (found.done, found.questions) == (done, 1 + (done > 6))
+    assert sum(one.tally.n for one in found.standings) == 2 * done
+
+
+def test_one_contestant_has_nobody_to_meet():
+    found = arena(judge_result(models=("late",)))
+    assert (found.planned, found.standings, found.battles) == (0, (), ())
+
+
+def test_unreadable_verdicts_are_kept_and_make_no_battle():
+    found = arena(judge_result(decide=_silent))
+    assert (found.done, found.questions, found.battles) == (72, 0, ())
+    assert found.reliability.unreadable
+    assert found.reliability.unreadable.value == 1
+
+
+def test_a_failed_judge_is_told_with_its_error():
+    result = replace(judge_result(done=0), state="failed", error="No answer.")
+    (found,) = arenas([result])
+    assert (found.state, found.error) == ("failed", "No answer.")
+
+
+# ---------------------------------------------------------------- judges, panel, people
+
+
+def test_one_judge_is_one_arena():
+    assert [one.by for one in arenas(judged_run())] == ["judge-local"]
+
+
+def test_several_judges_form_a_panel_that_comes_first():
+    results = [
+        judge_result(judge="one", decide=_better),
+        judge_result(judge="two", decide=_better),
+        judge_result(judge="odd", decide=_first),
+    ]
+    panel, *each = arenas(results)
+    assert (panel.by, panel.judges) == ("panel", ("one", "two", "odd"))
+    assert [one.by for one in each] == ["one", "two", "odd"]
+    assert (panel.done, panel.planned) == (72, 72)
+    # Two of three say the same of every showing.
+    assert panel.battles == each[0].battles
+    assert panel.agreement
+    assert panel.agreement.raw.value < 1
+    assert all(judge.cell.signature in panel.signature for judge in results)
+
+
+def test_a_panel_is_under_way_while_a_judge_is():
+    panel, *_ = arenas([judge_result(judge="one"), judge_result(judge="two", done=10)])
+    assert panel.state == "running"
+
+
+def test_ratings_of_single_answers_are_no_arena():
+    assert arenas([rating_result({"late": [9, 8], "weak": [1, None]})]) == ()
+
+
+def test_datasets_have_arenas_of_their_own():
+    found = arenas([judge_result(dataset="one"), judge_result(dataset="two")])
+    assert [(one.dataset, one.by) for one in found] == [
+        ("one", "judge-local"),
+        ("two", "judge-local"),
+    ]
+
+
+def test_people_have_an_arena_in_which_each_vote_counts():
+    judged = arena(judge_result())
+    found = human_arena([*votes("ann", decide=_better), *votes("bob", decide=_first)], judged)
+    assert (found.by, found.judges) == ("people", ("ann", "bob"))
+    assert len(found.battles) == 72
+    assert found.reliability.judge == "people"
+    assert found.signature.startswith("open-qa@1|by:people|people:2|votes:72|")
+    assert found.agreement
+    assert {one.model for one in found.standings} == set(MODELS)
+
+
+def test_the_signature_tells_how_ratings_are_made():
+    result = judge_result()
+    told = arena(result).signature
+    assert told.startswith(result.cell.signature)
+    assert "|elo:k32,scale400,start1000,orders1000|bradley-terry:resamples1000" in told
+    assert told.endswith("|style:resamples200")
+
+
+def test_very_many_battles_are_played_in_fewer_orders_and_the_signature_tells(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("evalui.report.analyses.arena.figures._MANY_BATTLES", 36)
+    found = arena(judge_result())
+    assert len(found.battles) == 72
+    assert found.elo_orders == 500
+    assert "orders500|bradley-terry:resamples1000|style:resamples100" in found.signature
+    assert found.styled
+    assert found.styled.resamples == 100
+    monkeypatch.setattr("evalui.report.analyses.arena.figures._MANY_BATTLES", 1)
+    least = arena(judge_result())
+    assert least.elo_orders == 100
+    assert {one.model for one in least.standings} == set(MODELS)
+
+
+def test_the_same_run_gives_the_same_figures():
+    assert arena(judge_result()) == arena(judge_result())
+
+
+# ---------------------------------------------------------------- the report of 2023
+
+
+def _read_2023(reply: str) -> Outcome | None:
+    """As OpenCompass read a reply then: one letter in the first line that begins with 选择：."""
+    for line in reply.split("\n"):
+        if line.startswith("选择："):
+            found = {letter for letter in line if letter in _LETTERS}
+            return _LETTERS[found.pop()] if len(found) == 1 else None
+    return None
+
+
+def _golden_result(case: dict[str, Any]) -> CellResult:
+    languages = {"cn": "zh", "en": "en"}
+    asked = {
+        row["index"]: Sample(
+            row["index"],
+            row["question"],
+            metadata={
+                "language": languages[row["index"][:2]],
+                "capability": row["capability"],
+            },
+        )
+        for row in case["questions"]
+    }
+    models: list[str] = case["models"]
+    trials = tuple(
+        judge_trial(key, (models.index(first), models.index(second)), _read_2023(reply))
+        for pair, replies in case["results"].items()
+        for first, second in [pair.split("_")]
+        for key, reply in zip(asked, replies, strict=True)
+    )
+    cell = Cell("subjective", "gpt-4", "judge", "Judge", "origin", "s")
+    shown = tuple(contestant(name, asked) for name in models)
+    return CellResult(cell, asked, trials, len(trials), contestants=shown, conflict="drop")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "public-double-order-separate-dirs",
+        "public-mixed-langs-bad-replies",
+        "public-four-models-refm",
+        "public-english-only",
+    ],
+)
+def test_opencompass_figures_come_from_trials_to_the_last_digit(name: str):
+    golden = json.loads(_GOLDEN.read_text(encoding="utf-8"))
+    (case,) = [one for one in golden["cases"] if one["id"] == name]
+    told, found = case["parsed"], arena(_golden_result(case))
+    assert found.comparisons
+    assert found.comparisons.total == told["comparisons"]
+    assert found.comparisons.extracted == told["extracted"]
+    assert found.comparisons.consistent == len(case["kept_rows"])
+    _same_stats(found, told)
+    for one in found.standings:
+        # Its mean of ten medians over other random orders than ours.
+        golden_elo = float(told["elo"]["elo_score [Mean]"][one.model])
+        assert one.elo == pytest.approx(golden_elo, abs=3)
+
+
+def _same_stats(found: Arena, told: dict[str, Any]) -> None:
+    prefix = {"overall": "LANG", "language": "LANG", "capability": "CAPA"}
+    rows = {f"{prefix[one.kind]}: {one.name}": one.tallies for one in found.dimensions}
+    assert set(rows) == set(told["stats"])
+    for row, tallies in rows.items():
+        for model, tally in tallies.items():
+            if tally is None:
+                assert told["stats"][row].get(model, "N/A") == "N/A"
+                continue
+            shares = (tally.win, tally.tie, tally.lose, tally.not_bad)
+            shown = " / ".join(f"{100 * share / tally.n:.1f}%" for share in shares)
+            assert told["stats"][row][model] == shown
+            assert told["scores"][row][model] == str(tally.score)
+
+
+def test_equal_models_stand_in_the_order_of_the_run():
+    elos = {"b": 1000.0, "c": 1010.0, "a": 1000.0}
+    assert best_first(("b", "c", "a"), {}, elos) == ["c", "b", "a"]
+    ratings = {
+        name: Rating(value, None, None) for name, value in zip("bca", (5, 4, 5 + 1e-9), strict=True)
+    }
+    assert best_first(("b", "c", "a"), ratings, elos) == ["b", "a", "c"]
+
+
+def test_every_list_of_models_has_the_order_of_the_standings():
+    found = arena(judge_result(models=("weak", "early", "late")))
+    order = [one.model for one in found.standings]
+    assert found.headline == "bradley_terry"
+    ratings = [one.rating.value for one in found.standings if one.rating]
+    assert ratings == sorted(ratings, reverse=True)
+    told = arena_object(found)
+    assert told["ordered_by"] == "bradley_terry"
+    assert told["win_matrix"]["models"] == order
+    assert [row[0] for row in standings([found])[["model"]].to_numpy()] == order
+    assert list(elo_chart(found, "en").layout.yaxis.ticktext) == [f"<b>{m}</b>" for m in order]
+    assert list(win_matrix(found, "en").layout.xaxis.ticktext) == [f"<b>{m}</b>" for m in order]

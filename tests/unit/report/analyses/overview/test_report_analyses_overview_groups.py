@@ -1,0 +1,64 @@
+import pytest
+
+from evalui.report.analyses.overview.groups import subject_groups
+
+_LAW = {"subject": "law", "subject_zh": "法学", "category": "humanities"}
+_ART = {"subject": "art", "category": "humanities"}
+_MATHS = {"subject": "maths", "category": "stem", "hard": "1"}
+# law: 2 of 2 right, art: 1 of 2, maths: 0 of 1
+_PICKS = {"l0": "right", "l1": "right", "a0": "right", "a1": [0, 0, 0, 0], "m0": [0, 0, 0, 0]}
+_SUBJECTS = {"l0": _LAW, "l1": _LAW, "a0": _ART, "a1": _ART, "m0": _MATHS}
+
+
+def _groups(make_result, **change):
+    given = {"subjects": _SUBJECTS, "targets": {"a1": 1, "m0": 1}} | change
+    result = make_result(_PICKS, **given)
+    return {(g.kind, g.name): g for g in subject_groups(result.samples, result.trials, "circular")}
+
+
+def test_subjects_come_first_then_categories_hard_and_all(make_result):
+    assert list(_groups(make_result)) == [
+        ("subject", "law"),
+        ("subject", "art"),
+        ("subject", "maths"),
+        ("category", "humanities"),
+        ("category", "stem"),
+        ("hard", "hard"),
+        ("all", "all"),
+    ]
+
+
+def test_a_subject_has_its_own_figures_and_chinese_name(make_result):
+    law = _groups(make_result)["subject", "law"]
+    assert (law.n, law.name_zh, law.micro["acc_origin"]) == (2, "法学", 100)
+    assert law.accuracy.value == 1
+
+
+def test_micro_weighs_questions_and_macro_subjects(make_result):
+    every = _groups(make_result)["all", "all"]
+    assert every.micro["acc_origin"] == pytest.approx(100 * 3 / 5)
+    assert every.macro["acc_origin"] == pytest.approx((100 + 50 + 0) / 3)
+    assert every.micro["perf_circular"] == pytest.approx(100 * 3 / 5)
+    assert every.macro["perf_circular"] == pytest.approx((100 + 50 + 0) / 3)
+
+
+def test_the_accuracy_of_a_group_is_over_its_questions(make_result):
+    every = _groups(make_result)["all", "all"]
+    assert (every.accuracy.value, every.accuracy.n, every.n) == (3 / 5, 5, 5)
+
+
+def test_circular_means_are_weighted_by_the_questions_they_rest_on(make_result):
+    groups = _groups(make_result, naming=["l1"])
+    assert groups["all", "all"].micro["perf_circular"] == pytest.approx(100 * 2 / 4)
+    assert groups["all", "all"].micro["acc_origin"] == pytest.approx(100 * 3 / 5)
+
+
+def test_a_category_has_its_members_only(make_result):
+    groups = _groups(make_result)
+    assert groups["category", "humanities"].subjects == ("law", "art")
+    assert groups["hard", "hard"].subjects == ("maths",)
+
+
+def test_one_subject_makes_no_groups(make_result):
+    result = make_result({"q0": "right"}, subjects={"q0": _LAW})
+    assert subject_groups(result.samples, result.trials, "circular") == ()

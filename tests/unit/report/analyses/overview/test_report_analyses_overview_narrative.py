@@ -1,0 +1,255 @@
+from dataclasses import replace
+
+import pytest
+
+from evalui.report.analyses.overview import narrative
+from evalui.report.analyses.overview.summary import Summary, summarise
+from evalui.scoring.position_bias.counts import PositionTable
+from evalui.types import Cell, Interval
+
+LANGUAGES = ("en", "zh")
+
+
+def _share(value: float, n: int = 240, half: float = 0.06) -> Interval:
+    return Interval(value, max(0.0, value - half), min(1.0, value + half), n)
+
+
+def _summary(
+    model: str = "m", accuracy: float = 0.6, robust: float | None = None, n: int = 240, **cell: str
+) -> Summary:
+    described = Cell(
+        cell.get("dataset", "d"),
+        model,
+        "generation",
+        cell.get("label", "generation"),
+        "circular",
+        "",
+    )
+    plain = Summary(described, "done", "", n, n, n, n=n, accuracy=_share(accuracy, n), chance=0.25)
+    if robust is None:
+        return plain
+    gap = accuracy - robust
+    return replace(
+        plain,
+        robust=_share(robust, n),
+        order_sensitivity=_share(gap, n),
+        only_as_written=round(gap * n),
+        lost_with_order=gap / accuracy,
+    )
+
+
+def _table(counts: tuple[tuple[int, ...], ...], unreadable: tuple[int, ...] | None = None):
+    size = len(counts)
+    unreadable = unreadable or (0,) * size
+    total = sum(map(sum, counts))
+    golds = [sum(row) + missed for row, missed in zip(counts, unreadable, strict=True)]
+    picks = [sum(column) for column in zip(*counts, strict=True)]
+    return PositionTable(
+        n_options=size,
+        n_questions=sum(golds),
+        n_trials=sum(golds),
+        counts=counts,
+        unreadable=unreadable,
+        tied=(0,) * size,
+        recalls=tuple(
+            _share(counts[gold][gold] / asked, asked) if asked else None
+            for gold, asked in enumerate(golds)
+        ),
+        shares=tuple(_share(pick / total) if total else None for pick in picks),
+        rstd=13.74,
+    )
+
+
+@pytest.mark.parametrize(
+    ("summaries", "title"),
+    [
+        ([], "No answers yet"),
+        ([replace(_summary(), accuracy=None)], "No answers yet"),
+        ([_summary(n=29)], "Too few questions (29) to read differences from this chart"),
+        ([_summary(n=30)], "m answers 60 % of 30 questions right"),
+        ([_summary(accuracy=0.30)], "No plausible range lies above the guessing line"),
+        ([_summary(accuracy=0.10)], "No plausible range lies above the guessing line"),
+        (
+            [_summary(accuracy=0.30), _summary("perfect", 0.99)],
+            "Only scripted baselines do clearly better than guessing here",
+        ),
+        ([_summary(robust=0.36)], "m loses about 4 in 10 of its right answers when options move"),
+        ([_summary(robust=0.6)], "m loses at most 1 in 20 of its right answers when options move"),
+        ([_summary(robust=0.558)], "m loses about 1 in 10 of its right answers when options move"),
+        ([_summary(robust=0.0)], "m loses all its right answers when options move"),
+        ([_summary(robust=0.01)], "m loses nearly all its right answers when options move"),
+        (
+            [_summary("x", 0.7, 0.69), _summary("y", 0.6, 0.3)],
+            "y loses about 5 in 10 of its right answers when options move",
+        ),
+        (
+            [_summary("x", 0.7, 0.69), _summary("y", 0.6, 0.58)],
+            "No model loses more than 1 in 20 of its right answers when options move",
+        ),
+        (
+            # The baseline moves, so "no model" would be untrue.
+            [_summary("x", 0.7, 0.69), _summary("perfect", 0.6, 0.1)],
+            "x loses at most 1 in 20 of its right answers when options move",
+        ),
+        (
+            # A guesser has nothing to lose and is not spoken of.
+            [_summary("x", 0.7, 0.35), _summary("y", 0.25, 0.0)],
+            "x loses about 5 in 10 of its right answers when options move",
+        ),
+        ([_summary("perfect", 0.6, 0.3)], "perfect loses about 5 in 10 of its right answers when "
+         "options move"),
+        ([_summary("x", 0.7), _summary("y", 0.6)], "Accuracy lies between 60 % (y) and 70 % (x)"),
+        ([_summary("x", 0.7), _summary("y", 0.7)], "All models answer 70 % right"),
+        (
+            [_summary("x", 0.7, dataset="a"), _summary("x", 0.5, dataset="b")],
+            "Accuracy lies between 50 % (x · b) and 70 % (x · a)",
+        ),
+    ],
+)  # fmt: skip
+def test_the_title_says_what_the_chart_shows(summaries: list[Summary], title: str):
+    assert narrative.overview_title(summaries, "en", baselines={"perfect"}) == title
+
+
+def test_a_loss_is_not_spoken_of_when_few_questions_had_all_orders():
+    one = _summary(robust=0.3)
+    few = replace(one, order_sensitivity=replace(one.order_sensitivity, n=12))
+    assert narrative.overview_title([few], "en") == "m answers 60 % of 240 questions right"
+
+
+@pytest.mark.parametrize(
+    ("robust", "title"),
+    [
+        (0.36, "选项换个顺序，m 的正确答案约丢掉四成"),
+        (0.48, "选项换个顺序，m 的正确答案约丢掉两成"),
+        (0.0, "选项换个顺序，m 的正确答案全部丢掉"),
+    ],
+)
+def test_chinese_counts_losses_in_tenths(robust: float, title: str):
+    assert narrative.overview_title([_summary(robust=robust)], "zh") == title
+
+
+def test_the_subtitle_tells_how_many_questions_there_are():
+    one, many = _summary(robust=0.3), _summary("x", n=1234)
+    assert narrative.overview_subtitle([one], "en").endswith("n = 240.")
+    assert narrative.overview_subtitle([one, many], "en").endswith("n = 240 to 1,234.")
+    assert "Solid" not in narrative.overview_subtitle([many], "en")
+    assert narrative.overview_subtitle([], "en") == ""
+
+
+def test_a_takeaway_has_every_figure_with_its_range():
+    assert narrative.takeaway(_summary(robust=0.36), "en") == (
+        "60 % right (n = 240), plausible range 54–66. "
+        "36 % right whatever order the options come in (30–42). "
+        "Right as written but not in every order: 58 of 240 questions."
+    )
+    assert narrative.takeaway(_summary(robust=0.36), "zh") == (
+        "答对 60 %（n = 240），合理范围 54–66。"
+        "无论选项怎样排列都答对的占 36 %（30–42）。"
+        "240 题中有 58 题原顺序答对，换个顺序就答错。"
+    )
+
+
+def test_the_takeaway_of_one_order_says_nothing_of_others():
+    assert narrative.takeaway(_summary(), "en") == "60 % right (n = 240), plausible range 54–66."
+
+
+def test_the_small_lines_under_the_figures():
+    summary = replace(_summary(robust=0.36), unreadable=29, done=960, unreadable_origin=12)
+    assert narrative.plausible_range(summary.accuracy, "en") == "plausible range 54–66"
+    assert narrative.only_as_written(summary, "en") == "58 of 240 only as written"
+    assert narrative.unreadable(summary, "en") == "29 of 960 unreadable, counted as wrong"
+    assert narrative.accuracy_bounds(summary, "en") == "accuracy 60–65 %"
+    assert narrative.only_as_written(_summary(), "en") == ""
+    assert narrative.accuracy_bounds(_summary(), "en") == ""
+
+
+@pytest.mark.parametrize(
+    ("counts", "english", "chinese"),
+    [
+        (
+            ((8, 1, 1), (5, 4, 1), (5, 1, 4)),
+            "Picks A 60 % of the time where 33.3 % is fair",
+            "选 A 的比例为 60 %，公平值 33.3 %",
+        ),
+        (
+            # As written only: the answers themselves are not spread evenly.
+            ((18, 1, 1), (1, 4, 0), (1, 0, 4)),
+            "Picks A 67 % of the time; the right answer stands there 66.7 %",
+            "选 A 的比例为 67 %，正确答案在此的比例为 66.7 %",
+        ),
+        (((5, 0), (5, 0)), "Picks A in all 10 readable replies", "10 条可读回答全部选 A"),
+        (((5, 0), (0, 5)), "No position is picked most often", "没有哪个位置被选得最多"),
+        (((0, 0), (0, 0)), "No answer names a position", "没有一条回答选出位置"),
+    ],
+)
+def test_picks_are_told_beside_what_is_fair(counts, english: str, chinese: str):
+    assert narrative.picks_title(_table(counts), "en") == english
+    assert narrative.picks_title(_table(counts), "zh") == chinese
+
+
+def test_the_heat_maps_subtitle_counts_its_rows_only_if_they_are_equal():
+    even, uneven = _table(((8, 2), (4, 5)), (0, 1)), _table(((8, 2), (4, 5)))
+    assert "the 10 answers" in narrative.picks_subtitle(even, "en")
+    assert "10" not in narrative.picks_subtitle(uneven, "en")
+
+
+@pytest.mark.parametrize(
+    ("counts", "english", "chinese"),
+    [
+        (
+            ((7, 3), (6, 4)),
+            "Right answers are found most often at A (70 %), least often at B (40 %)",
+            "正确答案在 A 处最常被找到（70 %），在 B 处最少（40 %）",
+        ),
+        (
+            ((7, 3, 0), (6, 4, 0), (6, 0, 4)),
+            "Right answers are found most often at A (70 %), least often at B and C (40 %)",
+            "正确答案在 A 处最常被找到（70 %），在 B、C 处最少（40 %）",
+        ),
+        (
+            ((5, 5), (5, 5)),
+            "Right answers are found equally often at every position (50 %)",
+            "正确答案在每个位置被找到的比例相同（50 %）",
+        ),
+        (((0, 0), (0, 0)), "No right answer stood anywhere yet", "还没有可统计的正确答案"),
+    ],
+)
+def test_recall_is_told_by_its_extremes(counts, english: str, chinese: str):
+    assert narrative.recall_title(_table(counts), "en") == english
+    assert narrative.recall_title(_table(counts), "zh") == chinese
+
+
+def test_the_spread_is_told_with_what_it_rests_on():
+    table = _table(((7, 3), (6, 4)))
+    assert "13.7 points" in narrative.recall_subtitle(table, "en", reordered=True)
+    assert "Only the order as written" in narrative.recall_subtitle(table, "en", reordered=False)
+    unknown = replace(table, rstd=None)
+    assert "(RStd) – points" in narrative.recall_subtitle(unknown, "en", reordered=True)
+
+
+def test_three_letters_are_listed_with_a_comma():
+    table = _table(((9, 1, 0, 0), (6, 4, 0, 0), (6, 0, 4, 0), (6, 0, 0, 4)))
+    assert "B, C and D" in narrative.recall_title(table, "en")
+
+
+def test_cells_are_called_by_what_tells_them_apart():
+    a = _summary("x", dataset="a", label="generation")
+    b = _summary("x", dataset="a", label="generation 5-shot")
+    assert set(narrative.names([a, b], "en").values()) == {
+        ("x", "multiple choice, reply"),
+        ("x", "multiple choice, reply 5-shot"),
+    }
+    assert narrative.names([a], "zh")[a.cell] == ("x", "")
+
+
+def test_a_mode_without_words_keeps_its_name():
+    cell = Cell("d", "m", "predictions", "predictions", "origin", "")
+    assert narrative.mode_name(cell, "zh") == "predictions"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_titles_follow_from_a_real_cell(make_result, language):
+    picks = {f"q{number}": "right" for number in range(40)}
+    summary = summarise(make_result(picks))
+    assert "m" in narrative.overview_title([summary], language)
+    assert narrative.picks_title(summary.main_positions, language)

@@ -1,0 +1,212 @@
+from dataclasses import replace
+
+import pytest
+from bias_examples import cell_result, fond, right, with_probabilities
+
+from evalui.report.analyses.overview.summary import outcomes, summarise
+from evalui.report.export.json import metrics_object
+from evalui.types import Trial
+
+# Worked by hand: q0 right in every order; q1 always A; q2 right as written, then unreadable;
+# q3 ties as written, then right.
+_PICKS = {
+    "q0": "right",
+    "q1": [0, 0, 0, 0],
+    "q2": [2, None, None, None],
+    "q3": ["tie", 0, 1, 2],
+}
+
+
+def test_accuracy_is_that_of_the_order_as_written(make_result):
+    summary = summarise(make_result(_PICKS))
+    assert summary.accuracy.value == pytest.approx(2.5 / 4)
+    assert (summary.n, summary.accuracy.n) == (4, 4)
+    assert summary.metrics["acc_origin"] == pytest.approx(62.5)
+
+
+def test_robust_accuracy_is_right_in_every_order(make_result):
+    assert summarise(make_result(_PICKS)).robust.value == pytest.approx(0.25)
+
+
+def test_mean_over_orders_gives_ties_their_part(make_result):
+    expected = (1 + 0.25 + 0.25 + (0.5 + 3) / 4) / 4
+    assert summarise(make_result(_PICKS)).circular.value == pytest.approx(expected)
+
+
+def test_order_sensitivity_counts_questions_right_as_written_only(make_result):
+    summary = summarise(make_result(_PICKS))
+    assert summary.order_sensitivity.value == pytest.approx(0.25)
+    assert summary.only_as_written == 1
+
+
+def test_lost_is_the_share_of_the_answers_right_as_written(make_result):
+    assert summarise(make_result(_PICKS)).lost_with_order == pytest.approx(1 / 2)
+
+
+def test_nothing_is_lost_where_nothing_was_right(make_result):
+    assert summarise(make_result({"q0": [1, 1, 1, 2]})).lost_with_order is None
+
+
+def test_unreadable_and_tied_answers_are_counted_apart(make_result):
+    summary = summarise(make_result(_PICKS))
+    assert (summary.unreadable, summary.unreadable_origin, summary.ties) == (3, 0, 1)
+    assert summary.readable.value == pytest.approx(1 - 3 / 16)
+    assert summary.readable.low < summary.readable.value < summary.readable.high
+
+
+def test_chance_is_the_mean_over_the_questions(make_result):
+    summary = summarise(make_result(_PICKS))
+    assert summary.chance == pytest.approx(1 / 4)
+    assert summary.chance_robust == pytest.approx(1 / 4**4)
+
+
+def test_questions_with_fewer_options_have_their_own_chance(make_result):
+    four, two = make_result({"q0": "right"}), make_result({"p0": "right"}, options=2)
+    both = replace(
+        four, samples={**four.samples, **two.samples}, trials=four.trials + two.trials, total=6
+    )
+    summary = summarise(both)
+    assert summary.chance == pytest.approx((1 / 4 + 1 / 2) / 2)
+    assert summary.chance_robust == pytest.approx((1 / 256 + 1 / 4) / 2)
+    assert [table.n_options for table in summary.positions] == [2, 4]
+    assert summary.main_positions.n_options == 4
+
+
+def test_in_the_order_as_written_alone_there_is_no_order_figure(make_result):
+    summary = summarise(make_result({"q0": [0]}, pattern="origin"))
+    assert (summary.robust, summary.circular, summary.order_sensitivity) == (None, None, None)
+    assert (summary.chance_robust, summary.lost_with_order) == (None, None)
+
+
+def test_a_cell_without_trials_has_no_figures(make_result):
+    summary = summarise(make_result({}, total=8, state="waiting"))
+    assert (summary.done, summary.total, summary.n) == (0, 8, 0)
+    assert (summary.accuracy, summary.chance, summary.format) == (None, None, None)
+    assert summary.main_positions is None
+
+
+def test_a_cell_that_has_not_asked_the_order_as_written_yet_has_no_accuracy(make_result):
+    result = make_result({"q0": "right"})
+    late = replace(result, trials=result.trials[1:])
+    summary = summarise(late)
+    assert (summary.accuracy, summary.chance, summary.readings) == (None, None, {})
+    assert summary.incomplete == ("q0",)
+
+
+def test_questions_that_name_options_leave_the_order_figures_only(make_result):
+    summary = summarise(make_result({"q0": "right", "q1": [3]}, naming=["q1"]))
+    assert summary.accuracy.value == pytest.approx(0.5)
+    assert (summary.robust.value, summary.robust.n) == (1.0, 1)
+    assert summary.naming == ("q1",)
+
+
+def test_without_shown_options_there_is_no_position(make_result):
+    result = make_result({"q0": [0]}, pattern="origin", mode="cloze")
+    scored: tuple[Trial, ...] = tuple(
+        replace(trial, scores={"raw": (-1.0, -2.0, -3.0, -4.0)}) for trial in result.trials
+    )
+    found = summarise(replace(result, trials=scored))
+    assert (found.positions, found.bias, found.main_bias) == ((), None, None)
+
+
+def test_a_question_short_of_an_order_is_told(make_result):
+    summary = summarise(make_result({"q0": "right", "q1": [1, 2]}))
+    assert summary.incomplete == ("q1",)
+    assert summary.robust.n == 1
+
+
+def test_the_rules_of_reading_are_compared_on_the_order_as_written(make_result):
+    summary = summarise(make_result(_PICKS))
+    assert summary.readings["tolerant"].accuracy.value == pytest.approx(2.5 / 4)
+    assert summary.readings["tolerant"].accuracy.n == 4
+
+
+def test_the_cell_keeps_its_state_and_error(make_result):
+    summary = summarise(make_result({"q0": [0]}, state="failed", error="Out of memory."))
+    assert (summary.state, summary.error) == ("failed", "Out of memory.")
+
+
+def test_bias_is_told_per_number_of_options(make_result):
+    four, two = make_result({"q0": "right"}), make_result({"p0": "right"}, options=2)
+    both = replace(four, trials=four.trials + two.trials, samples={**four.samples, **two.samples})
+    summary = summarise(both)
+    assert [found.n_options for found in summary.bias.strata] == [2, 4]
+    assert summary.bias_of(2).position == summary.positions[0]
+    assert summary.bias_of(3) is None
+
+
+def test_a_fond_model_has_a_red_light_and_a_steady_one_a_green_one():
+    assert summarise(cell_result(fond)).main_bias.level == "red"
+    assert summarise(cell_result(right)).main_bias.level == "green"
+
+
+def test_a_cell_at_work_is_not_tested_on_every_answer():
+    at_work = summarise(cell_result(fond, state="running"))
+    assert at_work.main_bias.tests.permutation is None
+    assert at_work.main_bias.level == "na"
+    assert at_work.main_bias.spread.rstd is not None
+    probable = with_probabilities(cell_result(fond, state="running"))
+    assert summarise(probable).priors == {}
+
+
+@pytest.mark.parametrize("state", ["done", "failed", "cancelled"])
+def test_a_cell_that_is_no_longer_at_work_is_tested(state: str):
+    assert summarise(cell_result(fond, state=state)).main_bias.tests.permutation is not None
+
+
+def test_the_mean_over_orders_has_its_clustered_error():
+    summary = summarise(cell_result(fond))
+    assert summary.clustered.interval == summary.circular
+    assert summary.clustered.design_effect > 1
+
+
+def test_priors_have_ranges_around_the_estimate():
+    summary = summarise(with_probabilities(cell_result(fond)))
+    ranges, prior = summary.priors[4], summary.main_bias.prior.prior
+    assert [interval.value for interval in ranges] == pytest.approx(list(prior))
+    assert all(interval.low < interval.value < interval.high for interval in ranges)
+    assert ranges[0].n == 120
+
+
+def test_without_probabilities_there_is_no_prior():
+    summary = summarise(cell_result(fond))
+    assert (summary.priors, summary.main_bias.prior) == ({}, None)
+
+
+def test_outcomes_are_the_values_of_single_questions(make_result):
+    summary = summarise(make_result(_PICKS))
+    assert summary.outcomes["accuracy"] == {"q0": 1, "q1": 0, "q2": 1, "q3": 0.5}
+    assert summary.outcomes["robust"] == {"q0": 1, "q1": 0, "q2": 0, "q3": 0}
+    assert summary.outcomes["mean_over_orders"] == pytest.approx(
+        {"q0": 1, "q1": 0.25, "q2": 0.25, "q3": 3.5 / 4}
+    )
+
+
+def test_outcomes_leave_out_what_was_not_asked(make_result):
+    result = make_result({"q0": "right", "q1": [1, 2], "q2": [0]}, naming=["q2"])
+    found = outcomes(result.trials[1:], "circular")
+    assert set(found["accuracy"]) == {"q1", "q2"}
+    assert found["robust"] == {}
+
+
+def test_in_one_order_only_accuracy_has_outcomes(make_result):
+    assert list(summarise(make_result({"q0": [0]}, pattern="origin")).outcomes) == ["accuracy"]
+
+
+def test_options_of_one_text_are_listed(make_result):
+    result = make_result({"q0": "right", "q1": "right"})
+    trials = [
+        replace(trial, fixed="duplicates") if trial.sample_id == "q1" else trial
+        for trial in result.trials
+    ]
+    found = summarise(replace(result, trials=tuple(trials)))
+    assert found.duplicates == ("q1",)
+    assert found.robust
+    assert (found.n, found.robust.n) == (2, 1)
+    assert metrics_object(found)["duplicate_options"] == ["q1"]
+
+
+def test_the_right_answers_of_a_fond_model_depend_on_the_position():
+    found = summarise(cell_result(right)).main_bias
+    assert found.tests.cochran_q.p == 1
+    assert summarise(cell_result(fond)).main_bias.tests.cochran_q.p < 0.001

@@ -1,0 +1,212 @@
+"""People's votes in report.md and report.html."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from open_examples import DATASET, MODELS, answers_result, judged_run, votes
+
+from evalui.report.analyses.people.document import people_blocks
+from evalui.report.blocks import as_markdown
+from evalui.report.compile import Report, compile_report, markdown
+from evalui.report.render.html import html
+from evalui.types import Duel, Outcome, Verdict
+
+_HOSTILE = "eve<b>|`x`"
+
+
+def _contrary(number: int, first: str, second: str) -> Outcome:
+    del number
+    return "b" if MODELS.index(first) < MODELS.index(second) else "a"
+
+
+@pytest.fixture(scope="module")
+def said() -> tuple[Verdict, ...]:
+    """Ann sees a third of the pairs as the judge does, Eve a few of them the other way round."""
+    stray = Verdict(Duel("nowhere", "late", "early"), "a", "ann")
+    return (*votes("ann")[:12], *votes(_HOSTILE, decide=_contrary)[:6], stray)
+
+
+@pytest.fixture(scope="module")
+def report(said: Sequence[Verdict]) -> Report:
+    return compile_report("Open", judged_run(), votes={DATASET: said})
+
+
+@pytest.fixture(scope="module")
+def text(report: Report) -> str:
+    return _people(report)
+
+
+def _people(report: Report, language: str = "en", rule_based: Sequence[str] = ()) -> str:
+    tongue = "zh" if language == "zh" else "en"
+    return as_markdown(
+        tuple(people_blocks(report.people, tongue, rule_based=frozenset(rule_based)))
+    )
+
+
+def _rows(text: str, head: str) -> Mapping[str, list[str]]:
+    """The cells of the first table whose head begins with `head`, by first cell."""
+    lines = text.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith(f"| {head}"))
+    found: dict[str, list[str]] = {}
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        first, *rest = (cell.strip() for cell in line.strip("|").split(" | "))
+        found[first.strip()] = rest
+    return found
+
+
+def test_a_report_without_votes_stays_as_it_was(report: Report):
+    plain = compile_report("Open", judged_run())
+    empty = compile_report("Open", judged_run(), votes={DATASET: ()})
+    assert markdown(plain, "en") == markdown(empty, "en")
+    assert "People" not in markdown(plain, "en")
+    part = _people(report)
+    signed = f"- `{report.signatures[-1]}`\n"
+    assert markdown(report, "en").replace(f"{part}\n", "").replace(signed, "") == markdown(
+        plain, "en"
+    )
+
+
+def test_the_part_says_who_voted_and_how_often(text: str):
+    assert text.startswith("## People · open-qa\n")
+    assert "Votes: 18. People: 2. Pairs of answers with a vote: 12." in text
+    assert "does not have: 1. They enter no figure." in text
+
+
+def test_the_title_is_the_agreement_with_the_judge(report: Report, text: str):
+    (figures,) = report.people
+    assert figures.agreement is not None
+    share = round(100 * figures.agreement.raw.value)
+    assert f"**Most people and judge-local say the same of {share} % (" in text
+    assert f") of {figures.agreement.n} pairs of answers**" in text
+
+
+def test_people_and_judge_have_their_ratings_side_by_side(report: Report, text: str):
+    (figures,) = report.people
+    assert figures.human_arena is not None
+    best = figures.human_arena.standings[0]
+    tally = best.tally
+    judged = {standing.model: standing for standing in figures.judged.standings}
+    cells = _rows(text, "Model | W / T / L / NB")[best.model]
+    assert cells[0] == f"{tally.win} / {tally.tie} / {tally.lose} / {tally.not_bad}"
+    assert cells[1] == str(tally.score)
+    assert cells[2].startswith(f"{best.elo:.0f} (")
+    assert cells[3].startswith(f"{judged[best.model].elo:.0f} (")
+
+
+def test_every_two_raters_have_agreement_and_kappa(report: Report, text: str):
+    (figures,) = report.people
+    rows = _rows(text, "Two raters")
+    hostile = "eve&lt;b&gt;\\|\\`x\\`"
+    assert list(rows) == [
+        "judge-local and most people",
+        "judge-local and ann",
+        f"judge-local and {hostile}",
+        f"ann and {hostile}",
+    ]
+    found = figures.between_people["ann", _HOSTILE]
+    assert found.kappa is not None
+    share, kappa, n = rows[f"ann and {hostile}"]
+    assert share.startswith(f"{100 * found.raw.value:.0f} (")
+    assert kappa.startswith(f"{found.kappa.value:.2f}".replace("-", "−"))
+    assert n == "6"
+
+
+def test_one_person_is_not_told_twice():
+    found = compile_report("", judged_run(), votes={DATASET: votes("ann")[:6]})
+    assert list(_rows(_people(found), "Two raters")) == ["judge-local and most people"]
+
+
+def test_win_rates_stand_three_times_with_their_ranges(report: Report, text: str):
+    (figures,) = report.people
+    assert "Votes on 12 of 36 pairs correct the verdicts of judge-local on all." in text
+    rate = figures.prediction_powered["late", "early"]
+    assert rate.human
+    assert rate.combined
+    cells = _rows(text, "Pair | Judge only")["late against early"]
+    wanted = [round(100 * share.value) for share in (rate.judge, rate.human, rate.combined)]
+    assert [round(float(cell.partition(" ")[0])) for cell in cells[:3]] == wanted
+    assert cells[3] == "4 / 12"
+
+
+def test_opinions_that_part_are_listed_with_those_who_hold_them(text: str):
+    rows = _rows(text, "Question")
+    pair, people, judge = rows["cn-0 · 第 0 题：什么是熵？"]
+    assert (pair, judge) == ("early against weak", "early")  # the last of three pairs
+    assert people == "early: ann; weak: eve&lt;b&gt;\\|\\`x\\`"
+
+
+def test_no_more_than_twenty_quarrels_are_listed():
+    found = compile_report("", judged_run(), votes={DATASET: votes("eve", decide=_contrary)})
+    text = _people(found)
+    listed = text[text.index("### Where opinions part") :]
+    assert listed.count("\n| ") == 1 + 1 + 20  # head, rule, rows
+    assert "people among themselves, say different things: 36." in listed
+    assert "Listed are the 20 with most votes" in listed
+
+
+def test_the_quarrels_with_most_votes_come_first():
+    late = (*votes("ann", decide=_contrary)[:6], *votes("eve", decide=_contrary)[5:6])
+    found = compile_report("", judged_run(), votes={DATASET: late})
+    rows = _people(found).partition("| Question")[2].splitlines()
+    assert [row.count("ann, eve") for row in rows[2:8]] == [1, 0, 0, 0, 0, 0]
+
+
+def test_a_long_question_is_cut_and_never_markup():
+    results = judged_run()
+    long = "<script>" + "x" * 100
+    asked = {key: replace(sample, question=long) for key, sample in results[-1].samples.items()}
+    judge = replace(results[-1], samples=asked)
+    found = compile_report("", [judge], votes={DATASET: votes("eve", decide=_contrary)[:3]})
+    assert "· &lt;script&gt;" + "x" * 72 + "… |" in _people(found)
+    assert b"<script" not in html(found, "en")
+
+
+def test_answers_that_nobody_judged_have_the_standings_of_people():
+    results = [answers_result(model) for model in MODELS]
+    found = compile_report("", results, votes={DATASET: (*votes("ann"), *votes("eve"))})
+    text = _people(found)
+    assert "**late is ahead of early; by how much cannot be told with 12 questions**" in text
+    assert "Win rates, the judge corrected" not in text
+    assert "ELO by people |\n" in text
+    assert list(_rows(text, "Two raters")) == ["ann and eve"]
+
+
+def test_people_who_part_without_a_judge_are_listed():
+    results = [answers_result(model) for model in MODELS]
+    both = (*votes("ann")[:3], *votes("eve", decide=_contrary)[:3])
+    text = _people(compile_report("", results, votes={DATASET: both}))
+    assert "Pairs of answers on which people say different things: 3." in text
+    assert "| Question | Pair | People |\n" in text
+
+
+def test_each_judge_of_a_panel_is_held_against_people(said: Sequence[Verdict]):
+    found = compile_report("", judged_run(judges=("one", "two")), votes={DATASET: said})
+    text = _people(found, rule_based=("two",))
+    assert "ELO by people | ELO by the panel | ELO by one | ELO by two (rule-based) |" in text
+    assert text.count("correct the verdicts of") == 3
+    assert text.startswith("## People · open-qa\n\n**Most people and the panel say")
+    assert text.count("## People · ") == 1
+
+
+def test_voters_unlike_the_others_are_named():
+    crowd = [vote for name in ("ann", "bob", "cat") for vote in votes(name)]
+    found = compile_report(
+        "", judged_run(), votes={DATASET: [*crowd, *votes("eve", decide=_contrary)]}
+    )
+    assert "Votes unlike those of the others: eve." in _people(found)
+
+
+def test_the_part_is_in_chinese_too(report: Report):
+    text = _people(report, "zh")
+    assert text.startswith("## 人的投票 · open-qa\n")
+    assert "12 对回答的投票，校正评委“judge-local”对全部 36 对的评判。" in text
+    assert "pairs" not in text
+
+
+def test_the_figures_of_people_are_signed(report: Report):
+    signature = report.signatures[-1]
+    assert "|by:people|people:2|votes:18|" in signature
+    assert f"`{signature}`" in markdown(report, "en")

@@ -1,0 +1,153 @@
+"""What is said of judges: how steady they are, and what to know before believing them."""
+
+from dataclasses import replace
+
+import pytest
+from arena_examples import judged, leading
+from open_examples import judge_result, votes
+
+from evalui.report.analyses.arena.figures import arena, human_arena, panel_arena
+from evalui.report.analyses.arena.narrative import judge_name, judged_by
+from evalui.report.analyses.judge import judge_notes, order_consistency, unreferenced_verdicts
+from evalui.scoring.arena.verdicts import PANEL_NAME, JudgeReliability
+from evalui.types import Interval
+
+
+@pytest.fixture(scope="module")
+def calm():
+    """An arena with a judge of whom nothing bad is known."""
+    none = JudgeReliability("judge-local", 240, _share(0.0), _share(0.05), None, None, None, 0)
+    return replace(leading(judged()), reliability=none)
+
+
+def _share(value: float, low: float | None = None, high: float | None = None, n: int = 240):
+    return Interval(value, value if low is None else low, value if high is None else high, n)
+
+
+def _rules(found, language="en", **given):
+    return [note.rule for note in judge_notes(found, language, **given)]
+
+
+def _behaving(found, **changes):
+    return replace(found, reliability=replace(found.reliability, **changes))
+
+
+@pytest.mark.parametrize(
+    ("flips", "level", "word"),
+    [
+        (0.099, "steady", "Steady"),
+        (0.10, "fair", "Fair"),
+        (0.20, "fair", "Fair"),
+        (0.201, "unsteady", "Unsteady"),
+    ],
+)
+def test_a_judge_is_steady_fair_or_unsteady_by_its_flips(calm, flips, level, word):
+    found = order_consistency(_behaving(calm, flips=_share(flips)), "en")
+    assert found is not None
+    assert (found.level, found.word) == (level, word)
+
+
+def test_the_sentence_on_a_fair_judge(calm):
+    found = order_consistency(_behaving(calm, flips=_share(0.14, 0.10, 0.18)), "en")
+    assert found is not None
+    assert found.headline == "The judge is only fairly steady."
+    assert found.explanation == (
+        "14.0 % of its verdicts changed when the two answers swapped places (10.0–18.0). "
+        "Trust gaps, not single ranks."
+    )
+
+
+def test_without_both_orders_nothing_is_said_of_steadiness(calm):
+    assert order_consistency(_behaving(calm, flips=None), "en") is None
+    assert _rules(replace(calm, orders="single")) == ["one-order"]
+
+
+def test_a_calm_judge_has_no_warning(calm):
+    assert _rules(calm) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes", "harmless"),
+    [
+        ("fair", {"flips": _share(0.14)}, {"flips": _share(0.09)}),
+        ("unsteady", {"flips": _share(0.3)}, {"flips": _share(0.09)}),
+        ("judge-unreadable", {"unreadable": _share(0.021)}, {"unreadable": _share(0.02)}),
+        ("injected", {"injected": 1}, {"injected": 0}),
+        ("prefers-longer", {"longer": _share(0.6, 0.51, 0.7)}, {"longer": _share(0.6, 0.5, 0.7)}),
+        ("prefers-lists", {"lists": _share(0.6, 0.51, 0.7)}, {"lists": _share(0.6, 0.5, 0.7)}),
+        ("prefers-first", {"first": _share(0.6, 0.51, 0.7)}, {"first": _share(0.6, 0.5, 0.7)}),
+        ("prefers-second", {"first": _share(0.4, 0.3, 0.49)}, {"first": _share(0.4, 0.3, 0.5)}),
+    ],
+)
+def test_each_warning_on_verdicts_has_its_cause(calm, rule, changes, harmless):
+    for language in ("en", "zh"):
+        assert _rules(_behaving(calm, **changes), language) == [rule]
+        assert _rules(_behaving(calm, **harmless), language) == []
+
+
+def test_a_judge_that_is_a_candidate_is_told(calm):
+    assert _rules(replace(calm, judges=("strong",), by="strong")) == ["self-judge"]
+    assert _rules(replace(calm, judges=("judge-local", "weak"), by=PANEL_NAME)) == ["self-judge"]
+
+
+def test_a_rule_that_judges_is_called_one(calm):
+    rules = frozenset({"judge-local"})
+    assert _rules(calm, rule_based=rules) == ["rule-judge"]
+    assert judge_name("judge-local", "zh", rule_based=rules) == "judge-local（规则）"
+    assert judge_name("other", "en", rule_based=rules) == "other"
+
+
+def test_a_half_judged_cell_and_a_failed_one_are_told(calm):
+    assert _rules(replace(calm, done=10)) == ["partial"]
+    assert _rules(replace(calm, state="failed", error="Out of memory.")) == ["failed"]
+    assert _rules(replace(calm, state="impossible", error="No answers.")) == ["not-run"]
+
+
+def test_a_panel_and_people_are_named():
+    cells = [judge_result(judge=judge) for judge in ("one", "two")]
+    panel = panel_arena(cells)
+    assert judged_by(panel, "en", rule_based=frozenset({"two"})) == (
+        "panel of 2 judges: one, two (rule-based)"
+    )
+    persons = human_arena(votes("ann"), arena(cells[0]))
+    assert judged_by(persons, "zh") == "由人评判"
+    assert "rule-judge" not in _rules(persons, rule_based=frozenset({"ann"}))
+
+
+def test_a_panel_is_not_called_steady_for_what_its_judges_change(calm):
+    swayed = {"calm": _share(0.05), "unsteady": _share(0.446, 0.4, 0.5)}
+    panel = replace(calm, by=PANEL_NAME, judges=tuple(swayed), swayed=swayed)
+    panel = _behaving(panel, flips=_share(0.0), unreadable=_share(0.4, 0.3, 0.5))
+    assert order_consistency(panel, "en") is None
+    assert [note.text for note in judge_notes(panel, "en")] == [
+        "Showings without a majority of the judges: 40 % (30–50) of 240. They count for nobody.",
+        "Judges whose verdicts change when the two answers swap places: "
+        "unsteady 44.6 % (40.0–50.0).",
+    ]
+
+
+def test_a_panel_knows_how_often_each_of_its_judges_changed_with_the_order():
+    decided = judge_result(judge="fair")
+    first = judge_result(judge="first", decide=lambda *_: "a")
+    panel = panel_arena([decided, first])
+    alone = arena(first).reliability.flip_rate
+    assert alone is not None
+    assert alone.value == 1
+    assert panel.judge_flip_rates == {"fair": arena(decided).reliability.flip_rate, "first": alone}
+
+
+def test_verdicts_a_rule_could_not_give_for_want_of_a_reference_are_counted():
+    unread = arena(judge_result(decide=lambda number, *_: "a" if number % 2 else None))
+    bare = {
+        key: replace(sample, target=()) if place < 4 else sample
+        for place, (key, sample) in enumerate(unread.samples.items())
+    }
+    found = replace(unread, samples=bare)
+    k = sum(v.outcome is None and not bare[v.duel.sample_id].references for v in found.verdicts)
+    assert 0 < k == unreferenced_verdicts(found) < sum(v.outcome is None for v in found.verdicts)
+    rules = frozenset({found.by})
+    told = next(
+        n for n in judge_notes(found, "en", rule_based=rules) if n.rule == "judge-unreadable"
+    )
+    assert f"{k} of them are on questions without a reference" in told.text
+    assert "reference" not in " ".join(note.text for note in judge_notes(found, "en"))

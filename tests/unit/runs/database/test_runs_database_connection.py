@@ -1,0 +1,133 @@
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evalui.errors import StoreError
+from evalui.runs.database.connection import Database
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = Database(tmp_path / "evalui.sqlite")
+    yield opened
+    opened.close()
+
+
+def revision(database: Database) -> int:
+    row = database.row("SELECT revision FROM clock")
+    assert row
+    return row["revision"]
+
+
+def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
+    def write_and_fail() -> None:
+        with database.writing() as connection:
+            connection.execute("UPDATE clock SET revision = 5")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_and_fail()
+    assert revision(database) == 0
+
+
+def test_a_transaction_that_ends_well_is_kept(database: Database) -> None:
+    with database.writing() as connection:
+        connection.execute("UPDATE clock SET revision = 5")
+    assert revision(database) == 5
+
+
+def test_readers_do_not_wait_for_a_writer(database: Database) -> None:
+    other = Database(database.path)
+    with database.writing() as connection:
+        connection.execute("UPDATE clock SET revision = 5")
+        assert revision(other) == 0
+    assert revision(other) == 5
+    other.close()
+
+
+def test_threads_do_not_share_a_transaction(database: Database) -> None:
+    barrier = threading.Barrier(4)
+
+    def add() -> None:
+        barrier.wait()
+        for _ in range(5):
+            with database.writing() as connection:
+                (now,) = connection.execute("SELECT revision FROM clock").fetchone()
+                time.sleep(0.002)
+                connection.execute("UPDATE clock SET revision = ?", (now + 1,))
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert revision(database) == 20
+
+
+def test_our_own_mistake_is_no_store_error(database: Database) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        database.row("SELECT * FROM nowhere")
+
+
+def test_a_full_disk_is_told_as_a_sentence(database: Database) -> None:
+    with database.reading() as connection:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    def write_much() -> None:
+        with database.writing() as connection:
+            connection.execute("UPDATE clock SET revision = 5")
+            connection.execute("INSERT INTO response VALUES (zeroblob(1000000), '')")
+
+    with pytest.raises(StoreError, match="The disk is full"):
+        write_much()
+    assert revision(database) == 0
+
+
+def test_a_file_that_is_no_database_is_told_as_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "evalui.sqlite"
+    path.write_text("id,question,A,B,C,D,answer\n" * 100)
+    with pytest.raises(StoreError, match="not a database of evalui"):
+        Database(path)
+
+
+def test_a_folder_that_cannot_be_made_is_told_as_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="data folder cannot be made"):
+        Database(tmp_path / "file" / "evalui.sqlite")
+
+
+def test_a_new_data_folder_is_closed_to_other_users(tmp_path: Path) -> None:
+    Database(tmp_path / "new" / "evalui.sqlite").close()
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+def test_several_processes_may_create_the_file_at_once(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from evalui.runs.database.connection import Database\n"
+        "sys.stdin.readline(); Database(Path(sys.argv[1])).close()"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "evalui.sqlite")]
+    started = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(4)]
+    for process in started:
+        assert process.stdin
+        process.stdin.write(b"go\n")
+        process.stdin.close()
+    assert [process.wait(30) for process in started] == [0, 0, 0, 0]
+
+
+def test_nobody_else_can_read_the_store_nor_its_log(tmp_path: Path):
+    database = Database(tmp_path / "evalui.sqlite")
+    found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    database.close()
+    assert found == dict.fromkeys(
+        ("evalui.sqlite", "evalui.sqlite-wal", "evalui.sqlite-shm"), 0o600
+    )

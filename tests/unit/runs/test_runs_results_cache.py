@@ -1,0 +1,152 @@
+import threading
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from evalui.runs.results_cache import ResultCache, size_of
+from evalui.types import Sample
+
+
+def block(size: int) -> bytes:
+    return b"x" * size
+
+
+class Worker:
+    """A function that notes what it was called with."""
+
+    def __init__(self, work: Callable[[int], object] = block) -> None:
+        self.work = work
+        self.calls: list[int] = []
+
+    def __call__(self, size: int) -> object:
+        self.calls.append(size)
+        return self.work(size)
+
+
+def test_what_is_known_is_not_worked_out_again():
+    work = Worker()
+    remembered = ResultCache(10_000).memoize(work)
+    assert [len(remembered(size)) for size in (100, 100, 200, 100)] == [100, 100, 200, 100]
+    assert work.calls == [100, 200]
+
+
+def test_what_was_not_used_for_the_longest_time_makes_room():
+    work = Worker()
+    memory = ResultCache(1000)
+    remembered = memory.memoize(work)
+    for size in (300, 301, 300, 302, 300, 301):
+        remembered(size)
+        assert memory.size <= 1000
+    assert work.calls == [300, 301, 302, 301]
+
+
+def test_the_newest_stays_whatever_its_size():
+    work = Worker()
+    memory = ResultCache(1000)
+    remembered = memory.memoize(work)
+    remembered(300)
+    remembered(5000)
+    remembered(5000)
+    assert memory.size > 5000
+    remembered(300)
+    assert work.calls == [300, 5000, 300]
+    assert memory.size < 1000
+
+
+def test_functions_share_the_room_and_not_their_results():
+    first, second = Worker(), Worker(lambda size: block(size + 1))
+    memory = ResultCache(1000)
+    one, other = memory.memoize(first), memory.memoize(second)
+    assert (len(one(300)), len(other(300))) == (300, 301)
+    other(302)
+    one(300)
+    assert first.calls == [300, 300]
+
+
+def test_an_error_is_not_remembered():
+    def fails(size: int) -> object:
+        raise ValueError(size)
+
+    work = Worker(fails)
+    remembered = ResultCache(1000).memoize(work)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="5"):
+            remembered(5)
+    assert work.calls == [5, 5]
+
+
+def test_nobody_waits_for_what_another_works_out():
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(size: int) -> object:
+        if size == 1:
+            begun.set()
+            assert go_on.wait(30)
+        return block(size)
+
+    remembered = ResultCache(1000).memoize(Worker(slow))
+    thread = threading.Thread(target=remembered, args=(1,))
+    thread.start()
+    assert begun.wait(30)
+    assert remembered(2) == b"xx"
+    go_on.set()
+    thread.join(30)
+
+
+def samples(n: int) -> list[Sample]:
+    return [
+        Sample(
+            id=f"law/{number}",
+            question=f"Which of these is number {number}?" * (1 + number % 5),
+            choices=tuple(f"choice {number} {letter}" for letter in "ABCD"),
+            target=number % 4,
+            metadata={"file": f"law_{number}.csv", "line": str(number)},
+        )
+        for number in range(n)
+    ]
+
+
+@dataclass
+class Deep:
+    name: str
+    parts: dict[str, list[float]] = field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: samples(20_000),
+        lambda: {sample.id: sample for sample in samples(5000)},
+        lambda: tuple((str(n), n * 1.5, [n, n + 1000]) for n in range(1000, 20_000)),
+        lambda: [
+            Deep(str(n), {f"{n}-{k}": [n + k / 7] * 3 for k in range(5)}) for n in range(3000)
+        ],
+    ],
+)
+def test_a_size_is_about_what_was_allocated(make: Callable[[], object]):
+    tracemalloc.start()
+    value = make()
+    allocated, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert allocated / 1.5 < size_of(value) < allocated * 1.5
+
+
+def test_fields_are_not_taken_for_each_other():
+    (sample,) = samples(1)
+    long = replace(sample, question="long " * 1000)
+    assert 5000 < size_of([long]) < 8000
+    many = [replace(long, question=f"{'long ' * 1000}{n}") for n in range(60)]
+    assert 300_000 < size_of({"all": (many,)}) < 400_000
+
+
+def test_what_elements_share_counts_once():
+    shared = block(1_000_000)
+    assert size_of([(number, shared) for number in range(1000)]) < 2_000_000
+
+
+def test_a_ring_has_a_size():
+    ring: list[object] = []
+    ring.append(ring)
+    assert 0 < size_of(ring) < 1000

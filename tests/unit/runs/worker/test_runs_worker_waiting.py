@@ -1,0 +1,155 @@
+"""How long a model that nobody answers for is waited for; the clock is the test's own."""
+
+import time
+
+import pytest
+
+from evalui.errors import Cancelled, Unreachable
+from evalui.runs.database.usage import ModelWait
+from evalui.runs.worker import waiting as patience
+from evalui.runs.worker.waiting import WaitForModel
+
+
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.slept.append(seconds)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(time, "monotonic", lambda: made.now)
+    monkeypatch.setattr(time, "time", lambda: 1_700_000_000.0 + made.now)
+    monkeypatch.setattr(time, "sleep", made.sleep)
+    return made
+
+
+def silence(retry_after_s: float = 0.0) -> Unreachable:
+    error = Unreachable("{url} does not answer.", "no-answer", url="http://a")
+    error.retry_after_s = retry_after_s
+    return error
+
+
+def waits(seconds: float, told: list[ModelWait]) -> WaitForModel:
+    return WaitForModel(seconds, on_wait=told.append, check_cancelled=lambda: None)
+
+
+def pauses(told: list[ModelWait], began: list[float]) -> list[float]:
+    return [
+        round(wait.retry_at - 1_700_000_000 - start, 3)
+        for wait, start in zip(told, began, strict=True)
+    ]
+
+
+def waited(clock: Clock, seconds: float, retry_after_s: float = 0.0) -> list[float]:
+    """How long each pause is until the patience is at its end."""
+    told: list[ModelWait] = []
+    began: list[float] = []
+    waiting = waits(seconds, told)
+
+    def ask() -> None:
+        began.append(clock.now)
+        raise silence(retry_after_s)
+
+    with pytest.raises(Unreachable):
+        waiting.call_until_reachable(ask)
+    return pauses(told, began[:-1])
+
+
+def test_pauses_grow_to_a_minute_and_end_with_the_patience(clock: Clock) -> None:
+    assert waited(clock, 200) == [1, 2, 4, 8, 16, 32, 60, 60, 17]
+    assert clock.now == 1200
+
+
+def test_nobody_asks_before_the_server_said(clock: Clock) -> None:
+    assert waited(clock, 25, retry_after_s=10) == [10, 10]
+
+
+def test_without_patience_there_is_no_wait(clock: Clock) -> None:
+    assert waited(clock, 0) == []
+
+
+def test_who_gives_up_says_why_and_after_how_long() -> None:
+    told: list[ModelWait] = []
+    waiting = waits(90, told)
+    with pytest.raises(Unreachable) as caught:
+        waiting.call_until_reachable(lambda: (_ for _ in ()).throw(silence()))
+    assert str(caught.value) == (
+        "http://a does not answer. Given up after 1.5 minutes without an answer; "
+        "resume the run to go on."
+    )
+    assert {wait.since for wait in told} == {1_700_001_000.0}
+
+
+def test_a_server_that_wants_more_time_than_there_is_ends_it_at_once(clock: Clock) -> None:
+    with pytest.raises(Unreachable, match=r"asked again in 60 minutes; resume the run then\.$"):
+        waits(1800, []).wait(silence(3600))
+    assert clock.slept == []
+
+
+def test_an_answer_makes_it_patient_again(clock: Clock) -> None:
+    told: list[ModelWait] = []
+    waiting = waits(10, told)
+    for _ in range(3):
+        waiting.wait(silence())
+    assert waiting.is_waiting
+    waiting.reset()
+    assert not waiting.is_waiting
+    began = clock.now
+    waiting.wait(silence())
+    assert clock.now - began == patience.FIRST_DELAY_S
+    assert told[-1].since == 1_700_000_000.0 + began
+
+
+def test_it_looks_up_twice_a_second(clock: Clock) -> None:
+    looks: list[float] = []
+
+    def look() -> None:
+        looks.append(clock.now)
+        if clock.now > 1003:
+            raise Cancelled("The run was stopped.")
+
+    with pytest.raises(Cancelled):
+        WaitForModel(100, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
+    assert clock.now <= 1003.5
+    assert max(clock.slept) <= patience.CHECK_INTERVAL_S
+
+
+def test_a_cancel_that_is_there_already_ends_it_at_once(clock: Clock) -> None:
+    def look() -> None:
+        raise Cancelled("The run was stopped.")
+
+    with pytest.raises(Cancelled):
+        WaitForModel(100, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
+    assert clock.slept == []
+
+
+@pytest.mark.parametrize("seconds", [0, 10], ids=["at its end", "asked to wait for longer"])
+def test_who_is_told_to_stop_has_not_run_out_of_patience(seconds: float) -> None:
+    def look() -> None:
+        raise Cancelled("The run was stopped.")
+
+    with pytest.raises(Cancelled):
+        WaitForModel(seconds, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
+
+
+def test_what_is_asked_until_it_answers(clock: Clock) -> None:
+    replies = [silence(), silence(5), "open"]
+
+    def ask() -> str:
+        reply = replies.pop(0)
+        if isinstance(reply, Unreachable):
+            raise reply
+        return reply
+
+    told: list[ModelWait] = []
+    waiting = waits(100, told)
+    assert waiting.call_until_reachable(ask) == "open"
+    assert (len(told), waiting.is_waiting, clock.now) == (2, False, 1006)

@@ -1,0 +1,558 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scoring_examples import golden, letters
+
+from evalui.scoring.parsing.choice import RULES, ParsedChoice, read_strict, read_tolerant
+from evalui.types import LETTERS, Reading
+
+CITIES = ("Paris", "London", "Rome", "Berlin")
+ACIDS = ("尿素", "尿酸", "丙酮酸", "二氧化碳")
+NUMBERS = ("4", "22", "20", "19")
+TOLERANT = golden("bias/tolerant.json")
+EXTRACTION = golden("opencompass/extraction.json")["cases"]
+
+# Where our table names a rule more precisely than the golden labels do.
+OTHER_RULE = {
+    "Rome is the capital of Italy": "leading-text",  # not the whole line is the option
+    "A or B": "ambiguous",
+    "A和B": "ambiguous",
+    "<think>A A A": "unfinished",  # it was cut off, not silent
+    "A. London": "label-text-conflict",  # the letter wins, but the text is another option's
+}
+# The replies were collected without their options; these occur in none of them.
+NEUTRAL = ("the first thing", "the second thing", "the third thing", "the fourth thing")
+# A lone number is the option at that place; the golden reading did not allow for indices.
+MISSED = {"１": "A"}
+
+
+def read(reply: str, options: tuple[str, ...] = CITIES) -> tuple[str, str]:
+    found = read_tolerant(reply, options)
+    return letters([found.choice]), found.rule
+
+
+# ------------------------------------------------------------------ golden replies
+
+
+@pytest.mark.parametrize("case", TOLERANT, ids=lambda case: repr(case["reply"]))
+def test_the_hand_labelled_replies_are_read_as_labelled(case: dict):
+    options = tuple(case["options"].values())
+    strict, tolerant = read_strict(case["reply"], options), read_tolerant(case["reply"], options)
+    assert letters([strict.choice]) == (case["strict"] or "-")
+    assert letters([tolerant.choice]) == (case["tolerant"] or "-")
+    assert tolerant.rule == OTHER_RULE.get(case["reply"], case["rule"])
+
+
+@pytest.mark.parametrize("case", EXTRACTION, ids=lambda case: repr(case["text"]))
+def test_the_replies_of_opencompass_are_read_as_a_person_would(case: dict):
+    expected = MISSED.get(case["text"], case["intended"])
+    assert read(case["text"], NEUTRAL)[0] == (expected or "-")
+
+
+def test_we_miss_one_reply_in_107_where_opencompass_misses_eleven():
+    agree = [read(case["text"], NEUTRAL)[0] == (case["intended"] or "-") for case in EXTRACTION]
+    assert (sum(agree), len(agree)) == (106, 107)
+
+
+# ------------------------------------------------------------------ strict
+
+
+@pytest.mark.parametrize("reply", ["B", " B", "\nB\n", "B.", "B)", "B。", "▁B", "ĠB"])
+def test_strict_takes_one_capital_letter_and_one_closing_mark(reply: str):
+    assert read_strict(reply, CITIES) == ParsedChoice(1, "strict")
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "b", "(B)", "**B**", "B..", "B,", "B London", "E", "Ｂ", "2", "AB"]
+)
+def test_strict_takes_nothing_else(reply: str):
+    assert read_strict(reply, CITIES) == ParsedChoice(None, "not-a-letter")
+
+
+def test_strict_knows_how_many_options_there_are():
+    assert read_strict("C", ("True", "False")).choice is None
+    assert read_strict("J", tuple("abcdefghij")).choice == 9
+
+
+# ------------------------------------------------------------------ the rules, one by one
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("答案：A。不需要解释。", "A"),
+        ("答案是A，理由是B项错误", "A"),
+        ("答案：A，B是错的", "A"),
+        ("我选择的是B", "B"),
+        ("正确选项是D", "D"),
+        ("不能选A，应选B", "B"),
+        ("排除A，选B", "B"),
+        ("选A不选B", "A"),
+        ("答案是C不是A", "C"),
+        ("不是A而是C", "C"),
+        ("答案不是A，而是C", "C"),
+        ("The correct option is (b).", "B"),
+        ("the answer is b because it is", "B"),
+        ("the answer is a because it is", "A"),
+        ("The answer is most likely C", "C"),
+        ("The answer is B probably", "B"),
+        ("Answer: A\nWrong: B", "A"),
+        ("Final Answer: The final answer is B. I hope it is correct.", "B"),
+        ("<answer> C </answer>", "C"),
+        ("**Answer: C**", "C"),
+        ("Answer:\n\nC", "C"),
+        ("$\\text{Answer}$: the answer is $\\boxed{\\text{D}}$", "D"),
+        ("请选择\n\nA. 北京\nB. 上海\n答案：B", "B"),
+        ("B\n\nbut then: the answer is C", "C"),
+    ],
+)
+def test_a_letter_after_a_marker_is_the_answer(reply: str, expected: str):
+    assert read(reply) == (expected, "marker")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "答案不是A",
+        "不应选A",
+        "The answer isn't A",
+        "I cannot answer A",
+        "The answer is either A or B",
+        "The answer is A mammal",
+        "the answer is b flat",
+        "Answer: B12",
+        "Answer: B-tree",
+        "The answer is C++",
+        "Answer: E",
+        "答案：E",
+        "请选择：\nA. 北京\nB. 上海",
+        "If the answer is A we lose",
+    ],
+)
+def test_a_denied_supposed_or_missing_letter_is_no_answer(reply: str):
+    assert read(reply)[0] == "-"
+
+
+def test_the_pronoun_i_is_not_the_ninth_option():
+    assert read("Answer: I cannot say", tuple("abcdefghij"))[0] == "-"
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "expected"),
+    [
+        ("The answer is Paris.", CITIES, "A"),
+        ("Answer: London", CITIES, "B"),
+        ("Answer: Paris\nAnswer: London", CITIES, "B"),
+        ("答案是丙酮酸。", ACIDS, "C"),
+        ("The answer is 22", NUMBERS, "B"),
+        ("Answer: A mammal", ("A bird", "a reptile", "A mammal", "A fish"), "C"),
+        ("Answer: A or C", ("DC", "AC", "A or C", "AB"), "C"),
+    ],
+)
+def test_an_option_text_after_a_marker_is_the_answer(
+    reply: str, options: tuple[str, ...], expected: str
+):
+    assert read(reply, options) == (expected, "marker+text")
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("a", "A"),
+        ("Ｂ。", "B"),
+        ("（C）", "C"),
+        ("[[B]]", "B"),
+        ("{B}", "B"),
+        ("`D`", "D"),
+        ("- B", "B"),
+        ("> C", "C"),
+        ("1. B", "B"),
+        ("B</s>", "B"),
+        ("A项", "A"),
+        ("选项B", "B"),
+        ("Option C.", "C"),
+        ("C, not A", "C"),
+        ("C，不是A", "C"),
+        ("A。不需要解释", "A"),
+        ("C. It is not hard.", "C"),
+        ("A\nWrong: B", "A"),
+        ("A\nB. London is wrong", "A"),
+        ("A. Paris\n\nBecause it is", "A"),
+        ("\\boxed{\\text{C}}", "C"),
+        ("A</think>B", "B"),
+        ("\u200bB\u200b", "B"),
+    ],
+)
+def test_a_leading_letter_that_stands_alone_is_the_answer(reply: str, expected: str):
+    assert read(reply) == (expected, "letter")
+
+
+@pytest.mark.parametrize(
+    ("reply", "rule"),
+    [
+        ("A. Paris\nB. London\nC. Rome\nD. Berlin", "ambiguous"),
+        ("A. Paris B. London C. Rome D. Berlin", "ambiguous"),
+        ("A) Paris; B) London; C) Rome; D) Berlin", "ambiguous"),
+        ("A、Paris B、London C、Rome D、Berlin", "ambiguous"),
+        ("A. Wrong", "unparsed"),
+        ("A. 错误", "unparsed"),
+        ("A：错误\nB：正确", "unparsed"),
+        ("I'm not sure", "unparsed"),
+        ("B-tree", "unparsed"),
+    ],
+)
+def test_a_leading_letter_is_no_answer_if_it_only_lists_or_denies(reply: str, rule: str):
+    assert read(reply) == ("-", rule)
+
+
+def test_the_letter_wins_over_anothers_text_and_the_conflict_is_named():
+    assert read("A. London") == ("A", "label-text-conflict")
+    assert read("B) Paris") == ("B", "label-text-conflict")
+
+
+@pytest.mark.parametrize("reply", ["A Paris", "A (Paris)", "A  paris."])
+def test_a_letter_with_its_own_text_is_the_answer(reply: str):
+    assert read(reply) == ("A", "letter+text")
+
+
+@pytest.mark.parametrize("reply", ["A London", "A mammal lives there", "A is a city"])
+def test_a_letter_with_other_words_is_an_article(reply: str):
+    assert read(reply)[0] == "-"
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "expected"),
+    [
+        ("“london”。", CITIES, "B"),
+        ("**Rome**\nbecause of the Tiber", CITIES, "C"),
+        ("丙酮酸。", ACIDS, "C"),
+        ("22。", NUMBERS, "B"),
+        ("b", ("b", "a", "d", "c"), "A"),
+        ("AC", ("DC", "AC", "A or C", "AB"), "B"),
+        ("A or C", ("DC", "AC", "A or C", "AB"), "C"),
+        ("C. elegans", ("E. coli", "C. elegans", "yeast"), "B"),
+        ("A mammal", ("A bird", "a reptile", "A mammal"), "C"),
+        ("only A is correct", ("A", "B", "only A is correct", "neither"), "C"),
+        ("CO", ("Co", "CO", "C"), "B"),
+        ("f", ("f'", "f", "g"), "B"),
+        ("line one\nline two", ("x", "line one\nline two"), "B"),
+    ],
+)
+def test_an_options_exact_text_is_the_answer(reply: str, options: tuple[str, ...], expected: str):
+    assert read(reply, options) == (expected, "text")
+
+
+def test_a_label_wins_over_an_option_that_is_a_letter():
+    """Which vitamin? In slot A stands "B": whoever writes B after letters were asked means B."""
+    assert read("B", ("B", "A", "C", "D")) == ("B", "strict")
+    assert read("**B**", ("B", "A", "C", "D")) == ("B", "letter")
+    assert read("Answer: B.", ("B", "A", "C", "D")) == ("B", "marker")
+
+
+SAME = ("circuit", "packet", "packet", "message")
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("C", ("C", "strict")),
+        ("The answer is (B).", ("B", "marker")),
+        ("C. packet", ("C", "letter")),
+        ("B packet", ("B", "letter+text")),
+        ("packet", ("-", "tie")),
+        ("**Packet**.", ("-", "tie")),
+        ("The answer is packet.", ("-", "tie")),
+        ("packet, because it may be reordered", ("-", "tie")),
+        ("message", ("D", "text")),
+    ],
+)
+def test_of_options_with_the_same_text_a_letter_counts_and_the_text_is_a_tie(
+    reply: str, expected: tuple[str, str]
+):
+    assert read(reply, SAME) == expected
+
+
+@pytest.mark.parametrize(("target", "credit"), [(1, 0.5), (2, 0.5), (0, 0.0)])
+def test_the_text_of_two_options_earns_each_of_them_half(target: int, credit: float):
+    found = read_tolerant("packet", SAME).grade(target)
+    assert found == Reading(None, credit, "tie", tied=True)
+
+
+@pytest.mark.parametrize("options", [("Co", "CO", "iron"), ("１", "1", "iron")])
+def test_options_that_only_look_the_same_to_a_reader_make_a_reply_unreadable(
+    options: tuple[str, ...],
+):
+    assert read("co" if options[0] == "Co" else "1", options) == ("-", "ambiguous")
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("It's B", "B"),
+        ("It must be D.", "D"),
+        ("I choose (D)", "D"),
+        ("My choice is C", "C"),
+        ("so, (C).", "C"),
+        ("故C项正确", "C"),
+        ("排除法可知B", "B"),
+        ("Paris is nice but so is Rome, therefore B.", "B"),
+    ],
+)
+def test_a_letter_that_ends_a_conclusion_is_the_answer(reply: str, expected: str):
+    assert read(reply) == (expected, "conclusion")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "所以A错误",
+        "所以A和B都错",
+        "It is not A",
+        "so it is C. elegans",
+        "So B-trees win",
+        "Thus A fails",
+    ],
+)
+def test_a_conclusion_about_other_things_is_no_answer(reply: str):
+    assert read(reply)[0] == "-"
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("由此可知，选项B是正确的", "B"),
+        ("D is the most likely", "D"),
+        ("A is the answer", "A"),
+        ("Answer A is wrong; B is right", "B"),
+        ("A (Paris) is incorrect, C is correct", "C"),
+    ],
+)
+def test_the_only_option_called_right_is_the_answer(reply: str, expected: str):
+    assert read(reply) == (expected, "verdict")
+
+
+@pytest.mark.parametrize(
+    ("reply", "rule"),
+    [
+        ("A is correct. B is correct.", "ambiguous"),
+        ("选项A正确，选项B正确，选项C正确，选项D错误。", "ambiguous"),
+        ("If A is correct, then B is wrong.", "unparsed"),
+        ("A is incorrect", "unparsed"),
+        ("A不正确", "unparsed"),
+    ],
+)
+def test_several_denied_or_supposed_verdicts_are_no_answer(reply: str, rule: str):
+    assert read(reply) == ("-", rule)
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "expected"),
+    [
+        ("London (B)", CITIES, "B"),
+        ("丙酮酸是终产物", ACIDS, "C"),
+        ("one or two of them", ("one", "one or two", "two", "none"), "B"),
+    ],
+)
+def test_a_line_that_begins_with_an_options_text_names_it(
+    reply: str, options: tuple[str, ...], expected: str
+):
+    assert read(reply, options) == (expected, "leading-text")
+
+
+@pytest.mark.parametrize(
+    ("reply", "options"),
+    [
+        ("Rome is not the capital", CITIES),
+        ("Paris is wrong", CITIES),
+        ("Paris or London", CITIES),
+        ("Parisian", CITIES),
+        ("尿素酶", ACIDS),
+        ("尿素不是", ACIDS),
+        ("4 apples", NUMBERS),
+        ("4.5", NUMBERS),
+    ],
+)
+def test_a_line_that_denies_doubles_or_outgrows_an_option_names_none(
+    reply: str, options: tuple[str, ...]
+):
+    assert read(reply, options)[0] == "-"
+
+
+@pytest.mark.parametrize(
+    "reply", ["AB", "A B", "A, C", "B/D", "A、C", "A&B", "选 A 还是 B", "答案：A B", "答案是BC"]
+)
+def test_more_letters_than_one_are_ambiguous(reply: str):
+    assert read(reply) == ("-", "ambiguous")
+
+
+@pytest.mark.parametrize(("reply", "expected"), [("2", "B"), ("(3)", "C"), ("④", "D"), ("1.", "A")])
+def test_a_lone_number_is_the_option_at_that_place(reply: str, expected: str):
+    assert read(reply) == (expected, "index")
+
+
+@pytest.mark.parametrize(
+    "options", [NUMBERS, ("-1", "x"), ("(0, 1)", "x"), ("+3", "y"), (".5", "z")]
+)
+def test_a_number_among_numeric_options_is_no_place(options: tuple[str, ...]):
+    assert read("2", options) == ("-", "index-guard")
+
+
+@pytest.mark.parametrize(
+    "reply", ["3. Rome", "(3) Rome", "3、rome.", "**3. Rome**", "3. Rome\nIt is old."]
+)
+def test_a_place_with_its_own_options_text_is_the_answer(reply: str):
+    assert read(reply) == ("C", "index+text")
+
+
+def test_a_place_tells_options_of_the_same_text_apart():
+    assert read("3. Rome", ("Paris", "Rome", "Rome", "Oslo")) == ("C", "index+text")
+
+
+def test_a_place_with_its_own_text_may_follow_a_marker():
+    assert read("The answer is 3. Rome") == ("C", "marker+text")
+
+
+@pytest.mark.parametrize(
+    ("reply", "options"),
+    [
+        ("2. Rome", CITIES),  # Rome is the third
+        ("3. Rome is old", CITIES),
+        ("5. Rome", CITIES),
+        ("2.5", ("1", "5", "7", "9")),
+        ("2. 22", ("4", "22", "2", "19")),  # "2" is an option itself
+    ],
+)
+def test_a_place_with_another_text_is_no_answer(reply: str, options: tuple[str, ...]):
+    assert read(reply, options)[0] == "-"
+
+
+@pytest.mark.parametrize("reply", ["0", "5", "12", "1.5", "2 London", "-2"])
+def test_other_numbers_are_no_place(reply: str):
+    assert read(reply) == ("-", "unparsed")
+
+
+@pytest.mark.parametrize(
+    ("reply", "rule"),
+    [
+        ("", "empty"),
+        (" \n", "empty"),
+        ("<think>x</think>", "empty"),
+        ("<think>the answer is A", "unfinished"),
+        ("<think>a</think><thinking>Answer: B", "unfinished"),
+        ("抱歉，我无法回答这个问题。", "unparsed"),
+        ("As an AI, I cannot choose.", "unparsed"),
+        ("Both are wrong", "unparsed"),
+    ],
+)
+def test_silence_cut_thoughts_and_refusals_are_unreadable(reply: str, rule: str):
+    assert read(reply) == ("-", rule)
+
+
+@pytest.mark.parametrize(
+    "reply", ["<think>maybe A</think>B", "<THINKING>Answer: A</THINKING>\nAnswer: B"]
+)
+def test_what_was_thought_aloud_is_not_the_answer(reply: str):
+    assert read(reply)[0] == "B"
+
+
+# ------------------------------------------------------------------ grading and guarantees
+
+
+def test_an_unreadable_reply_earns_nothing():
+    assert ParsedChoice(None, "unparsed").grade(0) == Reading(None, 0.0, "unparsed")
+    assert ParsedChoice(2, "letter").grade(2) == Reading(2, 1.0, "letter")
+    assert ParsedChoice(2, "letter").grade(1) == Reading(2, 0.0, "letter")
+
+
+def test_every_rule_is_listed_once():
+    assert len(set(RULES)) == len(RULES)
+    seen = {read_tolerant(case["reply"], tuple(case["options"].values())).rule for case in TOLERANT}
+    assert seen <= set(RULES)
+
+
+PHRASES = st.sampled_from(
+    [
+        "A",
+        "B",
+        "C",
+        "b",
+        "答案",
+        "：",
+        "is",
+        "the answer",
+        " ",
+        "\n",
+        "not",
+        "选",
+        "Paris",
+        "or",
+        "London",
+        "2",
+        ".",
+        ",",
+        ")",
+        "(",
+        "**",
+        "so",
+        "正确",
+        "<think>",
+        "</think>",
+        "错",
+        "、",
+        "and",
+        "和",
+    ]
+)
+REPLIES = st.lists(PHRASES, max_size=12).map("".join) | st.text(max_size=40)
+OPTIONS = st.lists(st.sampled_from([*CITIES, *NUMBERS, "A", "a", "A or B"]), min_size=2, max_size=6)
+
+
+@given(REPLIES, OPTIONS)
+def test_every_reply_is_read_as_an_option_or_not_at_all(reply: str, options: list[str]):
+    found = read_tolerant(reply, options)
+    assert found.rule in RULES
+    assert found.choice is None or 0 <= found.choice < len(options)
+
+
+@given(REPLIES, OPTIONS)
+def test_what_is_read_strictly_is_read_tolerantly_as_the_same(reply: str, options: list[str]):
+    strict = read_strict(reply, options)
+    assert strict.choice is None or read_tolerant(reply, options) == strict
+
+
+@given(
+    st.sampled_from(["", " ", "The answer is ", "答案：", "I say: ", "**"]), st.permutations(CITIES)
+)
+def test_an_option_told_by_its_text_is_found_wherever_it_stands(lead: str, options: list[str]):
+    found = read_tolerant(lead + "Rome", options)
+    assert found.choice in (options.index("Rome"), None)
+    assert lead == "I say: " or found.choice is not None
+
+
+@given(st.sampled_from(LETTERS[:4]), st.permutations(CITIES))
+def test_a_letter_means_the_slot_whatever_stands_there(letter: str, options: list[str]):
+    assert read(f"The answer is ({letter}).", tuple(options)) == (letter, "marker")
+
+
+LONG = (
+    "A|A |A, |A和|答案|选|answer to |answer is |so | |\n|*|([|1. |A\n|A. \n|not A |正确的|A is the "
+)
+
+
+@pytest.mark.parametrize("piece", [*LONG.split("|"), "\\boxed{"])
+@pytest.mark.timeout(60)  # a pattern that backtracks would take hours
+def test_a_very_long_reply_is_read_in_a_moment(piece: str):
+    reply = piece * (40_000 // len(piece))
+    read(reply)
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("The answer is A? No, it should be C.", "C"),
+        ("正确答案是A吗？不，应该是C。", "-"),
+        ("Is the answer B? The answer is D.", "D"),
+    ],
+)
+def test_a_letter_that_is_only_asked_about_is_no_answer(reply: str, expected: str):
+    assert read(reply)[0] == expected

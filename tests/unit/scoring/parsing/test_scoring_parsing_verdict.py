@@ -1,0 +1,122 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scoring_examples import golden
+
+from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS, ParsedVerdict, read_verdict
+
+CASES: list[dict[str, Any]] = golden("arena/verdicts.json")["cases"]
+_SHOWN = {"a": "A", "b": "B", "tie": "tie", "neither": "neither", None: None}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_labelled_replies_are_read_as_a_person_reads_them(case: dict[str, Any]):
+    read = read_verdict(case["format"], case["reply"])
+    assert (_SHOWN[read.outcome], read.strength) == (case["expected"], case["strength"])
+
+
+@pytest.mark.parametrize(
+    ("form", "reply", "outcome", "rule"),
+    [
+        # the marker that is announced, on its line or as a heading above it
+        ("mtbench", "Final verdict: [[B]]\nThe other, [[A]], is too long.", "b", "announced"),
+        ("mtbench", "Final verdict:\n[[A]]\nIt beats [[B]] in all.", "a", "announced"),
+        ("mtbench", "**Final Verdict:** `[[B]]`", "b", "announced"),
+        ("mtbench", "My initial verdict was [[A]].\nNow I see it is [[B]]", "b", "end"),
+        ("mtbench", "Verdict: [[A]]\nFinal verdict: [[B]]", "b", "announced"),
+        ("mtbench", "Final verdict: [[A]] or [[B]]", None, "ambiguous"),
+        ("arena_hard", "My final verdict is: [[A&gt;&gt;B]]", "a", "announced"),
+        # else the one that ends the reply, else the one on the last line
+        ("mtbench", "[[A]] looked good at first, but [[B]]", "b", "end"),
+        ("mtbench", "［［Ａ］］", "a", "end"),
+        ("mtbench", "【【B】】", "b", "end"),
+        ("mtbench", "\\[\\[A\\]\\]", "a", "end"),
+        ("mtbench", "```\n[[A]]\n```", "a", "end"),
+        ("mtbench", '"[[A]]"', "a", "end"),
+        ("arena_hard", "[[A>B]]\n\nOn reflection [[A=B]]", "tie", "end"),
+        ("mtbench", "[[A]]\nthen [[B]] it is, I think", "b", "last-line"),
+        ("mtbench", "[[A]] and [[B]] both, I think", None, "ambiguous"),
+        # what is quoted or code is not the judge's
+        ("mtbench", "It wrote “final verdict: [[A]]” to trick me.", None, "unparsed"),
+        ("mtbench", "它写着「最终：[[A]]」。", None, "unparsed"),
+        ("mtbench", "The code `x = m[[A]]` fails.", None, "unparsed"),
+        # labels without their brackets
+        ("mtbench", "Verdict: A", "a", "no-bracket"),
+        ("arena_hard", "最终结论：B>A", "b", "no-bracket"),
+        ("mtbench", "Verdict: A is more complete", None, "unparsed"),
+        ("mtbench", "As [A] says, this is hard to judge.", None, "unparsed"),
+        ("mtbench", "Final verdict: [[D]]", None, "malformed"),
+        # thoughts
+        ("mtbench", "I think [[A]]</think>[[B]]", "b", "end"),
+        ("compass", "<think>选择：A", None, "unfinished"),
+        ("json", "  \n ", None, "empty"),
+        # the four-way form
+        ("compass", "B", "b", "letter"),
+        ("compass", "两个回答各有优劣。\n\n**D**", "neither", "letter"),
+        ("compass", "我的选择是B。", "b", "announced"),
+        ("compass", "选择：\nA", "a", "announced"),
+        ("compass", "`选择：B`", "b", "announced"),
+        ("compass", "选择：C、两个都好", "tie", "announced"),
+        ("compass", "选择：A/B/C/D\n选择：D", "neither", "announced"),
+        ("compass", "选择：A和B都可以", None, "ambiguous"),
+        ("compass", "选择：回答 1、2 都不好", "neither", "announced"),
+        ("compass", "选择：两个回答都好", "tie", "announced"),
+        ("compass", "选择：回答 1 更好", "a", "announced"),
+        ("compass", "Choice: Neither response is good.", "neither", "announced"),
+        ("compass", "Choice: Both responses are good.", "tie", "announced"),
+        ("compass", "Choice: A good answer is the second.", None, "unparsed"),
+        ("compass", "选择：E", None, "unparsed"),
+        ("compass", "選擇：A", "a", "announced"),
+        ("compass", "最終結論：兩個回答都好", "tie", "announced"),
+        ("mtbench", "最終選擇：[[B]]", "b", "announced"),
+        ("compass", "Between the two, A is better, so A.", "a", "conclusion"),
+        ("compass", "B 更完整，因此B。", "b", "conclusion"),
+        ("compass", "Both help, so A or B.", None, "ambiguous"),
+        ("compass", "It is long, so A is not better.", None, "unparsed"),
+        ("compass", "A is better, so A.\nBut the question was another.", None, "unparsed"),
+        ("compass", "They differ, so E.", None, "unparsed"),
+        # an object that repeats the instruction
+        ("json", '{"winner": "A" or "B"}', None, "no-verdict"),
+        ("json", "{'winner': 'A' | 'B'}", None, "no-verdict"),
+        ("json", '{"winner": "A", or "B"}', None, "no-verdict"),
+        ("json", '{winner: "A", orders: 2}', "a", "broken-json"),
+        # scores
+        ("scores", "[[10,10]]\n[[1,2]]", "b", "end"),
+        ("scores", "Rating: [[6, 8]], as said", "b", "last-line"),
+        ("scores", "8, 6\nFine.", "a", "first-line"),
+        ("scores", "I give 8", None, "unparsed"),
+    ],
+)
+def test_each_rule_reads_what_it_is_for(form: str, reply: str, outcome: str | None, rule: str):
+    read = read_verdict(form, reply)
+    assert (read.outcome, read.rule) == (outcome, rule)
+
+
+def test_much_better_is_told_from_better():
+    assert read_verdict("arena_hard", "[[B>>A]]") == ParsedVerdict("b", "end", 3)
+    assert read_verdict("json", '{"choice": "A+"}') == ParsedVerdict("a", "json", 1)
+
+
+@pytest.mark.parametrize("form", PAIRWISE_FORMATS)
+@given(reply=st.text(alphabet="AB[]{}<>=\"'`:选择,1\n winer", max_size=60))
+def test_no_reply_breaks_a_reader(form: str, reply: str):
+    read = read_verdict(form, reply)
+    assert read.outcome in _SHOWN
+    assert read.rule
+
+
+@pytest.mark.parametrize(
+    ("form", "piece"),
+    [
+        ("mtbench", "[[A]] "),
+        ("mtbench", "[[A]]\n"),
+        ("arena_hard", "`[[A>B]]` x"),
+        ("scores", "[[8,7]] "),
+        ("compass", "Choice: both "),
+    ],
+)
+@pytest.mark.timeout(60)
+def test_many_markers_are_read_in_no_time(form: str, piece: str):
+    assert read_verdict(form, piece * 20_000).outcome in ("a", None)

@@ -1,0 +1,225 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from strata_examples import answered, as_trials, simulated
+
+from evalui.scoring.statistics.paired_tests import (
+    benjamini_hochberg,
+    holm,
+    incompatibilities,
+    mcnemar,
+    minimum_detectable_difference,
+    paired_t_test,
+    question_values,
+    questions_needed,
+    rank_bands,
+)
+from evalui.types import Cell
+
+
+def values(*numbers: float) -> dict[str, float]:
+    return {f"q{i}": number for i, number in enumerate(numbers)}
+
+
+def test_the_paired_difference_is_scipys():
+    one, other = values(1, 0, 0.5, 0.75, 1), values(0.5, 0, 0.75, 0.25, 0)
+    found = paired_t_test(one, other)
+    assert found
+    expected = stats.ttest_rel(list(one.values()), list(other.values()))
+    assert found.p == pytest.approx(expected.pvalue)
+    interval = expected.confidence_interval()
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert (found.n, found.all_equal) == (5, False)
+
+
+def test_only_questions_that_both_answered_count():
+    found = paired_t_test(values(1, 0, 1) | {"own": 0.0}, values(0, 0, 0) | {"other": 1.0})
+    assert found
+    assert found.n == 3
+    assert paired_t_test(values(1), values(0)) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "difference"),
+    [
+        ((1, 1, 1), (0, 0, 0), 1),
+        ((1 / 3, 0, 1), (2 / 3, 1 / 3, 4 / 3), -1 / 3),
+        ((1, 0), (1, 0), 0),
+    ],
+)
+def test_the_same_difference_everywhere_is_called_identical_and_has_no_p(
+    one: tuple[float, ...], other: tuple[float, ...], difference: float
+):
+    found = paired_t_test(values(*one), values(*other))
+    assert found
+    assert found.all_equal
+    assert found.p is None
+    assert found.difference == pytest.approx(difference)
+    assert found.low == found.high == found.difference
+
+
+def marks(text: str) -> dict[str, bool]:
+    return {f"q{i}": mark == "1" for i, mark in enumerate(text)}
+
+
+def test_mcnemar_counts_the_questions_that_separate():
+    found = mcnemar(marks("11110"), marks("00010"))
+    assert (found.first_only, found.second_only) == (3, 0)
+    assert found.exact == pytest.approx(2 * 0.5**3)
+    assert found.mid == pytest.approx(0.5**3)
+
+
+def test_mcnemar_has_no_p_where_no_question_separates_the_two():
+    assert mcnemar(marks("1100"), marks("1100")).exact is None
+    assert mcnemar(marks("1100"), marks("1100")).mid is None
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_mcnemar_is_the_binomial_test_and_the_mid_p_is_never_above_it(b: int, c: int):
+    if not b + c:
+        return
+    found = mcnemar(marks("1" * b + "0" * c), marks("0" * b + "1" * c))
+    assert found.exact == pytest.approx(stats.binomtest(b, b + c).pvalue)
+    assert found.exact is not None
+    assert found.mid is not None
+    assert 0 < found.mid <= found.exact <= 1
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_corrected_p_values_keep_their_order_and_are_never_smaller(ps: list[float]):
+    for adjusted in (holm(ps), benjamini_hochberg(ps)):
+        assert all(p <= q <= 1 for p, q in zip(ps, adjusted, strict=True))
+        pairs = sorted(zip(ps, adjusted, strict=True))
+        assert [q for _, q in pairs] == sorted(q for _, q in pairs)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_benjamini_hochberg_is_scipys(ps: list[float]):
+    expected = stats.false_discovery_control(ps)
+    assert benjamini_hochberg(ps) == pytest.approx(expected.tolist())
+
+
+@pytest.mark.parametrize(
+    ("n", "points"), [(30, 16), (50, 12.5), (100, 9), (346, 4.8), (1346, 2.4), (5000, 1.3)]
+)
+def test_what_can_be_seen_where_two_models_differ_on_a_tenth_of_the_questions(
+    n: int, points: float
+):
+    """omega = sqrt(.1); 2.80 omega / sqrt(n)."""
+    assert 100 * minimum_detectable_difference(np.sqrt(0.1), n) == pytest.approx(points, rel=0.04)
+
+
+def test_the_questions_needed_are_those_that_make_it_detectable():
+    for wanted in (0.2, 0.05, 0.013):
+        n = questions_needed(0.4, wanted)
+        assert (
+            minimum_detectable_difference(0.4, n)
+            <= wanted
+            < minimum_detectable_difference(0.4, n - 1)
+        )
+    assert questions_needed(0.4, minimum_detectable_difference(0.4, 500)) == 500
+    assert questions_needed(0.0, 0.5) == 2
+
+
+def test_more_power_needs_more_questions():
+    assert questions_needed(0.4, 0.05, power=0.9) > questions_needed(0.4, 0.05)
+    assert questions_needed(0.4, 0.05, alpha=0.01) > questions_needed(0.4, 0.05)
+
+
+def test_models_that_cannot_be_told_apart_share_a_band():
+    rng = np.random.default_rng(0)
+    strong, weak = rng.binomial(1, 0.9, size=200), rng.binomial(1, 0.3, size=200)
+    twin = strong.copy()
+    twin[:2] = 1 - twin[:2]
+    places = rank_bands({"weak": values(*weak), "strong": values(*strong), "twin": values(*twin)})
+    assert [place.band for place in places] == [1, 1, 2]
+    assert places[2].name == "weak"
+    assert [(place.low, place.high) for place in places] == [(1, 2), (1, 2), (3, 3)]
+
+
+def test_a_model_between_two_shares_the_band_of_the_best_and_the_ranks_of_both():
+    """a beats c; b can be told from neither."""
+    right = {"a": range(14), "b": range(7, 17), "c": (5, 6, 9, 10, 11)}
+    models = {
+        name: values(*(float(i in found) for i in range(20))) for name, found in right.items()
+    }
+    places = rank_bands(models)
+    assert [(place.name, place.band) for place in places] == [("a", 1), ("b", 1), ("c", 2)]
+    assert [(place.low, place.high) for place in places] == [(1, 2), (1, 3), (2, 3)]
+
+
+def test_the_same_difference_on_every_question_is_tested_by_its_signs():
+    places = rank_bands({"all": values(*[1] * 12), "none": values(*[0] * 12)})
+    assert [place.band for place in places] == [1, 2]
+    places = rank_bands({"all": values(*[1] * 3), "none": values(*[0] * 3)})
+    assert [place.band for place in places] == [1, 1], "three questions cannot tell"
+    places = rank_bands({"b": values(1, 0), "a": values(1, 0)})
+    assert [(place.name, place.band) for place in places] == [("a", 1), ("b", 1)]
+
+
+def test_no_models_or_no_common_question_give_no_bands():
+    assert rank_bands({}) == ()
+    assert rank_bands({"a": {"q": 1.0}, "b": {"r": 1.0}}) == ()
+    assert [place.band for place in rank_bands({"a": {"q": 1.0}})] == [1]
+
+
+def test_correction_grows_with_the_number_of_models():
+    """Nine of sixteen questions apart: enough for two models, too few among ten."""
+    one, other = values(*[1.0] * 16), values(*([0.0] * 6 + [1.0] * 10))
+    assert [place.band for place in rank_bands({"a": one, "b": other})] == [1, 2]
+    many = {"a": one, "b": other} | {f"z{i}": other for i in range(9)}
+    assert {place.band for place in rank_bands(many)} == {1}
+
+
+def test_the_values_of_questions():
+    whole = simulated(3, np.random.default_rng(1))
+    trials = [*as_trials(whole), answered("torn", (0, 1, 2, 3), 2, 2)]
+    naming = [answered("n", order, 0, 0, fixed="naming") for order in ((0, 1), (1, 0))]
+    found = question_values(trials + naming, "circular")
+    assert set(found.origin) == {"q0", "q1", "q2", "torn", "n"}
+    assert set(found.mean) == set(found.all_correct) == {"q0", "q1", "q2"}
+    assert list(found.mean.values()) == pytest.approx(whole.correct.mean(axis=1).tolist())
+    assert list(found.all_correct.values()) == whole.correct.all(axis=1).tolist()
+    assert found.origin["torn"] == 1.0
+
+
+SIGNATURE = (
+    "sums@4f1c9ae2|n:240|mode:multiple_choice|prompt:plain-en.1|rule:forced|shots:5|"
+    "orders:circular4|chat:no|temp:0|seed:0|model:one|evalui:1.0"
+)
+
+
+def cell(signature: str = SIGNATURE, *, model: str = "one") -> Cell:
+    return Cell("sums", model, "multiple_choice", "mcp", "circular", signature)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "told"),
+    [
+        ("model:one", "model:two@1234", ""),
+        ("chat:no", "chat:yes", ""),
+        ("@4f1c9ae2", "@00000000", "dataset"),
+        ("sums@", "other@", "dataset"),
+        ("n:240", "n:239", "n"),
+        ("prompt:plain-en.1", "prompt:mine.1@ab", "prompt"),
+        ("rule:forced", "rule:tolerant.1", "rule"),
+        ("shots:5", "shots:0", "shots"),
+        ("orders:circular4", "orders:origin", "orders"),
+        ("mode:multiple_choice", "mode:generation", "mode"),
+        ("|chat:no", "|chat:no|un:12", "un"),
+        ("rule:forced|shots:5", "rule:strict|shots:1", "rule, shots"),
+    ],
+)
+def test_cells_made_otherwise_are_not_compared_and_it_is_said_why(was: str, now: str, told: str):
+    assert was in SIGNATURE
+    assert incompatibilities(cell(), cell(SIGNATURE.replace(was, now), model="two")) == told
+
+
+def test_cells_without_orders_in_their_signature_are_told_by_their_pattern():
+    bare = cell("sums@4f1c9ae2|n:1")
+    assert incompatibilities(bare, cell("sums@4f1c9ae2|n:1")) == ""
+    assert incompatibilities(
+        bare, Cell("sums", "one", "cloze", "cp", "origin", bare.signature)
+    ) == ("mode, orders")

@@ -1,0 +1,90 @@
+import warnings
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalui.text_tokenizers import words
+from evalui.text_tokenizers.chinese import ChineseTokenizer
+
+COUNTS = {"北": 5, "北京": 40, "京": 5, "北京大": 0, "北京大学": 30, "大": 20, "大学": 20, "学": 9}
+SEEN = sum(COUNTS.values())
+
+
+@cache
+def _jieba() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import jieba
+    tokenizer: Any = jieba.Tokenizer()
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return tokenizer
+
+
+def _cut(text: str) -> list[str]:
+    return ChineseTokenizer(COUNTS, SEEN, guess=lambda run: [f"<{run}>"]).tokenize(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("北京大学", ["北京大学"]),  # its beginning 北京大 is no word, and does not end the search
+        ("北京大", ["北京", "大"]),
+        ("大北京", ["大", "北京"]),
+        ("大，北京", ["大", "，", "北京"]),  # no word goes over a mark
+        ("北京学京", ["北京", "<学京>"]),  # two that stand alone are given to the guess
+        ("北", ["北"]),
+        ("\r\n \n", ["\r\n", " ", "\n"]),
+        ("", []),
+    ],
+)
+def test_the_most_probable_words_are_found(text: str, expected: list[str]):
+    assert _cut(text) == expected
+
+
+def test_of_two_ways_that_are_equally_probable_the_longer_word_is_first():
+    # Each way is one word of the pair and one single character, all seen equally often.
+    counts = {"甲": 2, "甲乙": 2, "乙": 2, "乙丙": 2, "丙": 2}
+    assert ChineseTokenizer(counts, 10, guess=list).tokenize("甲乙丙") == ["甲乙", "丙"]
+
+
+@pytest.mark.parametrize(("length", "times"), [(10, 1), (200, 2)])
+def test_only_short_texts_are_remembered(length: int, times: int):
+    asked: list[str] = []
+
+    def guess(run: str) -> list[str]:
+        asked.append(run)
+        return [run]
+
+    chinese, text = ChineseTokenizer(COUNTS, SEEN, guess=guess), "生" * length
+    assert chinese.tokenize(text) == chinese.tokenize(text) == [text]
+    assert asked == [text] * times
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "他来到了网易杭研大厦",
+        "小明硕士毕业于中国科学院计算所，后在日本京都大学深造。",
+        "蝙蝠侠（Batman）是DC漫画《侦探漫画#27》里的人物，1939年5月。",
+        "的是了我在不人有他这",
+        "3.14%的C++程序员用了a_b-c&d",
+        "乒乓球拍卖完了",
+        "㐀𠀀龘〇",
+        "中国\r\n北京 \t上海",
+    ],
+)
+def test_the_words_are_jiebas(text: str):
+    assert words.tokenize_zh(text) == _jieba().lcut(text)
+
+
+@given(
+    st.text(
+        "的一是不了在人有我他这中大来上国北京研究生命起源乒乓球拍卖完龘aB9.%+ ，。\r\n", max_size=40
+    )
+)
+def test_the_words_are_jiebas_whatever_the_text(text: str):
+    assert words.tokenize_zh(text) == _jieba().lcut(text)

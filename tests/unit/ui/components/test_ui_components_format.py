@@ -1,0 +1,65 @@
+"""Figures as people read them."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from evalui.datasets.health import LengthStatistics
+from evalui.messages import messages
+from evalui.types import Interval
+from evalui.ui.components.format import (
+    duration,
+    format_large_count,
+    format_time,
+    length_range,
+    share,
+    size,
+)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0.2, "1 s"),
+        (43, "43 s"),
+        (89, "89 s"),
+        (120, "2 min"),
+        (5340, "89 min"),
+        (7800, "2 h 10 min"),
+    ],
+)
+def test_a_time_span_has_the_unit_it_deserves(seconds: float, expected: str):
+    assert duration(messages("en"), seconds) == expected
+
+
+def test_a_moment_is_told_by_its_day():
+    now = datetime(2026, 3, 2, 9, 30).astimezone()
+
+    def told(then: datetime) -> str:
+        return format_time(messages("en"), then.timestamp(), now=now)
+
+    assert told(now) == "today 09:30"
+    assert told(now - timedelta(days=1)) == "yesterday 09:30"
+    assert told(now - timedelta(days=9)) == "2026-02-21 09:30"
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(402, "402 B"), (61_400, "61 kB"), (1_540_000, "1.5 MB")]
+)
+def test_a_size(number: int, expected: str):
+    assert size(number) == expected
+
+
+@pytest.mark.parametrize(("number", "expected"), [(3360, "3,360"), (380_000, "0.38 M")])
+def test_a_large_count(number: int, expected: str):
+    assert format_large_count(number) == expected
+
+
+def test_a_share_has_its_range_and_its_n_beside_it():
+    assert share(Interval(0.66, 0.6, 0.72, 1240)) == (
+        '<b>66 %</b> <span class="meta">60–72 · n 1,240</span>'
+    )
+
+
+def test_lengths_are_told_from_the_shortest_to_the_longest():
+    assert length_range(LengthStatistics(4, 18.4, 1200)) == "4 – 18 – 1,200"

@@ -1,0 +1,222 @@
+"""What finishing shows: one's own tally, people beside the judge, and the file of the votes."""
+
+import json
+import re
+from collections.abc import Callable
+
+import gradio as gr
+import pytest
+from annotate_examples import JUDGE, NAMES, open_run
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+from ui_examples import HOSTILE
+
+from evalui.messages import messages
+from evalui.runs.database.votes import VoteChoice, VoteInput
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.annotate.result import agreement_so_far
+from evalui.ui.tabs.annotate.tab import AnnotateTab
+from evalui.ui.web.routes import add_routes
+
+MakeAct = Callable[..., gr.EventData]
+TAG = re.compile(r"<[^>]+>")
+
+
+@pytest.fixture
+def tab(desk: AppService) -> AnnotateTab:
+    return AnnotateTab(desk, messages("en"))
+
+
+@pytest.fixture
+def client(desk: AppService) -> TestClient:
+    app = FastAPI()
+    add_routes(app, desk)
+    return TestClient(app)
+
+
+def vote_all(
+    desk: AppService, run_id: str, person: str, likes: str | VoteChoice, *, most: int = 99
+) -> None:
+    """Vote on every pair: for the model whose answer holds `likes`, or always the same."""
+    for _ in range(most):
+        shown = desk.store.ballots(run_id, person)
+        if not shown:
+            return
+        choice: VoteChoice = "a" if likes in shown[0].left[0] else "b"
+        said = likes if likes in ("tie", "neither", "skip") else choice
+        desk.store.cast(run_id, person, VoteInput(shown[0].pair_key, said))
+
+
+def finished(tab: AnnotateTab, act: MakeAct, run_id: str, voter: str = "ann") -> str:
+    return tab.answer(run_id, act("finish", voter=voter))
+
+
+def said(page: str, title: str) -> str:
+    """The text of the card with this title, its tags as spaces."""
+    card = page.partition(f"<h2>{title}</h2>")[2].partition("</section>")[0]
+    return re.sub(r"\s+", " ", TAG.sub(" ", card))
+
+
+def test_ones_own_votes_are_tallied_by_model(tab: AnnotateTab, desk: AppService, act: MakeAct):
+    run_id = open_run(desk)
+    vote_all(desk, run_id, "bob", "do not")
+    vote_all(desk, run_id, "ann", "Since", most=6)
+    vote_all(desk, run_id, "ann", "neither", most=3)
+    vote_all(desk, run_id, "ann", "skip")
+    card = said(finished(tab, act, run_id), "Your votes")
+    assert "9 votes" in card
+    assert f"{NAMES[0]} 6 0 3 0 83 %" in card
+    assert f"{NAMES[1]} 0 0 3 6 17 %" in card
+
+
+def test_people_stand_beside_the_judge(tab: AnnotateTab, desk: AppService, act: MakeAct):
+    run_id = open_run(desk, judged=True)
+    vote_all(desk, run_id, "ann", "do not", most=8)  # against the judge
+    vote_all(desk, run_id, "bob", "Since", most=8)
+    page = finished(tab, act, run_id)
+    standings = said(page, "Standings by people")
+    assert "16 votes · 2 people" in standings
+    assert f"ELO by {JUDGE}" in standings
+    agreed = said(page, "Who agrees with whom")
+    assert f"ann and {JUDGE} κ " in agreed
+    assert f"bob and {JUDGE} 100 %" in agreed
+    assert "ann and bob" in agreed
+
+
+def test_disagreements_name_the_question_and_what_each_said(
+    tab: AnnotateTab, desk: AppService, act: MakeAct
+):
+    run_id = open_run(desk, judged=True)
+    vote_all(desk, run_id, "ann", "do not")
+    card = said(finished(tab, act, run_id), "Where opinions part")
+    assert "12 pairs" in card
+    assert "and 2 more" in card
+    assert f"Why 3? {NAMES[0]} / {NAMES[1]} ann: {NAMES[1]} is better {NAMES[0]} is better" in card
+
+
+def test_the_win_rate_is_given_by_judge_by_people_and_by_both(
+    tab: AnnotateTab, desk: AppService, act: MakeAct
+):
+    run_id = open_run(desk, 24, judged=True)
+    vote_all(desk, run_id, "ann", "Since", most=12)
+    card = said(finished(tab, act, run_id), "Win rates, the judge corrected by people")
+    assert "Judge only People only Judge corrected by people" in card
+    assert f"{NAMES[0]} / {NAMES[1]} 100 %" in card
+
+
+def test_without_a_judge_people_are_shown_alone(tab: AnnotateTab, desk: AppService, act: MakeAct):
+    run_id = open_run(desk)
+    vote_all(desk, run_id, "ann", "Since", most=8)
+    vote_all(desk, run_id, "bob", "tie", most=8)
+    page = finished(tab, act, run_id)
+    assert "ELO by people" in page
+    assert "Judge only" not in page
+    assert "ann: late-model is better bob: both good" in said(page, "Where opinions part")
+
+
+def test_who_votes_unlike_the_others_is_named(tab: AnnotateTab, desk: AppService, act: MakeAct):
+    run_id = open_run(desk, 40)
+    for person in ("ann", "bob", "carl"):
+        vote_all(desk, run_id, person, "Since")
+    vote_all(desk, run_id, "mallory", "do not")
+    assert "Votes unlike those of the others: mallory." in finished(tab, act, run_id)
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_a_vote_is_in_the_report_at_once(desk: AppService, judged: bool):
+    run_id = open_run(desk, judged=judged)
+    assert desk.report(run_id, "en").people == ()
+    vote_all(desk, run_id, "bob", "skip", most=1)
+    assert desk.report(run_id, "en").people == ()
+    for votes in (1, 2):
+        vote_all(desk, run_id, "ann", "Since", most=1)
+        (figures,) = desk.report(run_id, "en").people
+        assert (figures.votes, figures.has_judge) == (votes, judged)
+    assert "## People · talk" in desk.export(run_id, "md", "en")[1].decode()
+
+
+def test_a_vote_leaves_the_figures_of_judges_as_they_are(desk: AppService):
+    run_id = open_run(desk, judged=True)
+    before = desk.report(run_id, "en")
+    vote_all(desk, run_id, "ann", "Since", most=1)
+    after = desk.report(run_id, "en")
+    assert (before.people, len(after.people)) == ((), 1)
+    assert after.arenas[0].battles is before.arenas[0].battles
+    assert after.results is before.results
+
+
+def test_another_trial_makes_other_figures(desk: AppService):
+    run_id = open_run(desk, judged=True)
+    before = desk.report(run_id, "en")
+    with desk.store.database.writing() as connection:
+        connection.execute("DELETE FROM trial WHERE rowid = (SELECT max(rowid) FROM trial)")
+        connection.execute("UPDATE cell SET done = done - 1 WHERE mode = 'judge'")
+        connection.execute("UPDATE run SET revision = revision + 1")
+    assert desk.report(run_id, "en").arenas[0].done == before.arenas[0].done - 1
+
+
+def test_nobody_has_voted_is_said(tab: AnnotateTab, desk: AppService, act: MakeAct):
+    page = finished(tab, act, open_run(desk))
+    assert "No votes." in page
+    assert "Nobody else has voted" in page
+
+
+def test_votes_leave_as_battles_and_come_back(
+    tab: AnnotateTab, desk: AppService, act: MakeAct, client: TestClient
+):
+    run_id = open_run(desk)
+    vote_all(desk, run_id, "ann", "Since", most=3)
+    vote_all(desk, run_id, "ann", "skip", most=1)
+    sent = client.get(f"/votes/{run_id}.jsonl")
+    assert sent.headers["content-disposition"].startswith("attachment")
+    rows = [json.loads(line) for line in sent.text.splitlines()]
+    assert [row["by"] for row in rows] == ["ann"] * 3
+    assert {row["dataset"] for row in rows} == {"talk.jsonl"}
+    assert {row[f"{row['winner']}"] for row in rows} == {NAMES[0]}
+    text_ = sent.text.replace('"ann"', '"zoe"')
+    upload = desk.store_upload([("votes.jsonl", text_.encode())])
+    for told in ("3 votes were new", "0 votes were new"):
+        assert told in tab.answer(run_id, act("uploaded", voter="ann", upload=upload))
+    assert [one.by for one in desk.store.votes(run_id)].count("zoe") == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"model_a": "x", "model_b": "early-model", "winner": "tie", "question": "talk/1"}',
+        '{"model_a": "late-model", "model_b": "early-model", "winner": "c", "question": "talk/1"}',
+        "no json",
+    ],
+)
+def test_a_file_that_does_not_fit_is_told_and_nothing_is_kept(
+    tab: AnnotateTab, desk: AppService, act: MakeAct, line: str
+):
+    run_id = open_run(desk)
+    upload = desk.store_upload([("votes.jsonl", line.encode())])
+    assert 'class="note bad"' in tab.answer(run_id, act("uploaded", voter="ann", upload=upload))
+    assert desk.store.votes(run_id) == ()
+
+
+def test_how_far_one_agrees_does_not_hang_on_the_sides_one_was_shown(desk: AppService):
+    run_id = open_run(desk, 30)
+    for person in ("ann", "bob", "carl"):
+        vote_all(desk, run_id, person, "Since")
+    vote_all(desk, run_id, "dora", "do not")  # alone against two, wherever the sides are
+    told = agreement_so_far(desk, messages("en"), desk.run(run_id), "ann")
+    assert "30 of 30" in told
+
+
+def test_votes_of_somebody_elses_run_are_not_found(client: TestClient, desk: AppService):
+    run_id = open_run(desk)
+    desk.owner = "bob"
+    assert client.get(f"/votes/{run_id}.jsonl").status_code == 404
+    assert client.get("/votes/none.jsonl").status_code == 404
+
+
+def test_names_and_questions_stay_text(tab: AnnotateTab, desk: AppService, act: MakeAct):
+    run_id = open_run(desk, judged=True)
+    voter = HOSTILE[:60]
+    vote_all(desk, run_id, voter, "do not")
+    page = finished(tab, act, run_id, voter)
+    assert "onerror=" in page
+    assert not re.search(r"<(img|script|iframe)", page)

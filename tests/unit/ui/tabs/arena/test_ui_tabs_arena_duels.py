@@ -1,0 +1,183 @@
+"""The list of duels, its filters, and one duel in full."""
+
+from collections.abc import Callable
+
+import gradio as gr
+import pytest
+from ui_arena_examples import better, judged, open_desk, questions
+
+from evalui.messages import messages
+from evalui.types import Duel, Outcome, Verdict
+from evalui.ui.components.html import Html
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.arena.duels import PAGE_SIZE
+from evalui.ui.tabs.arena.tab import ArenaTab
+
+MakeAct = Callable[..., gr.EventData]
+
+
+@pytest.fixture(scope="module")
+def arena_desk(tmp_path_factory: pytest.TempPathFactory) -> AppService:
+    return open_desk(tmp_path_factory.mktemp("arena"))
+
+
+@pytest.fixture(scope="module")
+def tab(arena_desk: AppService) -> ArenaTab:
+    """Not laid out: what its handlers return holds the head and the open view alone."""
+    return ArenaTab(arena_desk, messages("en"))
+
+
+@pytest.fixture(scope="module")
+def plain(arena_desk: AppService) -> str:
+    return judged(arena_desk)
+
+
+@pytest.fixture(scope="module")
+def varied(arena_desk: AppService) -> str:
+    return judged(arena_desk, said, injected=(4,))
+
+
+@pytest.fixture(scope="module")
+def many(arena_desk: AppService) -> str:
+    return judged(arena_desk, data=questions(50))
+
+
+def said(number: int, first: str, second: str) -> Outcome | None:
+    """Question 0: as it is shown; 1: good alike; 2: bad alike; 3: one order cannot be read."""
+    rare: dict[int, Outcome | None] = {0: "a", 1: "tie", 2: "neither"}
+    if number == 3 and first == "late":
+        return None
+    return rare.get(number, better(number, first, second))
+
+
+def duels(tab: ArenaTab, run_id: str, **form: str) -> Html:
+    *_, shown = tab.enter(run_id, {"sub": "duels", **form})
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("wish", "shown"),
+    [
+        ({}, 36),
+        ({"duel_outcome": "changed"}, 6),
+        ({"duel_outcome": "tie"}, 3),
+        ({"duel_outcome": "neither"}, 3),
+        ({"duel_outcome": "unreadable"}, 2),
+        ({"duel_outcome": "injected"}, 3),
+        ({"duel_outcome": "right"}, 4),
+        ({"duel_pair": "late|weak"}, 12),
+        ({"duel_pair": "late|weak", "duel_outcome": "right"}, 2),
+        ({"duel_capability": "style"}, 12),
+        ({"find": "question 11"}, 3),
+        ({"find": "EARLY answers open/q7"}, 2),
+        ({"find": "reference"}, 0),
+        ({"duel_outcome": "nonsense", "page": "x"}, 36),
+        ({"page": "9" * 30}, 36),
+        ({"find": "x" * 60_000}, 0),
+    ],
+)
+def test_filters_leave_the_duels_that_fit(
+    tab: ArenaTab, varied: str, wish: dict[str, str], shown: int
+):
+    assert duels(tab, varied, **wish).count("data-duel=") == shown
+
+
+def test_wins_are_counted_for_the_right_model_whatever_was_shown_first(tab: ArenaTab, plain: str):
+    listed = duels(tab, plain, duel_pair="late|early")
+    assert listed.count("late – early · late wins") == 12
+    assert ">early wins</option>" in listed
+
+
+def test_a_page_holds_a_hundred_duels(tab: ArenaTab, many: str, act: MakeAct):
+    seen = tab.enter(many, {"sub": "duels"})[0]
+    assert duels(tab, many).count("data-duel=") == PAGE_SIZE
+    second = tab.duels.answer(seen, act("page", {}, page="1"))
+    assert second.count("data-duel=") == 50
+    assert "101–150 shown" in second
+
+
+def test_a_filter_begins_again_at_the_first_page(tab: ArenaTab, many: str, act: MakeAct):
+    seen = tab.enter(many, {"sub": "duels"})[0]
+    form = {"page": "1", "duel": "open/q49|late|weak", "duel_pair": "late|weak"}
+    shown = tab.duels.answer(seen, act("set", form, name="duel_pair"))
+    assert "1–50 shown" in shown
+    assert "Question q0</h2>" in shown
+
+
+def test_a_duel_shows_both_answers_and_what_the_judge_wrote_of_each_order(
+    tab: ArenaTab, varied: str
+):
+    shown = duels(tab, varied, duel="open/q0|late|early").partition('class="card detail')[2]
+    for part in (
+        "Question q0</h2>",
+        "style · Line 1 of open.jsonl",
+        "Before the question",
+        "Reference 0",
+        "Guidance 0",
+        "late answers open/q0.",
+        "And then?",
+        "early goes on.",
+        "late shown first",
+        "late wins",
+        "early shown first",
+        "early wins",
+        "Because of open/q0.",
+        "announced",
+        "The outcome changed with the order.",
+    ):
+        assert part in shown
+    assert shown.index("late shown first") < shown.index("early shown first")
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(1, "Both good"), (2, "Both bad"), (3, "Unreadable"), (5, "The same outcome in every order.")],
+)
+def test_each_outcome_has_its_words(tab: ArenaTab, varied: str, number: int, words: str):
+    shown = duels(tab, varied, duel=f"open/q{number}|late|early").partition("detail")[2]
+    assert words in shown
+    assert ("The same outcome" in shown) == (number != 3)
+
+
+def test_an_answer_that_speaks_to_the_judge_is_flagged_with_icon_and_word(
+    tab: ArenaTab, varied: str
+):
+    shown = duels(tab, varied, duel="open/q4|late|early")
+    assert shown.count('title="an answer speaks to the judge"') == 3
+    flagged = shown.partition("An answer speaks to the judge")[0].rpartition("<span")[2]
+    assert "<svg" in flagged
+
+
+def test_a_duel_has_an_address_of_its_own(tab: ArenaTab, plain: str):
+    shown = duels(tab, plain, duel="open/q7|early|weak")
+    assert "Question q7</h2>" in shown
+    assert (
+        f'data-copy="?run={plain}&amp;tab=arena&amp;sub=duels&amp;arena=0&amp;'
+        'duel=open%2Fq7%7Cearly%7Cweak"' in shown
+    )
+
+
+def test_an_unknown_duel_shows_the_first(tab: ArenaTab, plain: str):
+    assert "Question q0</h2>" in duels(tab, plain, duel="nope")
+
+
+def test_people_are_named_with_what_they_saw_on_the_left(tab: ArenaTab, arena_desk: AppService):
+    run_id = judged(arena_desk)
+    votes = [
+        Verdict(Duel("open/q0", "late", "early"), "a", "ann", "vote", "clearer"),
+        Verdict(Duel("open/q0", "early", "late"), "a", "bob", "vote"),
+    ]
+    assert arena_desk.store.add_votes(run_id, {"": votes}) == 2
+    shown = duels(tab, run_id, arena="1")
+    assert "people disagree" in shown
+    for part in ("ann", "bob", "clearer", "People disagree."):
+        assert part in shown.partition("detail")[2]
+
+
+def test_a_panel_shows_what_each_of_its_judges_said(tab: ArenaTab, arena_desk: AppService):
+    run_id = judged(arena_desk, said, judges=["judge", "second"])
+    shown = duels(tab, run_id, arena="0", duel="open/q3|late|early").partition("detail")[2]
+    assert "No majority" in shown
+    assert "Read by rule" in shown
+    for name in ("judge", "second"):
+        assert shown.count(f"<dt>{name}</dt>") == 2

@@ -1,0 +1,282 @@
+"""From a file to a queued run, without a browser."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import gradio as gr
+import pytest
+from starlette.datastructures import QueryParams
+from ui_examples import FAULTY, GOOD, HOSTILE, built
+
+from evalui.messages import messages
+from evalui.ui.components.fragment import SKIP, Form
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.tab import EvaluateTab
+
+MakeForm = Callable[..., Form]
+MakeAct = Callable[..., gr.EventData]
+
+
+@pytest.fixture
+def tab(desk: AppService) -> EvaluateTab:
+    return EvaluateTab(desk, messages("en"))
+
+
+def start_button(page: str) -> str:
+    return page.partition('data-do="start"')[2].partition(">")[0]
+
+
+def test_the_empty_page_offers_a_file_and_the_sample(tab: EvaluateTab):
+    page = tab.show({})
+    assert "Drop a file of questions here" in page
+    assert 'data-do="sample"' in page
+
+
+def test_an_upload_is_checked_and_choices_appear(tab: EvaluateTab, desk: AppService, act: MakeAct):
+    upload = desk.store_upload([("capitals.csv", GOOD.encode())])
+    page = tab.answer(act("uploaded", upload=upload))
+    assert "4 ready" in page
+    assert "No faults" in page
+    assert "disabled" not in start_button(page)
+
+
+def test_a_second_upload_joins_the_first(
+    tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
+):
+    other = desk.store_upload([("more.csv", GOOD.replace("Capital", "Main town").encode())])
+    page = tab.answer(act("uploaded", form_for(), upload=other))
+    assert page.count('name="uploads"') == 2
+    assert "<b>capitals</b>" in page
+    assert "<b>more</b>" in page
+
+
+def test_a_removed_file_is_gone(tab: EvaluateTab, act: MakeAct, form_for: MakeForm):
+    form = form_for()
+    page = tab.answer(act("remove", form, upload=form["uploads"][0]))
+    assert "Drop a file of questions here" in page
+
+
+def test_faulty_rows_stop_the_start_until_they_are_left_out(
+    tab: EvaluateTab, act: MakeAct, form_for: MakeForm
+):
+    form = form_for(FAULTY)
+    page = tab.answer(act("set", form))
+    assert "2 rows cannot be used" in page
+    assert "<td>6</td>" in page
+    assert "one of A, B, C, D" in page
+    assert "disabled" in start_button(page)
+    assert "disabled" not in start_button(tab.answer(act("set", form | {"skip_faulty": "yes"})))
+
+
+def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
+    tab: EvaluateTab, act: MakeAct, form_for: MakeForm
+):
+    form = form_for(GOOD + "5,Capital of Spain?,Rome,Madrid,Madrid,Bern,B\n")
+    page = tab.answer(act("set", form))
+    assert "5 ready" in page
+    assert "by line: 6 (B = C). They count in accuracy (1 in all)" in page
+    assert "Leave out 1 row with options of the same text" in page
+    assert '<b>B. Madrid</b><span class="warn"> = C</span>' in page
+    assert "disabled" not in start_button(page)
+    page = tab.answer(act("set", form | {f"col_duplicates_{form['uploads'][0]}": "skip"}))
+    assert "4 ready" in page
+    assert "were left out as requested, 1 in all, by line: 6 (B = C)." in page
+    assert "Leave out 1 row with options of the same text" in page
+
+
+def test_a_chinese_page_translates_the_faults(desk: AppService, form_for: MakeForm):
+    page = EvaluateTab(desk, messages("zh")).show(form_for(FAULTY))
+    assert "答案不是选项之一：“E”" in page
+    assert "one of A, B, C, D" not in page
+    assert "有不可用的行" in page
+
+
+def test_many_faults_are_shown_in_part_and_counted(tab: EvaluateTab, form_for: MakeForm):
+    rows = "".join(f"x{n},Q{n}?,a,b,c,d,E\n" for n in range(60))
+    page = tab.show(form_for(GOOD + rows))
+    assert page.count("<td>“E”") + page.count(">“E”</span>") == 50
+    assert "and 10 more faults" in page
+
+
+def test_faults_that_are_only_counted_are_told_as_such(tab: EvaluateTab, form_for: MakeForm):
+    rows = "".join(f"x{n},,a,b,c,d,E\n" for n in range(1500))
+    page = tab.show(form_for(GOOD + rows))
+    assert "1,500 rows cannot be used" in page
+    assert "Leave out these 1,500 rows" in page
+    assert "and 2,950 more faults; the download has the first 1,000" in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"models": []}, "Choose a model."),
+        ({"modes": []}, "Choose a mode."),
+        ({"shots": "5"}, "worked examples"),
+        ({"limit": "many"}, "is not a whole number"),
+        ({"models": ["always-A"], "modes": ["cloze"]}, "None of these models"),
+    ],
+)
+def test_what_cannot_work_says_why_and_does_not_start(
+    tab: EvaluateTab, form_for: MakeForm, fields: Form, reason: str
+):
+    page = tab.show(form_for(**fields))
+    assert reason in page
+    assert "disabled" in start_button(page)
+
+
+def test_a_model_that_cannot_load_is_off_with_its_reason(tab: EvaluateTab, form_for: MakeForm):
+    page = tab.show(form_for())
+    card = page.partition('value="gone"')[2].partition("</label>")[0]
+    assert "disabled" in card
+    assert "nowhere" in card
+
+
+def test_every_order_is_announced_with_its_count(tab: EvaluateTab, form_for: MakeForm):
+    page = tab.show(form_for(pattern="all_possible", modes=["multiple_choice"]))
+    assert "This asks 192 requests" in page  # 4 questions x 24 orders x 2 models
+
+
+def test_the_questions_of_several_datasets_are_counted_together(
+    tab: EvaluateTab, desk: AppService, form_for: MakeForm
+):
+    other = desk.store_upload([("more.csv", GOOD.replace("Capital", "Main town").encode())])
+    form = form_for()
+    page = tab.show(form | {"uploads": [*form["uploads"], other]})
+    cost = page.partition("Before you start")[2].partition("Requests")[0]
+    assert ">8<" in cost  # 4 of each, whichever models and modes answer them
+
+
+def test_start_queues_the_run_and_leads_to_it(
+    tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
+):
+    page = tab.answer(act("start", form_for(name="Midterm")))
+    (row,) = desk.store.runs()
+    assert (row.name, row.state) == ("Midterm", "queued")
+    assert f'href="?run={row.id}&amp;tab=runs" data-go' in page
+
+
+def test_a_run_can_be_repeated_from_its_form(
+    tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
+):
+    tab.answer(act("start", form_for(name="Midterm", shots="0", pattern="origin")))
+    page = tab.again(desk.store.runs()[0].id)
+    assert 'value="Midterm"' in page
+    origin = page.partition('name="pattern" value="origin"')[2].partition(">")[0]
+    assert "checked" in origin
+
+
+def test_a_file_that_is_no_table_is_told_on_the_empty_page(
+    tab: EvaluateTab, desk: AppService, act: MakeAct
+):
+    upload = desk.store_upload([("photo.csv", bytes(range(256)) * 40)])
+    page = tab.answer(act("uploaded", upload=upload))
+    assert "photo.csv" in page
+    assert "Drop a file of questions here" in page
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("bin.csv", b"\xff\xfa\x81" * 99, "bin.csv 不是 UTF-8、UTF-16 或 GB18030 文本"),
+        ("photo.csv", bytes(range(256)) * 40, "photo.csv 不是 UTF-8"),
+        ("empty.csv", b"", "empty.csv 是空文件。"),
+        ("a.zip", b"PK", "a.zip 不是 ZIP 压缩包"),
+        ("a.doc", b"x", "a.doc 的类型无法读取。应为 CSV"),
+        ("a.csv", b"PK\x03\x04", "a.csv 是 ZIP 压缩包或 Excel 工作簿"),
+        (
+            "a_test.csv",
+            b"id,question,A,B\n1,Q,a,b\n",
+            "没有可计分的题目。a_test.csv 没有答案，未读入。",
+        ),
+    ],
+)
+def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
+    desk: AppService, act: MakeAct, file: str, content: bytes, told: str
+):
+    tab = EvaluateTab(desk, messages("zh"))
+    assert told in tab.answer(act("uploaded", upload=desk.store_upload([(file, content)])))
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"shots": "5"}, "capitals 的 dev 文件只有 0 道示例题，不够 5 道。"),
+        ({"limit": "many"}, "题数：“many” 不是整数。"),
+        ({"template": "mine.9"}, "没有名为 &#x27;mine.9&#x27; 的选项。"),
+        ({"template": "own", "own_name": "m.1"}, "提示词模板缺少"),
+        ({"models": ["always-A"]}, "always-A 不能用这种方式：它不给出文本的概率。"),
+    ],
+)
+def test_a_chinese_page_tells_in_chinese_what_cannot_work(
+    desk: AppService, form_for: MakeForm, fields: Form, told: str
+):
+    page = EvaluateTab(desk, messages("zh")).show(form_for(**fields))
+    assert told in page
+    assert "没有文件夹 " in page  # the model that cannot be loaded
+
+
+def test_an_upload_of_somebody_else_is_not_opened(tab: EvaluateTab, desk: AppService, act: MakeAct):
+    upload = desk.uploads.store("bob", [("capitals.csv", GOOD.encode())])
+    assert "no longer here" in tab.answer(act("uploaded", upload=upload))
+
+
+def test_nothing_in_a_file_becomes_markup(tab: EvaluateTab, form_for: MakeForm):
+    cell = HOSTILE.replace('"', '""')
+    hostile = f'{GOOD}"9{cell}","{cell}","{cell}",b,c,d,A\n10,"{cell}",a,b,c,d,"{cell}"\n'
+    page = tab.show(form_for(hostile, file=f"{HOSTILE.replace('/', '')}.csv"))
+    assert "onerror=" in page
+    assert "<img" not in page
+    assert "<script" not in page
+    assert "<iframe" not in page
+
+
+def address(query: str) -> gr.Request:
+    return gr.Request(SimpleNamespace(query_params=QueryParams(query)))  # pyright: ignore[reportArgumentType]
+
+
+def chosen_models(page: str) -> list[str]:
+    boxes = [part.partition(">")[0] for part in page.split('name="models"')[1:]]
+    return [box.partition('value="')[2].partition('"')[0] for box in boxes if "checked" in box]
+
+
+def test_the_models_of_an_address_are_chosen_by_a_click_that_comes_before_them(
+    tab: EvaluateTab, act: MakeAct
+):
+    told, page = tab.clicked(act("sample"), address("models=always-A&models=no-such-model"))
+    assert told == ""
+    assert chosen_models(page) == ["always-A"]
+    assert "checked" in page.partition('name="modes" value="multiple_choice"')[2].partition(">")[0]
+    _, page = tab.clicked(act("sample"), address(""))
+    assert chosen_models(page) == ["biased"]
+
+
+def test_models_chosen_by_hand_are_those_of_the_address_no_more(
+    tab: EvaluateTab, act: MakeAct, form_for: MakeForm
+):
+    form = form_for(models=[])
+    _, page = tab.clicked(act("set", form), address("models=always-A"))
+    assert chosen_models(page) == []
+
+
+def test_an_address_tells_its_models_and_never_draws_over_the_page(tab: EvaluateTab):
+    told, page = tab.enter("", ["always-A", "no-such-model"])
+    assert "Chosen: always-A." in told
+    assert "input" not in told
+    assert page == SKIP
+    assert tab.enter("", ["no-such-model"]) == (SKIP, SKIP)
+
+
+def test_an_address_with_a_broken_catalog_is_an_empty_page(tab: EvaluateTab, desk: AppService):
+    desk.settings.models.write_text("[biased", encoding="utf-8")
+    assert tab.enter("", ["always-A"]) == (SKIP, SKIP)
+
+
+def test_every_pane_of_the_tab_is_an_output(tab: EvaluateTab, act: MakeAct):
+    def lay_out() -> None:
+        with gr.Blocks():
+            tab.build()
+
+    built(lay_out)
+    assert (
+        len(tab.outputs) == len(tab.enter("", [])) == len(tab.clicked(act("sample"), address("")))
+    )

@@ -1,0 +1,866 @@
+"""The Models page: the catalog with its states, tests of models, the devices, and the form."""
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import gradio as gr
+import pytest
+from ui_examples import HOSTILE, MODELS, built
+
+from evalui.messages import messages, sentence
+from evalui.models.base import BACKENDS, ModelEntry
+from evalui.models.catalog import ModelState
+from evalui.models.user_catalog import additions_path
+from evalui.runs.database.throughput import Throughput, store_throughput
+from evalui.runs.worker.devices import DeviceMemory, WorkerStatus
+from evalui.runs.worker.main import Worker
+from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
+from evalui.settings import ASSETS
+from evalui.ui.components.fragment import SKIP, Form
+from evalui.ui.services import models_service
+from evalui.ui.services.service import AppService
+from evalui.ui.shell import AppShell
+from evalui.ui.tabs.evaluate.model_choice import models_card
+from evalui.ui.tabs.evaluate.run_form import read_run_form
+from evalui.ui.tabs.evaluate.tab import EvaluateTab
+from evalui.ui.tabs.models.tab import ModelsTab
+
+MakeAct = Callable[..., gr.EventData]
+LATE = str(ASSETS / "models" / "demo-late")
+FOLDER: Form = {"add_place": "folder", "add_name": "late", "add_path": LATE, "add_dtype": "auto"}
+
+
+@pytest.fixture(autouse=True)
+def devices(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A machine whose memory the tests know."""
+    known = SimpleNamespace(machine=DeviceMemory("", 16 * 10**9, 4 * 10**9), gpus=())
+    monkeypatch.setattr(models_service.devices, "machine_memory", lambda: known.machine)
+    monkeypatch.setattr(models_service.devices, "gpus", lambda: known.gpus)
+    return known
+
+
+@pytest.fixture
+def tab(desk: AppService) -> ModelsTab:
+    return ModelsTab(desk, messages("en"))
+
+
+def write(desk: AppService, more: str) -> None:
+    desk.settings.models.write_text(MODELS + more, encoding="utf-8")
+
+
+def page(tab: ModelsTab) -> str:
+    return tab.show()[0]
+
+
+def row(tab: ModelsTab, name: str) -> str:
+    return page(tab).partition(f"<h3>{name}</h3>")[2].partition("</li>")[0]
+
+
+def trying(desk: AppService, model: str, worker: str = "host:4711") -> None:
+    """Let the worker have taken a trial of the model."""
+    desk.models.queue_test(model, desk.owner)
+    claim_model_test(desk.store.database, worker)
+
+
+def local(desk: AppService, **fields: str) -> None:
+    told = "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items())
+    write(desk, f'\n[late]\nbackend = "transformers"\npath = "{LATE}"\n{told}')
+
+
+class Far:
+    """A backend that is asked over a network and takes its time."""
+
+    def abilities(self, entry: ModelEntry) -> frozenset[str]:
+        del entry
+        return frozenset({"generate"})
+
+    def problem(self, entry: ModelEntry) -> str:
+        del entry
+        return ""
+
+    def missing_reasons(self, entry: ModelEntry) -> dict[str, str]:
+        del entry
+        return {"loglik": "it drops echo", "next_token": "it tells no top_logprobs"}
+
+
+@pytest.fixture
+def far(monkeypatch: pytest.MonkeyPatch, desk: AppService) -> None:
+    monkeypatch.setitem(BACKENDS._entries, "far", Far())  # pyright: ignore[reportPrivateUsage]
+    write(desk, '\n[gpt]\nbackend = "far"\npath = "gpt"\ninput_price = 0.15\noutput_price = 0.6\n')
+
+
+# The catalog
+
+
+def test_a_model_that_cannot_be_loaded_says_why(tab: ModelsTab):
+    told = row(tab, "gone")
+    assert "Cannot be used" in told
+    assert "There is no folder" in told
+    assert "Test this model" not in told
+
+
+def test_a_missing_ability_is_marked_with_its_reason(tab: ModelsTab):
+    told = row(tab, "always-A")
+    assert '<span class="chip no">texts</span>' in told
+    assert "No texts: it gives no probability of a text." in told
+
+
+@pytest.mark.usefixtures("far")
+def test_a_backend_tells_better_reasons(tab: ModelsTab):
+    assert "No texts: it drops echo." in row(tab, "gpt")
+
+
+def test_a_model_in_a_folder_tells_its_size_and_whether_it_fits(
+    tab: ModelsTab, desk: AppService, devices: SimpleNamespace
+):
+    local(desk)
+    assert "1.02 M parameters" in row(tab, "late")
+    assert "about 12.5 MB, fits" in row(tab, "late")
+    assert "weights 4.07 MB in float32, 8.39 MB for 4,096 tokens" in row(tab, "late")
+    devices.machine = DeviceMemory("", 16 * 10**9, 10**7)
+    assert "about 12.5 MB, only 10 MB free" in row(tab, "late")
+    assert "May not fit" in row(tab, "late")
+    assert "Ready to load" not in row(tab, "late")
+
+
+def test_a_long_context_is_an_upper_bound_and_no_need(
+    tab: ModelsTab, desk: AppService, devices: SimpleNamespace, tmp_path: Path
+):
+    long = tmp_path / "long"
+    shutil.copytree(LATE, long)
+    config = json.loads((long / "config.json").read_text()) | {"max_position_embeddings": 131072}
+    (long / "config.json").write_text(json.dumps(config))
+    write(desk, f'\n[long]\nbackend = "transformers"\npath = "{long}"\n')
+    devices.machine = DeviceMemory("", 16 * 10**9, 2 * 10**7)
+    told = row(tab, "long")
+    assert "about 12.5 MB, fits" in told
+    assert "at most 273 MB, for one input of 131,072 tokens" in told
+
+
+@pytest.mark.parametrize(
+    ("device", "visible", "told"),
+    [
+        ("auto", "0,1", "only 1 MB free"),
+        ("cuda:1", "0,1", "fits"),
+        ("auto", "1,0", "fits"),
+        ("cuda:7", "0,1", "only 0 MB free"),
+        ("cpu", "0,1", "fits"),
+        ("auto", "", "fits"),
+    ],
+)
+def test_what_fits_is_told_of_the_gpu_that_the_model_goes_to(
+    tab: ModelsTab,
+    desk: AppService,
+    devices: SimpleNamespace,
+    monkeypatch: pytest.MonkeyPatch,
+    device: str,
+    visible: str,
+    told: str,
+):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    devices.gpus = (DeviceMemory("H", 10**11, 10**6), DeviceMemory("H", 10**11, 10**10))
+    local(desk, device=device)
+    assert told in row(tab, "late")
+
+
+def test_a_folder_that_nobody_may_read_says_so_and_the_page_stands(
+    tab: ModelsTab, desk: AppService, tmp_path: Path
+):
+    half = tmp_path / "half"
+    half.mkdir()
+    (half / "config.json").write_text("{}")
+    (half / "model.safetensors").symlink_to(tmp_path / "blobs" / "gone")
+    write(desk, f'\n[half]\nbackend = "transformers"\npath = "{half}"\n')
+    told = row(tab, "half")
+    assert "Cannot be used" in told
+    assert "model.safetensors cannot be read: No such file or directory." in told
+    assert "half" in {state.entry.name for state in desk.states()}
+
+
+@pytest.mark.usefixtures("far")
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ("base_url = 5", ""),
+        ("base_urls = true", ""),
+        ('base_urls = [5, "http://a:8000/v1"]', "http://a:8000/v1"),
+        ('base_url = "http://me:secret@a:8000/v1?key=secret#secret"', "http://a:8000/v1"),
+        ('base_url = "http://[secret/v1"', "…"),
+    ],
+)
+def test_an_address_is_shown_without_what_is_secret(
+    tab: ModelsTab, desk: AppService, options: str, shown: str
+):
+    write(desk, f'\n[gpt]\nbackend = "far"\npath = "gpt"\noptions = {{ {options} }}\n')
+    told = row(tab, "gpt")
+    assert "secret" not in told
+    assert f'<span class="mono">{shown}</span>' in told if shown else "Test this model" in told
+
+
+def test_a_gpu_takes_the_files_own_format(
+    tab: ModelsTab, desk: AppService, devices: SimpleNamespace
+):
+    local(desk)
+    devices.gpus = (DeviceMemory("H", 10**11, 10**10, 0.5), DeviceMemory("H", 10**11, 2 * 10**10))
+    assert "weights 2.04 MB in bfloat16" in row(tab, "late")
+    assert "90.0 GB of 100 GB used · computing 50 %" in page(tab)
+
+
+def test_a_hub_id_is_fetched_later(tab: ModelsTab, desk: AppService):
+    write(desk, '\n[hub]\nbackend = "transformers"\npath = "owner/name"\n')
+    assert "Fetched when it is first used." in row(tab, "hub")
+
+
+@pytest.mark.usefixtures("far")
+def test_prices_and_measured_speed_are_shown(tab: ModelsTab, desk: AppService):
+    database = desk.store.database
+    store_throughput(
+        database, "gpt", "generation", 0, fingerprint="f", throughput=Throughput(12.34)
+    )
+    told = row(tab, "gpt")
+    assert "US$ 0.15 per million tokens read, 0.60 written" in told
+    assert "12.3 per s (reply)" in told
+
+
+def test_a_tuned_model_leads_to_a_comparison_with_its_base(tab: ModelsTab, desk: AppService):
+    write(
+        desk,
+        '\n[base]\nbackend = "scripted"\npath = "/m"\noptions = { rule = "noisy" }\n'
+        '[tuned]\nbackend = "scripted"\npath = "/m"\nadapter = "/a"\n'
+        'options = { rule = "perfect" }\n'
+        '[alone]\nbackend = "scripted"\npath = "/n"\nadapter = "/a"\n'
+        'options = { rule = "perfect" }\n',
+    )
+    assert 'href="?tab=evaluate&amp;models=base&amp;models=tuned"' in row(tab, "tuned")
+    assert "Compare with base" not in row(tab, "alone")
+
+
+def test_a_tuned_model_without_its_base_says_so(tab: ModelsTab, desk: AppService):
+    local(desk, adapter="/no/such")
+    assert "Its base is not in the catalog." in row(tab, "late")
+
+
+def test_an_empty_catalog_tells_the_next_step(tab: ModelsTab, desk: AppService):
+    desk.settings.models.write_text("", encoding="utf-8")
+    assert "Add one below, or name it in models.toml." in page(tab)
+
+
+def test_a_broken_catalog_is_told_and_the_page_stands(tab: ModelsTab, desk: AppService):
+    desk.settings.models.write_text("[", encoding="utf-8")
+    assert "is not valid TOML" in page(tab)
+    assert "This server" in page(tab)
+    assert "No model yet" not in page(tab)
+
+
+def test_names_and_paths_never_become_markup(tab: ModelsTab, desk: AppService):
+    name = json.dumps(HOSTILE)
+    write(desk, f'\n[{name}]\nbackend = "transformers"\npath = {name}\nnotes = {name}\n')
+    assert "<img" not in page(tab)
+    assert "&lt;img" in page(tab)
+
+
+def test_a_chinese_page_speaks_chinese(desk: AppService):
+    told = page(ModelsTab(desk, messages("zh")))
+    assert "不可用" in told
+    assert "没有文本：它不给出文本的概率。" in told
+
+
+# Out of reach, and cannot be used
+
+
+class Moody(Far):
+    """An endpoint whose state the test decides, as `openai` tells it."""
+
+    problem_now: str = ""
+
+    def problem(self, entry: ModelEntry) -> str:
+        del entry
+        return self.problem_now
+
+    def unavailable_addresses(self, entry: ModelEntry) -> dict[str, str]:
+        del entry
+        return {}
+
+    def open(self, entry: ModelEntry) -> SimpleNamespace:
+        del entry
+        return SimpleNamespace(close=lambda: None)
+
+
+AWAY = sentence("error.endpoint-down", reason="it is away")
+
+
+@pytest.fixture
+def moody(monkeypatch: pytest.MonkeyPatch, desk: AppService) -> Moody:
+    backend = Moody()
+    monkeypatch.setitem(BACKENDS._entries, "openai", backend)  # pyright: ignore[reportPrivateUsage]
+    write(desk, '\n[gpt]\nbackend = "openai"\npath = "gpt"\n')
+    return backend
+
+
+def settled(tab: ModelsTab) -> str:
+    """The row of gpt when nobody asks any more."""
+    deadline = time.monotonic() + 5
+    while any(look.pending for look in tab.service.models.current_statuses().values()):
+        assert time.monotonic() < deadline, "it was not answered in time"
+        time.sleep(0.01)
+    return row(tab, "gpt")
+
+
+def test_out_of_reach_does_not_look_like_cannot_be_used(tab: ModelsTab, moody: Moody):
+    moody.problem_now = AWAY
+    told = settled(tab)
+    assert 'class="st warn"' in told
+    assert "Out of reach" in told
+    assert "The endpoint cannot be asked: it is away." in told
+    assert "It may come back" in told
+    assert "Cannot be used" not in told
+    assert "1 out of reach" in page(tab)
+    told = row(tab, "gone")
+    assert 'class="st bad"' in told
+    assert "Waiting does not help" in told
+    assert "It may come back" not in told
+
+
+def test_an_endpoint_is_asked_again_at_a_click(tab: ModelsTab, moody: Moody, act: MakeAct):
+    moody.problem_now = AWAY
+    told = settled(tab)
+    assert 'data-do="again" data-model="gpt">Ask again</button>' in told
+    moody.problem_now = ""
+    assert "Out of reach" in settled(tab), "it is left alone for a while"
+    tab.answer(act("again", model="gpt"))
+    told = settled(tab)
+    assert "Answers" in told
+    assert re.search(r"Last asked \d\d:\d\d:\d\d", told)
+    assert "Ask again" in told
+
+
+def test_files_are_looked_at_again_at_a_click(tab: ModelsTab, desk: AppService, act: MakeAct):
+    assert "Look again" in row(tab, "gone")
+    shown, _, said, stamp, _ = tab.answer(act("again", model="gone"))
+    assert re.search(r"Last looked \d\d:\d\d:\d\d", shown)
+    assert tab.tick(said, stamp)[0] == SKIP, "a poll is no click"
+    shutil.copytree(LATE, desk.settings.models.parent / "nowhere")
+    shown, *_ = tab.answer(act("again", model="gone"))
+    told = shown.partition("<h3>gone</h3>")[2].partition("</li>")[0]
+    assert "Ready to load" in told
+    assert "Look again" not in told
+
+
+@pytest.mark.parametrize(
+    ("added", "may", "advice"),
+    [
+        (False, True, "correct its entry in models.toml"),
+        (True, True, "remove it and add it again"),
+        (True, False, "the administrator of this server can mend it."),
+    ],
+)
+def test_the_advice_is_what_this_person_can_do(
+    tab: ModelsTab, desk: AppService, *, added: bool, may: bool, advice: str
+):
+    if added:
+        additions_path(desk.settings.database).write_text(
+            '[late]\nbackend = "transformers"\npath = "/no/where"\n'
+        )
+    desk.settings.edit_models = may
+    assert advice in row(tab, "late" if added else "gone")
+
+
+def test_an_endpoint_asked_after_its_failed_test_is_believed(
+    tab: ModelsTab, desk: AppService, moody: Moody, act: MakeAct
+):
+    assert "Answers" in settled(tab)
+    assert not moody.problem_now
+    desk.models.queue_test("gpt", "local")
+    trial = claim_model_test(desk.store.database, "w")
+    assert trial
+    finish_model_test(desk.store.database, replace(trial, error="Nobody answers."))
+    assert "Did not answer the last test" in settled(tab)
+    tab.answer(act("again", model="gpt"))
+    assert "Did not answer the last test" not in settled(tab)
+
+
+# Devices
+
+
+def test_on_a_cluster_the_page_says_where_models_are_opened(tab: ModelsTab, desk: AppService):
+    local(desk)
+    assert "Ray" not in page(tab)
+    assert "fits" in row(tab, "late")
+    desk.settings.engine, desk.settings.ray_address = "ray", "10.0.0.1:6379"
+    told = page(tab)
+    assert "Models are opened on the Ray cluster at" in told
+    assert '<span class="mono">10.0.0.1:6379</span>' in told
+    assert "a seat is 2 cores" in told
+    assert "Below is this machine alone" in told
+    assert "No GPU found" not in told, "what counts are those of the cluster"
+    assert "about 12.5 MB" in row(tab, "late")
+    assert "fits" not in row(tab, "late")
+    desk.settings.ray_address = ""
+    assert "that the worker starts on this machine" in page(tab)
+
+
+def test_a_model_on_the_cluster_runs_there_and_an_endpoint_does_not(
+    tab: ModelsTab, desk: AppService
+):
+    desk.settings.engine = "ray"
+    local(desk)
+    trying(desk, "late")
+    WorkerStatus(desk.store.database, "host:4711").update(model="late", device="cpu")
+    assert "<td>Ray cluster</td>" in page(tab)
+    WorkerStatus(desk.store.database, "host:4711").update(model="far", device="endpoint")
+    trying(desk, "always-A", "host:4711")
+    assert "<td>Ray cluster</td>" not in page(tab)
+
+
+def test_without_a_worker_the_page_says_what_to_do(tab: ModelsTab):
+    assert "Start one with: evalui worker" in page(tab)
+
+
+def test_a_worker_shows_its_run_and_its_model(
+    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
+):
+    run_id = desk.start(read_run_form(form_for(name="Midterm")))
+    WorkerStatus(desk.store.database, "host:4711").update(model="biased", run=run_id, device="rule")
+    assert f'<a href="?run={run_id}&amp;tab=runs">Midterm</a>' in page(tab)
+    assert "In use now" in row(tab, "biased")
+    assert "1 busy, 0 idle" in page(tab)
+
+
+def test_a_model_on_a_device_is_loaded_now(tab: ModelsTab, desk: AppService):
+    local(desk)
+    trying(desk, "late")
+    presence = WorkerStatus(desk.store.database, "host:4711")
+    presence.update(model="late")
+    assert "Loading" in row(tab, "late")
+    presence.update(model="late", device="cpu")
+    assert "Loaded now" in row(tab, "late")
+    assert "worker 4711" in row(tab, "late")
+
+
+def test_the_run_of_somebody_else_is_busy_and_nothing_more(
+    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
+):
+    run_id = desk.start(read_run_form(form_for(name="Secret")))
+    WorkerStatus(desk.store.database, "host:4711").update(model="biased", run=run_id, device="rule")
+    desk.owner = "bob"
+    told = page(tab)
+    assert "Secret" not in told
+    assert "somebody else&#x27;s run" in told
+    assert "In use now" not in told
+
+
+def test_the_test_of_somebody_else_is_busy_and_nothing_more(tab: ModelsTab, desk: AppService):
+    desk.models.queue_test("biased", "local")
+    claim_model_test(desk.store.database, "host:4711")
+    WorkerStatus(desk.store.database, "host:4711").update(model="biased", device="rule")
+    assert "In use now" in row(tab, "biased")
+    desk.owner = "bob"
+    assert "In use now" not in row(tab, "biased")
+
+
+def test_a_test_whose_owner_is_not_known_yet_is_shown_to_nobody(tab: ModelsTab, desk: AppService):
+    WorkerStatus(desk.store.database, "host:4711").update(model="biased", device="rule")
+    assert "In use now" not in row(tab, "biased")
+    assert "1 busy, 0 idle" in page(tab)
+
+
+# Tests of models
+
+
+@pytest.mark.slow  # the first reply to be graded loads what grades replies
+def test_a_test_is_queued_and_shows_its_outcome(tab: ModelsTab, desk: AppService, act: MakeAct):
+    shown, form, said, stamp, timer = tab.answer(act("test", model="biased"))
+    assert "Test is queued" in shown
+    assert form == SKIP
+    assert timer.active
+    Worker(desk.store, desk.catalog).run_test_once()
+    shown, now, _ = tab.tick(said, stamp)
+    assert now != stamp
+    assert "<b>Paris</b>" in shown
+    assert "requests per s" in shown
+    assert "Asked: Which city is the capital of France?" in shown
+
+
+def test_a_queued_test_says_what_it_waits_for(
+    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
+):
+    trying(desk, "always-A", "host:1")
+    desk.models.queue_test("biased", "local")
+    assert "No worker is running to take it." in row(tab, "biased")
+    presence = WorkerStatus(desk.store.database, "host:1")
+    presence.update()
+    assert "A worker takes it in a moment." in row(tab, "biased")
+    presence.update(model="always-A", device="rule")
+    assert "It waits for another test to end." in row(tab, "biased")
+    presence.update(run=desk.start(read_run_form(form_for(name="Midterm"))))
+    assert "It waits for the run Midterm to end." in row(tab, "biased")
+    desk.owner = "bob"
+    desk.models.queue_test("biased", "bob")
+    assert "It waits for somebody else&#x27;s run to end." in row(tab, "biased")
+
+
+def test_a_failed_test_says_why(tab: ModelsTab, desk: AppService):
+    write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
+    desk.models.queue_test("odd", "local")
+    Worker(desk.store, desk.catalog).run_test_once()
+    assert "failed." in row(tab, "odd")
+    assert "&#x27;odd&#x27; is unknown" in row(tab, "odd").partition("tried")[2]
+
+
+def test_what_a_model_writes_never_becomes_markup(tab: ModelsTab, desk: AppService):
+    desk.models.queue_test("biased", "local")
+    trial = claim_model_test(desk.store.database, "w")
+    assert trial
+    said = AbilityTest(
+        "generate", "question_answer", answer=HOSTILE, tokens=20, seconds=0.5, requests=1
+    )
+    mute = AbilityTest("next_token", "multiple_choice", problem="<b>no</b>")
+    object.__setattr__(trial, "load_s", 0.25)
+    object.__setattr__(trial, "tried", (said, mute))
+    finish_model_test(desk.store.database, trial)
+    told = row(tab, "biased")
+    assert "<img" not in told
+    assert "&lt;b&gt;no&lt;/b&gt;" in told
+    assert "40 tokens per s (20 tokens)" in told
+    assert "ready in 0.2 s" in told
+
+
+def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(
+    tab: ModelsTab, desk: AppService
+):
+    write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
+    desk.models.queue_test("odd", "local")
+    Worker(desk.store, desk.catalog).run_test_once()
+    assert "tried" in row(tab, "odd")
+    write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "noisy" }\n')
+    assert "tried" not in row(tab, "odd")
+
+
+def test_a_model_nobody_has_cannot_be_tested(tab: ModelsTab, act: MakeAct):
+    shown, *_ = tab.answer(act("test", model="nobody"))
+    assert "Unknown model" in shown
+
+
+def test_a_tick_without_news_changes_nothing(tab: ModelsTab, desk: AppService):
+    desk.models.queue_test("biased", "local")
+    WorkerStatus(desk.store.database, "host:1").update(model="x", device="cpu")
+    *_, said, stamp, timer = tab.open()
+    assert timer.active
+    assert tab.tick(said, stamp) == (SKIP, SKIP, SKIP)
+
+
+def test_a_poll_that_comes_too_late_is_put_right(tab: ModelsTab, desk: AppService, act: MakeAct):
+    desk.settings.workers = 0
+    desk.models.add(models_service.NewModelForm("late", LATE))
+    _, _, before, _, _ = tab.open()
+    late_page, late_stamp, _ = tab.tick(before, "")  # it began before the click ...
+    asked, _, said, _, timer = tab.answer(act("ask", model="late"))
+    assert timer.active is False
+    assert "Remove from the catalog" not in late_page  # ... and ends after it
+    page, stamp, timer = tab.tick(said, late_stamp)
+    assert page == asked
+    assert timer.active
+    assert tab.tick(said, stamp)[2].active is False
+
+
+def test_the_page_stops_asking_when_nothing_can_change(tab: ModelsTab, desk: AppService):
+    desk.settings.workers = 0
+    assert tab.open()[4].active is False
+    desk.settings.workers = 1
+    assert tab.open()[4].active is True  # the server's own worker is on its way
+
+
+# Adding and removing
+
+
+def test_a_model_is_added_tested_and_removed(tab: ModelsTab, desk: AppService, act: MakeAct):
+    shown, form, *_ = tab.answer(act("add", FOLDER))
+    assert "late is in the catalog." in form
+    assert "added here" in shown
+    assert desk.catalog()["late"].path == LATE
+    shown, *_ = tab.answer(act("ask", model="late"))
+    assert "Remove from the catalog" in shown
+    assert "late" in desk.catalog()
+    tab.answer(act("remove", model="late"))
+    assert "late" not in desk.catalog()
+
+
+def test_a_wrong_field_is_told_and_the_form_keeps_the_rest(tab: ModelsTab, act: MakeAct):
+    shown, form, *_ = tab.answer(act("add", FOLDER | {"add_path": "/no/where"}))
+    assert shown == SKIP
+    assert "There is no folder /no/where." in form
+    assert 'value="late"' in form
+
+
+def test_another_place_shows_other_fields(tab: ModelsTab, act: MakeAct):
+    _, form, *_ = tab.answer(act("set", FOLDER | {"add_place": "endpoint"}, name="add_place"))
+    assert "add_address" in form
+    assert "add_adapter" not in form
+    assert 'value="late"' in form
+
+
+def test_an_endpoint_is_added(tab: ModelsTab, desk: AppService, act: MakeAct):
+    form = {
+        "add_place": "endpoint",
+        "add_name": "far",
+        "add_path": "gpt",
+        "add_address": "http://127.0.0.1:9/v1",
+        "add_key": "FAR_API_KEY",
+        "add_chat": "yes",
+    }
+    tab.answer(act("add", form))
+    entry = desk.catalog()["far"]
+    assert (entry.backend, entry.chat) == ("openai", True)
+    assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_API_KEY"}
+
+
+PRICED: Form = {
+    "add_place": "endpoint",
+    "add_name": "far",
+    "add_path": "gpt",
+    "add_address": "http://127.0.0.1:9/v1",
+    "add_input_price": "0.15",
+    "add_output_price": "0.6",
+    "add_max_length": "8192",
+}
+
+
+def test_prices_and_length_are_added_and_shown(
+    tab: ModelsTab, desk: AppService, moody: Moody, act: MakeAct
+):
+    assert not moody.problem_now
+    tab.answer(act("add", PRICED))
+    entry = desk.catalog()["far"]
+    assert (entry.input_price, entry.output_price, entry.max_length) == (0.15, 0.6, 8192)
+    settled(tab)
+    assert "US$ 0.15 per million tokens read, 0.60 written" in row(tab, "far")
+    assert "at most 8,192 tokens" in row(tab, "far")
+
+
+def test_a_fault_stands_beside_its_field_and_the_rest_is_kept(
+    tab: ModelsTab, desk: AppService, act: MakeAct
+):
+    wrong = PRICED | {"add_output_price": "0,6", "add_key": "sk-1"}
+    _, form, *_ = tab.answer(act("add", wrong))
+    assert "Not added. Correct what is marked." in form
+    field = form.partition('name="add_output_price"')[2].partition("</label>")[0]
+    assert 'value="0,6"' in field
+    assert 'aria-invalid="true"' in field
+    assert "Expected an amount of US dollars, as in 0.15." in field
+    key = form.partition('name="add_key"')[2].partition("</label>")[0]
+    assert "must end in _API_KEY" in key
+    assert form.count("aria-invalid") == 2
+    assert "far" not in desk.catalog()
+
+
+def test_a_field_that_is_left_writes_over_nothing(tab: ModelsTab, act: MakeAct):
+    assert tab.answer(act("set", PRICED, name="add_output_price")) == (SKIP,) * 5
+
+
+def test_a_name_that_is_taken_is_told_beside_it(tab: ModelsTab, act: MakeAct):
+    _, form, *_ = tab.answer(act("add", FOLDER | {"add_name": "biased"}))
+    name = form.partition('name="add_name"')[2].partition("</label>")[0]
+    assert "There is a model &#x27;biased&#x27; already." in name
+
+
+@pytest.mark.parametrize(("price", "shown"), [("", False), ("0.15", True)])
+def test_what_is_filled_in_is_not_folded_away(
+    tab: ModelsTab, act: MakeAct, *, price: str, shown: bool
+):
+    blank: Form = {"add_place": "endpoint", "add_input_price": price}
+    _, form, *_ = tab.answer(act("set", blank, name="add_place"))
+    assert ("<details" in form, " open>" in form) == (True, shown)
+
+
+@pytest.mark.parametrize(
+    ("told", "host", "names", "may"),
+    [
+        (None, "127.0.0.1", [], True),
+        (None, "localhost", [], True),
+        (None, "::1", [], True),
+        (None, "0.0.0.0", [], False),
+        (None, "eval.example.org", [], False),
+        (None, "127.0.0.1", ["eval.example.org"], False),  # reached through a proxy
+        (True, "0.0.0.0", [], True),
+        (False, "127.0.0.1", [], False),
+    ],
+)
+def test_who_may_add_models(
+    desk: AppService, told: bool | None, host: str, names: list[str], may: bool
+):
+    desk.settings.edit_models, desk.settings.host = told, host
+    desk.settings.allowed_hosts = names
+    assert desk.models.may_edit is may
+
+
+def test_who_may_not_has_no_form_and_is_refused(tab: ModelsTab, desk: AppService, act: MakeAct):
+    desk.models.add(models_service.NewModelForm("late", LATE))
+    desk.settings.edit_models = False
+    shown, form, *_ = tab.open()
+    assert form == SKIP, "what somebody is about to send stays"
+    assert "add_name" not in tab.empty_form()
+    assert "added and removed by the administrator" in tab.empty_form()
+    assert 'data-do="ask"' not in shown
+    _, form, *_ = tab.answer(act("add", FOLDER | {"add_name": "again"}))
+    assert "administrator" in form
+    shown, *_ = tab.answer(act("remove", model="late"))
+    assert "administrator" in shown
+    assert list(desk.models.added()) == ["late"]
+
+
+def test_an_added_model_whose_name_was_taken_since_is_told_and_can_go(
+    tab: ModelsTab, desk: AppService, act: MakeAct
+):
+    additions_path(desk.settings.database).write_text('[biased]\nbackend = "scripted"\n')
+    told = page(tab)
+    assert "its own counts: biased" in told
+    assert "Remove the added biased" in told
+    assert "added here" not in row(tab, "biased")
+    desk.settings.edit_models = False
+    assert "Remove the added" not in page(tab)
+    desk.settings.edit_models = True
+    shown, *_ = tab.answer(act("remove", model="biased"))
+    assert "its own counts" not in shown
+    assert "<h3>biased</h3>" in shown
+
+
+# Elsewhere
+
+
+def test_the_base_is_one_click_away_when_its_tuned_model_is_chosen():
+    states = {
+        "base": ModelEntry("base", "scripted", path="/m", options={"rule": "noisy"}),
+        "tuned": ModelEntry("tuned", "scripted", path="/m", adapter="/a"),
+    }
+    known = [ModelState(entry, frozenset({"generate"}), "") for entry in states.values()]
+    t = messages("en")
+    assert "and its base" not in models_card(t, known, {"models": ["base"]})
+    assert 'value="base" aria-label="and its base, base"' in models_card(
+        t, known, {"models": ["tuned"]}
+    )
+    both = models_card(t, known, {"models": ["tuned", "base"]})
+    assert "compared with its base, base" in both
+    assert 'aria-label="and its base' not in both
+
+
+def test_a_choice_tells_why_a_mode_is_skipped_in_the_backends_words():
+    entry = ModelEntry("far", "openai")
+    lacks = {"loglik": "it drops echo"}
+    known = ModelState(entry, frozenset({"next_token", "generate"}), "", lacks)  # type: ignore[arg-type]
+    form: Form = {"models": ["far"], "modes": ["cloze"]}
+    assert "Skips Cloze: it drops echo." in models_card(messages("en"), [known], form)
+    assert "endpoint" in models_card(messages("en"), [known], form)
+
+
+@pytest.mark.parametrize(("spellings", "skipped"), [("common", False), ("lm_eval", True)])
+def test_letters_as_lm_eval_scores_them_need_the_probability_of_a_text(
+    spellings: str, skipped: bool
+):
+    entry = ModelEntry("far", "openai")
+    lacks = {"loglik": "it drops echo"}
+    known = ModelState(entry, frozenset({"next_token"}), "", lacks)  # type: ignore[arg-type]
+    form: Form = {"models": ["far"], "modes": ["multiple_choice"], "spellings": spellings}
+    assert ("it drops echo" in models_card(messages("en"), [known], form)) == skipped
+
+
+def test_an_address_chooses_models_before_there_is_a_file(desk: AppService):
+    asked = SimpleNamespace(
+        query_params=SimpleNamespace(
+            items=lambda: [("tab", "evaluate"), ("models", "always-A")],
+            getlist=lambda _: ["biased", "always-A", "nobody"],
+        )
+    )
+    whole = built(lambda: AppShell(desk, "en"))
+    built(whole.build)
+    shown = whole.enter(asked)[1]  # type: ignore[arg-type]
+    assert "Chosen: biased, always-A." in shown
+    upload = desk.store_sample()
+    form: Form = {"uploads": [upload], "models": ["biased", "always-A"], "kinds": []}
+    chosen = EvaluateTab(desk, messages("en")).show(form)
+    assert 'value="biased" aria-label="biased" data-many checked' in chosen
+    assert (
+        'value="multiple_choice" aria-label="Multiple choice, letters" data-many checked' in chosen
+    )
+
+
+def test_an_address_with_models_stands_where_the_catalog_is_broken(desk: AppService):
+    asked = SimpleNamespace(
+        query_params=SimpleNamespace(
+            items=lambda: [("tab", "evaluate"), ("models", "biased")],
+            getlist=lambda _: ["biased"],
+        )
+    )
+    whole = built(lambda: AppShell(desk, "en"))
+    built(whole.build)
+    desk.settings.models.write_text("[", encoding="utf-8")
+    assert whole.enter(asked)[1] == SKIP  # type: ignore[arg-type]
+
+
+def test_who_may_add_models_finds_the_way_to_the_form(tab: ModelsTab, desk: AppService):
+    assert 'data-scroll="models-add">Add a model</button>' in page(tab)
+    desk.settings.edit_models = False
+    assert "models-add" not in page(tab)
+
+
+def test_another_tabs_address_costs_nothing(tab: ModelsTab):
+    tab.outputs = [None] * 5
+    assert tab.enter({"tab": "runs"}) == (SKIP,) * 5
+    assert "This server" in tab.enter({"tab": "models"})[0]
+
+
+def test_a_path_is_shown_whole(tab: ModelsTab, tmp_path: Path, desk: AppService):
+    write(desk, f'\n[far]\nbackend = "transformers"\npath = "{tmp_path}/x"\n')
+    assert f"{tmp_path}/x" in row(tab, "far")
+
+
+def test_an_address_that_cannot_be_used_alone_says_why(
+    tab: ModelsTab, desk: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    class Two(Far):
+        def unavailable_addresses(self, entry: ModelEntry) -> dict[str, str]:
+            del entry
+            return {"http://b/v1": "http://b/v1 cannot be reached"}
+
+    monkeypatch.setitem(BACKENDS._entries, "far", Two())  # pyright: ignore[reportPrivateUsage]
+    write(
+        desk,
+        '\n[gpt]\nbackend = "far"\npath = "gpt"\n'
+        'options = { base_urls = ["http://a/v1", "http://b/v1"] }\n',
+    )
+    told = row(tab, "gpt")
+    assert '<span class="mono">http://a/v1</span>' in told
+    assert '<span class="warn">http://b/v1 cannot be reached</span>' in told
+    assert "Test this model" in told
+
+
+def test_an_endpoint_that_did_not_answer_its_test_is_not_said_to_answer(
+    tab: ModelsTab, desk: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    far = BACKENDS["openai"]
+    monkeypatch.setattr(far, "problem", lambda _: "")
+    monkeypatch.setattr(far, "abilities", lambda _: frozenset({"generate"}))
+    monkeypatch.setattr(far, "lacks", lambda _: {})
+    monkeypatch.setattr(far, "down", lambda _: {})
+    monkeypatch.setattr(far, "open", lambda _: SimpleNamespace(close=lambda: None))
+    address = 'base_url = "http://127.0.0.1:9/v1"'
+    write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\noptions = {{ {address} }}\n')
+    assert "Answers" in row(tab, "gpt")
+    desk.models.queue_test("gpt", "local")
+    trial = claim_model_test(desk.store.database, "w")
+    assert trial
+    finish_model_test(desk.store.database, replace(trial, error="Nobody answers."))
+    assert "Did not answer the last test" in row(tab, "gpt")
+    assert "Answers" not in row(tab, "gpt")
+
+
+def test_baselines_stand_behind_the_models_that_were_added():
+    entries = (ModelEntry("rule", "scripted", baseline=True), ModelEntry("added", "openai"))
+    known = [ModelState(entry, frozenset({"generate"}), "") for entry in entries]
+    shown = models_card(messages("en"), known, {})
+    assert shown.index('value="added"') < shown.index('value="rule"')

@@ -1,0 +1,320 @@
+"""Whatever a client sends to the events of the page, none answers 500 and none leaves a traceback.
+
+The table is drawn with a fixed seed from what the pages themselves read: every listener, every act
+and field that the source names, with values of every wrong kind.
+"""
+
+import json
+import os
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annotate_examples import open_run
+from starlette.testclient import TestClient
+from ui_examples import GOOD, MODELS, built
+
+from evalui.runs.database.store import Store
+from evalui.runs.worker.main import Worker
+from evalui.settings import Settings
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.evaluate.run_form import read_run_form
+from evalui.ui.web import events
+from evalui.ui.web.server import create_app
+
+SOURCE = "".join(
+    path.read_text(encoding="utf-8") for path in sorted(Path(events.__file__).parent.glob("*.py"))
+)
+FIELDS = sorted(
+    set(re.findall(r'one\((?:[a-z.]+, )?"([a-z_]+)"', SOURCE))
+    | set(re.findall(r"\bdata_([a-z_]+)=", SOURCE))
+    | {"name", "uploads", "models", "modes", "cells", "answers", "picks", "judges"}
+)
+ACTS = sorted(
+    set(re.findall(r'(?:act\.do (?:==|!=) |data_do=|case )"([a-z_]+)"', SOURCE))
+    | set(re.findall(r'button\([^\n]+?, "([a-z_]+)"', SOURCE))
+    | set(re.findall(r'"([a-z_]+)": self\.\w+,', SOURCE))
+)
+TEXTS = (
+    *(
+        "",
+        "x",
+        "-1",
+        "0",
+        "7",
+        "1e999",
+        "9" * 30,
+        "9" * 5000,
+        "²",
+        "٣",
+        "nan",
+        "null",
+        "{",
+        "{}",
+        "[]",
+    ),
+    *(
+        "[]",
+        "[1, 2]",
+        '["a"]',
+        '[["a"], {}]',
+        "\0",
+        "a:b:c",
+        "a@b@c",
+        "../..",
+        "1,2,x",
+        "中" * 5000,
+    ),
+    *('["", 9, 9, "duels", [], 1e300]', "[null, null, null]", '[1, "x", 2, [], [], "soon"]'),
+)
+COUNT = int(os.environ.get("EVALUI_FUZZ", "800"))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A running application with finished runs of both kinds."""
+
+    client: TestClient
+    runs: tuple[str, ...]
+    upload: str
+    listeners: tuple[dict[str, Any], ...]
+
+    def send(self, body: Any, page: str = "en", name: str = "predict") -> Any:
+        content = body if isinstance(body, (str, bytes)) else json.dumps(body)
+        return self.client.post(
+            f"/{page}/gradio_api/run/{name}",
+            content=content,
+            headers={"content-type": "application/json"},
+        )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    yield from _site(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture
+def battered(tmp_path: Path) -> Iterator[Site]:
+    """A site of one test's own: its events may delete the runs."""
+    yield from _site(tmp_path)
+
+
+def _site(folder: Path) -> Iterator[Site]:
+    (folder / "models.toml").write_text(MODELS, encoding="utf-8")
+    settings = Settings(
+        data_dir=folder / "data", models=folder / "models.toml", workers=0, token=False
+    )
+    settings.data_dir.mkdir()
+    desk = AppService(settings, Store(settings.database))
+    upload = desk.store_upload([("capitals.csv", GOOD.encode())])
+    run = desk.start(
+        read_run_form(
+            {"uploads": [upload], "models": ["biased", "always-A"], "modes": ["multiple_choice"]}
+        )
+    )
+    Worker(desk.store, desk.catalog).run_once()
+    runs = (run, open_run(desk, judged=True), "nowhere00")
+    desk.store.close()
+    app = built(lambda: create_app(settings))
+    with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        listeners = tuple(client.get("/en/config").json()["dependencies"])
+        yield Site(client, runs, upload, listeners)
+
+
+def drawn(site: Site, seed: int) -> dict[str, Any]:
+    """An event of the right shape for Gradio, and of any contents."""
+    chance = random.Random(seed)
+    # Every listener with every act, and then again with other contents.
+    listener = site.listeners[seed % len(site.listeners)]
+    do = ACTS[seed // len(site.listeners) % len(ACTS)]
+    texts = (*TEXTS, *site.runs, *site.runs, site.upload)
+    run, number = chance.choice(site.runs), chance.choice((0, 1, -1, 99, 10**30, 1e300))
+    kept = (  # as the pages keep it: what was seen of an arena, of the runs, of the models
+        [run, number, number, chance.choice(("overall", "duels", "x")), [], number],
+        [number, run, '["", ""]'],
+        [run, run],
+        ["", run, number],
+    )
+    texts = (*texts, *(json.dumps(each) for each in kept for _ in range(8)))
+    some = {name: chance.choice(texts) for name in chance.sample(FIELDS, 12)}
+    form: dict[str, Any] = {name: chance.choice(texts) for name in chance.sample(FIELDS, 30)}
+    form |= {name: [chance.choice(texts)] for name in chance.sample(FIELDS, 8)}
+    form |= chance.choice(({}, {"uploads": [site.upload], "models": ["biased"]}))
+    form |= chance.choice(({}, {"modes": ["multiple_choice"], "pattern": "circular"}))
+    act = {**some, "run": chance.choice(site.runs[1:]), "do": do, "form": form}
+    strange: Any = chance.choice(({}, {"do": 7, "form": []}, {"form": {"a": {}}, "do": None}))
+    return {
+        "data": [chance.choice((*texts, *site.runs * 20, None)) for _ in listener["inputs"]],
+        "event_data": chance.choice((act, act, act, strange, None)),
+        "fn_index": listener["id"],
+        "trigger_id": chance.choice((None, listener["targets"][0][0], 10**6)),
+        "session_hash": "fuzz",
+    }
+
+
+def test_no_event_of_any_contents_is_answered_by_a_traceback(
+    battered: Site, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+):
+    failed: dict[str, str] = {}
+    for seed in range(COUNT):
+        event = drawn(battered, seed)
+        answer = battered.send(event)
+        if answer.status_code == 500 or "Traceback" in answer.text:
+            where = "\n".join(capfd.readouterr().err.splitlines()[-4:])
+            failed.setdefault(where, json.dumps(event)[:300])
+    said = capfd.readouterr()
+    assert not failed, "\n\n".join(f"{event}\n{where}" for where, event in failed.items())
+    assert "Traceback" not in said.out + said.err + caplog.text
+
+
+def event(site: Site, listener: str, *data: Any, **sent: Any) -> dict[str, Any]:
+    """An event of the listener of this name."""
+    found = next(each for each in site.listeners if each["api_name"] == listener)
+    return {"data": list(data), "event_data": sent or None, "fn_index": found["id"]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "{",
+        b"\xff",
+        "[]",
+        "null",
+        "{}",
+        {"data": [], "fn_index": None},
+        {"data": [], "fn_index": 9999},
+        {"data": [], "fn_index": -1},
+        {"data": [], "fn_index": "0"},
+        {"data": {}, "fn_index": 1},
+        {"data": [], "fn_index": 1},
+        {"data": ["", ""], "fn_index": 1},
+        {"data": [7], "fn_index": 1},
+        {"data": [["x"]], "fn_index": 1},
+        {"data": [{"path": "/etc/passwd"}], "fn_index": 1},
+        {"data": ["\ud800"], "fn_index": 1},
+        {"data": [""], "fn_index": 1, "event_data": "x"},
+        {"data": [""], "fn_index": 1, "event_data": {"do": {"a": {}}}},
+        {"data": [""], "fn_index": 1, "event_data": {"path": "/etc/passwd"}},
+        {"data": [""], "fn_index": 1, "event_data": {"form": {"path": "/etc/passwd"}}},
+        {"data": [""], "fn_index": 1, "session_hash": 7},
+        '{"data": [""], "fn_index": 1, "event_data": ' + "[" * 9999 + "}",
+    ],
+    ids=str,
+)
+def test_an_event_of_the_wrong_shape_is_refused(
+    site: Site, body: Any, capfd: pytest.CaptureFixture[str]
+):
+    answer = site.send(body)
+    assert (answer.status_code, answer.json()) == (400, {"error": "No such event."})
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_an_event_that_is_too_large_is_refused(site: Site):
+    answer = site.send({"data": ["x" * (events.LARGEST + 1)], "fn_index": 1})
+    assert answer.status_code == 413
+
+
+def test_what_a_page_does_not_keep_is_refused_in_its_language(site: Site):
+    answer = site.send(event(site, "tick", "", "", "{"))
+    assert (answer.status_code, answer.json()["error"]) == (
+        400,
+        "What the page sent does not fit. Load the page again.",
+    )
+    assert site.send(event(site, "tick", "", "", "{"), "zh").json()["error"].startswith("页面")
+
+
+def test_a_vote_that_no_button_sends_is_refused(site: Site):
+    answer = site.send(event(site, "answer_3", site.runs[1], do="vote", choice="x", pair="x"))
+    assert answer.status_code == 200
+    assert "What the page sent does not fit" in answer.text
+
+
+def test_our_own_mistake_keeps_its_traceback_on_the_log_alone(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a secret of the server")
+
+    monkeypatch.setattr("evalui.ui.tabs.runs.tab.RunsTab.show", broken)
+    answer = site.send(event(site, "open", ""))
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert "ZeroDivisionError: a secret of the server" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "gradio_api/dev/reload"),
+        ("GET", "gradio_api/queue/data?session_hash=x"),
+        ("GET", "gradio_api/file=/etc/passwd"),
+        ("GET", "gradio_api/proxy=http://127.0.0.1/"),
+        ("GET", "gradio_api/openapi.json"),
+        ("GET", "monitoring"),
+        ("POST", "login"),
+        ("POST", "gradio_api/upload"),
+        ("POST", "gradio_api/queue/join"),
+        ("POST", "gradio_api/call/tick"),
+        ("POST", "gradio_api/component_server"),
+        ("POST", "gradio_api/run/"),
+    ],
+)
+def test_routes_of_gradio_that_no_page_uses_are_closed(site: Site, method: str, path: str):
+    answer = site.client.request(method, f"/en/{path}", json={} if method == "POST" else None)
+    assert answer.status_code == 404
+    assert "content-security-policy" in answer.headers
+
+
+SUB_TABS = ("overview", "bias", "statistics", "calibration", "health", "samples", "report")
+
+
+@pytest.mark.parametrize("tab", ["runs", "results", "arena", "compare"])
+@pytest.mark.parametrize("run", ["nowhere00", "../x", "x" * 500, "\0"])
+def test_the_address_of_an_unknown_run_is_answered_in_words(site: Site, tab: str, run: str):
+    found = event(site, "enter")
+    answer = site.client.post(
+        "/en/gradio_api/run/predict", params={"run": run, "tab": tab, "sub": "samples"}, json=found
+    )
+    assert answer.status_code == 200
+    assert ("There is no run" if tab != "compare" else "There is no such run") in answer.text
+
+
+def test_voting_on_an_unknown_run_says_that_there_is_none(site: Site):
+    answer = site.send(event(site, "answer_3", "nowhere00", do="open", voter=""))
+    assert answer.status_code == 200
+    assert "There is no run" in answer.text
+
+
+@pytest.mark.parametrize("place", range(7))
+def test_each_view_of_a_deleted_run_says_that_it_is_gone(site: Site, place: int):
+    name = "partial" + (f"_{place}" if place else "")
+    answer = site.send(event(site, name, "nowhere00", ""))
+    assert answer.status_code == 200
+    assert "There is no run" in answer.text
+
+
+@pytest.mark.parametrize("place", range(7, 11))
+@pytest.mark.parametrize("run", [0, 2])
+def test_each_view_of_an_arena_that_is_gone_says_so(site: Site, place: int, run: int):
+    seen = json.dumps([site.runs[run], 0, 1, "overall", [], 0.0])
+    answer = site.send(event(site, f"partial_{place}", seen))
+    assert answer.status_code == 200
+    assert ("There is no run" in answer.text) is (run == 2)
+
+
+def test_a_click_in_a_view_of_a_deleted_run_is_answered_in_words(site: Site):
+    answer = site.send(event(site, "listed", "nowhere00", do="set", name="find", find="x"))
+    assert answer.status_code == 404
+    assert "There is no run" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "html", "xlsx", "zip"])
+def test_an_export_of_an_unknown_run_is_answered_in_words(site: Site, kind: str):
+    answer = site.client.get(f"/export/nowhere00.{kind}")
+    assert answer.status_code == 404
+    assert "no " in answer.text

@@ -1,0 +1,163 @@
+"""Plain routes: uploads, downloads, permalinks, and what they refuse."""
+
+import io
+import zipfile
+from collections.abc import Callable
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+from ui_examples import FAULTY, GOOD
+
+from evalui.datasets.base import Layout, LoadResult
+from evalui.report.export.files import FORMATS
+from evalui.ui.services.service import AppService
+from evalui.ui.web.routes import add_routes
+
+
+@pytest.fixture
+def client(desk: AppService) -> TestClient:
+    app = FastAPI()
+    add_routes(app, desk)
+    return TestClient(app, follow_redirects=False)
+
+
+def test_an_upload_is_kept_and_named(client: TestClient, desk: AppService):
+    sent = client.post("/upload", files=[("files", ("题目.csv", GOOD.encode()))])
+    (path,) = desk.uploads.paths(desk.owner, sent.json()["upload"])
+    assert path.name == "题目.csv"
+    assert path.read_text(encoding="utf-8") == GOOD
+
+
+def test_an_upload_over_the_limit_is_refused_in_the_language_of_the_page(
+    client: TestClient, desk: AppService
+):
+    desk.uploads.limit = 10
+    sent = client.post("/upload?lang=zh", files=[("files", ("a.csv", b"x" * 2_000_000))])
+    assert sent.status_code == 413
+    assert "文件合计超过" in sent.json()["error"]
+
+
+def test_an_upload_without_a_file_is_refused(client: TestClient):
+    sent = client.post("/upload", data={"files": "text"})
+    assert (sent.status_code, sent.json()) == (400, {"error": "The upload holds no file."})
+
+
+def test_a_refusal_is_told_in_the_language_of_the_page(client: TestClient):
+    sent = client.post("/upload?lang=zh", data={"files": "text"})
+    assert sent.json() == {"error": "上传内容中没有文件。"}
+    assert "重新拖入" in client.get("/faults/0123456789abcdef.csv?lang=zh").text
+    assert client.get("/export/none.pdf?lang=zh").text.startswith("没有 pdf 格式的导出")
+
+
+def test_faults_come_as_a_sheet_without_formulas(client: TestClient, desk: AppService):
+    upload = desk.store_upload([("=bad.csv", (FAULTY + "7,=1+1,Paris,,,,A\n").encode())])
+    sheet = client.get(f"/faults/{upload}.csv")
+    assert sheet.headers["content-disposition"].startswith("attachment")
+    lines = sheet.content.decode("utf-8-sig").splitlines()
+    assert lines[0] == "file,line,column,rule,found,expected"
+    assert lines[1].startswith("'=bad.csv,6,answer,answer-not-an-option,“E”")
+    assert len(lines) == 4
+
+
+def test_the_sheet_of_faults_ends_with_how_many_more_there_are(
+    client: TestClient, desk: AppService
+):
+    rows = "id,question,A,B,C,D,answer\n" + "1,,,,,,\n" * 1500
+    upload = desk.store_upload([("bad_val.csv", rows.encode())])
+    lines = client.get(f"/faults/{upload}.csv").content.decode("utf-8-sig").splitlines()
+    assert len(lines) == 1 + 1000 + 1
+    assert lines[-1] == '"and 3,500 more, which are not listed",,,,,'
+    chinese = client.get(f"/faults/{upload}.csv?lang=zh").content.decode("utf-8-sig")
+    assert chinese.splitlines()[-1] == '"另有 3,500 处，未列出",,,,,'
+
+
+def test_faults_of_nothing_are_not_found(client: TestClient):
+    assert client.get("/faults/0123456789abcdef.csv").status_code == 404
+
+
+@pytest.mark.parametrize("extension", FORMATS)
+def test_a_run_can_be_downloaded(client: TestClient, finished: Callable[..., str], extension: str):
+    run_id = finished(name="Midterm")
+    answer = client.get(f"/export/{run_id}.{extension}")
+    assert answer.status_code == 200
+    assert (
+        answer.headers["content-disposition"] == f"attachment; filename*=UTF-8''Midterm.{extension}"
+    )
+    assert answer.content
+
+
+def test_the_archive_holds_the_report(client: TestClient, finished: Callable[..., str]):
+    answer = client.get(f"/export/{finished()}.zip")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert {"report.md", "report.json", "trials.jsonl"} <= set(archive.namelist())
+
+
+def test_a_run_of_somebody_else_is_not_found(
+    client: TestClient, desk: AppService, finished: Callable[..., str]
+):
+    run_id = finished()
+    desk.owner = "bob"
+    assert client.get(f"/export/{run_id}.zip").status_code == 404
+
+
+def test_a_broken_catalog_is_told_instead_of_a_file(
+    client: TestClient, desk: AppService, finished: Callable[..., str]
+):
+    run_id = finished()
+    desk.settings.models.write_text("[", encoding="utf-8")
+    answer = client.get(f"/export/{run_id}.zip?lang=zh")
+    assert answer.status_code == 503
+    assert "models.toml 不是有效的 TOML" in answer.text
+
+
+def test_an_unknown_kind_of_file_is_not_found(client: TestClient, finished: Callable[..., str]):
+    answer = client.get(f"/export/{finished()}.exe")
+    assert answer.status_code == 404
+    assert "Known: csv" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("address", "target"),
+    [
+        ("/", "en/"),
+        ("/?lang=zh&run=k3f", "zh/?run=k3f"),
+        ("/?lang=../evil", "en/"),
+        ("/r/k3f", "../?run=k3f"),
+        ("/r/a%2Fb%3Fc", "../?run=a%2Fb%3Fc"),
+    ],
+)
+def test_addresses_lead_to_the_page(client: TestClient, address: str, target: str):
+    answer = client.get(address)
+    if answer.status_code != 404:  # a slash in an id is no id
+        assert answer.headers["location"] == target
+    else:
+        assert "%2F" in address
+
+
+def test_the_server_says_that_it_lives(client: TestClient):
+    assert client.get("/healthz").json()["ok"] is True
+
+
+def test_uploads_stay_in_memory_within_so_many_bytes(
+    desk: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(desk.cache, "_limit", 2**20)
+    read: list[str] = []
+    told = desk._read
+
+    def reading(upload: str, layout: Layout) -> LoadResult:
+        read.append(upload)
+        return told(upload, layout)
+
+    monkeypatch.setattr(desk, "_load", desk.cache.memoize(reading))
+    long = [f"x{n},{'long ' * 1000},a,b,c,d,A\n" for n in range(60)]  # 0.3 MB
+    uploads = [
+        desk.store_upload([(f"u{n}.csv", (GOOD + "".join(long)).encode())]) for n in range(6)
+    ]
+    for upload in (*uploads, uploads[-1]):
+        desk.load(upload, Layout())
+        assert desk.cache.size < 2**20
+    assert read == uploads
+    desk.load(uploads[0], Layout())
+    assert read == [*uploads, uploads[0]]

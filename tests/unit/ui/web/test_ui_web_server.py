@@ -1,0 +1,113 @@
+"""The assembled application, without its workers."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import gradio as gr
+import pytest
+from fastapi import FastAPI
+from gradio.routes import App as GradioApp
+from starlette.testclient import TestClient
+from ui_examples import built
+
+from evalui.settings import Settings
+from evalui.ui.web import server
+from evalui.ui.web.server import create_app
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory):
+    settings = Settings(
+        data_dir=tmp_path_factory.mktemp("data"),
+        workers=0,
+        token=False,
+        allowed_hosts=["evalui.test"],
+    )
+    app = built(lambda: create_app(settings))
+    with TestClient(app, base_url="http://evalui.test") as client:
+        yield client
+
+
+@pytest.mark.parametrize(("path", "language"), [("/en/", "en"), ("/zh/", "zh-CN")])
+def test_each_language_has_its_page(client: TestClient, path: str, language: str):
+    page = client.get(path).text
+    assert f'lang="{language}"' in page[:200]
+    assert "../static/js/wire.js?" in page
+
+
+def test_the_browser_is_told_to_keep_no_history(client: TestClient):
+    config = client.get("/en/config").json()
+    assert config["run_history"] is False
+    assert config["analytics_enabled"] is False
+
+
+def test_the_page_of_a_language_speaks_only_it(client: TestClient):
+    english = client.get("/en/config").text
+    assert "Drop a file of questions here" in english
+    assert "把题目文件拖到这里" not in english
+
+
+def test_no_listener_is_a_public_endpoint(client: TestClient):
+    assert client.get("/en/gradio_api/info").json()["named_endpoints"] == {}
+
+
+def test_gradio_takes_no_files(client: TestClient):
+    sent = client.post("/en/gradio_api/upload", files=[("files", ("a.csv", b"x" * 5000))])
+    assert sent.status_code == 404
+
+
+def test_styles_and_scripts_are_served(client: TestClient):
+    assert client.get("/static/js/wire.js").status_code == 200
+    assert client.get("/static/css/tokens.css").headers["content-type"].startswith("text/css")
+
+
+@pytest.mark.parametrize("path", ["models.toml", "models/train.py", "samples/SOURCES.md"])
+def test_models_and_samples_are_not_served(client: TestClient, path: str):
+    assert client.get(f"/static/{path}").status_code == 404
+
+
+def test_the_data_folder_is_closed_to_other_users(tmp_path: Path):
+    built(lambda: create_app(Settings(data_dir=tmp_path / "data", workers=0)))
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
+def test_gradio_is_not_imported_before_its_folder_is_set():
+    # It reads GRADIO_TEMP_DIR once, when it is imported.
+    script = "import sys, evalui.ui.web.server; sys.exit('gradio' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_only_gradio_s_files_are_hidden_and_only_while_it_is_imported():
+    with server._without_stubs():
+        assert inspect.getfile(Settings).endswith("settings.py")
+        with pytest.raises(OSError, match="need not be known"):
+            inspect.getfile(gr.Button)
+    assert inspect.getfile(gr.Button).endswith("button.py")
+
+
+def _pages(client: TestClient) -> list[gr.Blocks]:
+    app = client.app
+    while not isinstance(app, FastAPI):  # inside of its guards
+        app = app.app
+    mounted = (getattr(route, "app", None) for route in app.routes)
+    return [found.get_blocks() for found in mounted if isinstance(found, GradioApp)]
+
+
+def test_every_listener_goes_past_the_queue(client: TestClient):
+    pages = _pages(client)
+    assert len(pages) == 2
+    listeners = [each for page in pages for each in page.fns.values()]
+    assert len(listeners) > 20
+    assert not any(each.queue for each in listeners)
+
+
+def test_the_queue_is_not_started_and_keeps_nothing(client: TestClient):
+    for page in _pages(client):
+        assert page._queue.active_jobs == []  # its start makes a list of them
+    body = {"data": [], "fn_index": 0, "session_hash": "s"}
+    for path in ("/en", "/zh"):
+        for _ in range(3):
+            assert client.post(f"{path}/gradio_api/queue/join", json=body).status_code == 404
+    assert all(len(page._queue) == 0 for page in _pages(client))
