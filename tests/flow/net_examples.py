@@ -23,7 +23,7 @@ from starlette.testclient import TestClient
 
 from evalui.cli import main
 from evalui.settings import ASSETS, Settings
-from evalui.ui.server import create_app
+from evalui.ui.web.server import create_app
 
 NET = Path(__file__).parent.parent / "golden" / "net"
 INPUTS = NET / "inputs"

@@ -13,8 +13,8 @@ import net_examples as net
 import pytest
 from flow_examples import wait_until
 
-from evalui.report.votes import read_votes
-from evalui.runs.store import Store
+from evalui.report.analyses.people.figures import read_votes
+from evalui.runs.database.store import Store
 
 pytestmark = pytest.mark.slow
 
