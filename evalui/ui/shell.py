@@ -8,9 +8,10 @@ from starlette.datastructures import QueryParams
 from evalui.errors import EvaluiError
 from evalui.messages import messages
 from evalui.types import Language
-from evalui.ui.components.fragment import QUIET, SKIP, Form, html_fragment
+from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
 from evalui.ui.components.html import Html, div, el, span
-from evalui.ui.components.icons import LOGO
+from evalui.ui.components.widgets import LOGO
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.tab import AnnotateTab
 from evalui.ui.tabs.arena.tab import ArenaTab

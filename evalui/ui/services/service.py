@@ -32,11 +32,11 @@ from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui.services import parts
 from evalui.ui.services.models_service import ModelsService
+from evalui.ui.services.run_form import AnswerSource, RunForm
 from evalui.ui.services.shipped import OPEN_SAMPLE, open_sample, sample_archive, sample_files
 from evalui.ui.services.uploads import UploadStore
 from evalui.ui.tabs.evaluate.answers_card import AnswersFile, EarlierRun
 from evalui.ui.tabs.evaluate.intent import PlannedRun
-from evalui.ui.tabs.evaluate.run_form import AnswerSource, RunForm
 
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]

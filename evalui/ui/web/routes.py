@@ -17,8 +17,8 @@ from evalui.messages import Messages, language_of, messages, sentence
 from evalui.report.analyses.people.figures import vote_lines
 from evalui.report.export.files import FORMATS
 from evalui.report.export.spreadsheets import escape_formula
+from evalui.ui.services.run_form import read_layout
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import read_layout
 
 _MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files

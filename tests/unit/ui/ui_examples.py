@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import gradio as gr
 
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form
 
 T = TypeVar("T")
 

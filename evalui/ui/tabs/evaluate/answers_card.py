@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.types import Fault
-from evalui.ui.components.fault_text import fault_text
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.components.format import fault_text
 from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.icons import UPLOAD
-from evalui.ui.components.widgets import button, field, note, select, status, titled
-from evalui.ui.tabs.evaluate.run_form import Form, answer_name_field, field_value, field_values
+from evalui.ui.components.widgets import UPLOAD, button, field, note, select, status, titled
+from evalui.ui.services.run_form import answer_name_field
 
 _SHOWN_UNKNOWN = 5
 _SHOWN_FAULTS = 5

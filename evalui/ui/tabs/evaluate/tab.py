@@ -19,9 +19,18 @@ from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
 from evalui.runs.cells import CellPlan
 from evalui.types import Dataset, DatasetKind
-from evalui.ui.components.fragment import SKIP, Action, Form, html_fragment, on_action, read_action
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import note, page_head
+from evalui.ui.services.run_form import (
+    RunForm,
+    answer_name_field,
+    form_from_spec,
+    read_answer_sources,
+    read_layout,
+    read_run_form,
+)
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate.answers_card import answers_card
 from evalui.ui.tabs.evaluate.destinations import destination_sentences, remote_destinations
@@ -40,16 +49,6 @@ from evalui.ui.tabs.evaluate.model_choice import (
     settings_card,
 )
 from evalui.ui.tabs.evaluate.open_file_card import open_facts, open_health_card
-from evalui.ui.tabs.evaluate.run_form import (
-    RunForm,
-    answer_name_field,
-    field_value,
-    field_values,
-    form_from_spec,
-    read_answer_sources,
-    read_layout,
-    read_run_form,
-)
 
 _DEFAULT_MODELS = 2
 _DEFAULT_MODES = ("multiple_choice", "cloze", "question_answer")

@@ -13,8 +13,9 @@ from evalui.report.charts.common import series_styles
 from evalui.report.numbers import count, fixed, percent
 from evalui.scoring.calibration import Calibration, LabelMass
 from evalui.scoring.position_bias.summary import StratumBias
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import value_with_range
-from evalui.ui.components.fragment import SKIP, Form, html_fragment, on_action, read_action
+from evalui.ui.components.fragment import SKIP, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import (
     card,
@@ -28,7 +29,6 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import field_value
 from evalui.ui.tabs.results.overview.figures import cell_names, model_places
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.runs.progress_table import model_name

@@ -8,13 +8,12 @@ import gradio as gr
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
 from evalui.runs.database.records import RunRow
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
-from evalui.ui.components.fragment import QUIET, SKIP, Form, html_fragment
+from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
 from evalui.ui.components.html import Html, div, el, join
-from evalui.ui.components.widgets import note, page_head, status, table, titled
+from evalui.ui.components.widgets import blind_voting_page, note, page_head, status, table, titled
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.annotate.blind_voting_notice import blind_voting_page
-from evalui.ui.tabs.evaluate.run_form import field_value
 from evalui.ui.tabs.results.bias.view import BiasView
 from evalui.ui.tabs.results.calibration import CalibrationView
 from evalui.ui.tabs.results.health import HealthView

@@ -11,8 +11,7 @@ from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import CellState
 from evalui.ui.components.format import duration, share
 from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.icons import marker
-from evalui.ui.components.widgets import bar, note, status
+from evalui.ui.components.widgets import bar, marker, note, status
 
 _KINDS: dict[CellState, str] = {
     "waiting": "na",

@@ -11,7 +11,7 @@ from evalui.messages import Messages
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.records import RunRow
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
-from evalui.ui.tabs.evaluate.run_form import JUDGE_TOKENS, default_max_tokens
+from evalui.ui.services.run_form import JUDGE_TOKENS, default_max_tokens
 
 _LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
 _NAMED = 3  # models; of more, the others are counted

@@ -13,7 +13,7 @@ from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
-from evalui.ui.components.client_state import dump_client_state, load_client_state
+from evalui.ui.components.form import dump_client_state, load_client_state
 from evalui.ui.components.format import duration, format_time
 from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el, join, span

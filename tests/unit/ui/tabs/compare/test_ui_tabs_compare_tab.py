@@ -15,7 +15,9 @@ from evalui.report.analyses.statistics.pairs import CellComparison
 from evalui.runs.database.store import Store
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
+from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import SKIP
+from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.compare.comparison import compare, split_by_winner
@@ -27,7 +29,6 @@ from evalui.ui.tabs.compare.selection import (
     read_ids,
 )
 from evalui.ui.tabs.compare.tab import CompareTab
-from evalui.ui.tabs.evaluate.run_form import Form, read_run_form
 
 MakeAct = Callable[..., gr.EventData]
 MODELS = """

@@ -9,7 +9,8 @@ from starlette.datastructures import QueryParams
 from ui_examples import FAULTY, GOOD, HOSTILE, built
 
 from evalui.messages import messages
-from evalui.ui.components.fragment import SKIP, Form
+from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import SKIP
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate.tab import EvaluateTab
 

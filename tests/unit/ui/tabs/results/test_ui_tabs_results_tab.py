@@ -8,9 +8,10 @@ from ui_choice_examples import MANY
 from ui_examples import GOOD, HOSTILE, built
 
 from evalui.messages import messages
-from evalui.ui.components.fragment import SKIP, Form
+from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import SKIP
+from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import read_run_form
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.tab import VIEWS, ResultsTab
 

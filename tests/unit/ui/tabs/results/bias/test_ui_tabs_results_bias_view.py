@@ -8,7 +8,7 @@ from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD, laid_out, shown
 
 from evalui.messages import messages
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.bias.view import BiasView
 
