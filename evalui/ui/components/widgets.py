@@ -175,6 +175,11 @@ def marker(place: int, *, baseline: bool = False) -> Html:
     return el("svg", drawn, cls="marker", width=14, height=14, aria_hidden="true")
 
 
+def model_name(name: str, place: int, baseline: bool) -> Html:
+    """A model with its marker, the same everywhere in a run."""
+    return span(marker(place, baseline=baseline), name, cls="mk")
+
+
 def question_list(
     t: Messages,
     items: Sequence[Html],

@@ -18,6 +18,7 @@ from evalui.ui.components.widgets import (
     blind_voting_page,
     card,
     field,
+    model_name,
     note,
     page_head,
     select,
@@ -49,7 +50,6 @@ from evalui.ui.tabs.compare.table import (
     sentences,
     warnings,
 )
-from evalui.ui.tabs.runs.progress_table import model_name
 
 _CLOSED = "closed"
 _FILLED = "filled"

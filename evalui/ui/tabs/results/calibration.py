@@ -21,6 +21,7 @@ from evalui.ui.components.widgets import (
     card,
     definitions,
     field,
+    model_name,
     note,
     select,
     signature_line,
@@ -31,7 +32,6 @@ from evalui.ui.components.widgets import (
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.overview.figures import cell_names, model_places
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.runs.progress_table import model_name
 
 _BAD_BELOW, _WARN_BELOW = 0.5, 0.9  # label mass under which the figures are about a part only
 

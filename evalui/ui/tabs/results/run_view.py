@@ -12,8 +12,8 @@ from evalui.report.compile import Report
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import Language
+from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.runs.progress_table import mode_label
 
 
 class RunView:

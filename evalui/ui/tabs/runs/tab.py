@@ -27,9 +27,9 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
+from evalui.ui.services.run_labels import run_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.runs.progress_table import progress_table
-from evalui.ui.tabs.runs.run_labels import run_label
 from evalui.ui.tabs.runs.usage import charge_text, run_charges_card, waiting_cells
 
 _LIVE = ("queued", "running")

@@ -8,7 +8,7 @@ import pytest
 from ui_examples import HOSTILE
 
 from evalui.errors import EvaluiError
-from evalui.messages import messages, sentence
+from evalui.messages import Sentence, messages, sentence
 from evalui.report.compile import markdown
 from evalui.runs.database import usage
 from evalui.runs.database.records import Lease
@@ -34,7 +34,7 @@ options = { rule = "always-A" }
 """
 WHY = sentence(
     "error.gave-up",
-    why=sentence("error.The model {name!r} is unknown.", "no-such-rule", name="x"),
+    why=Sentence("The model 'x' is unknown.", "error.no-such-rule", {"name": "x"}),
     n="30",
 )
 
