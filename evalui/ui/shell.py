@@ -17,13 +17,13 @@ from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
 from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import LOGO
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.annotate.tab import AnnotateTab
-from evalui.ui.tabs.arena.tab import ArenaTab
-from evalui.ui.tabs.compare.tab import CompareTab
-from evalui.ui.tabs.evaluate.tab import EvaluateTab
-from evalui.ui.tabs.models.tab import ModelsTab
-from evalui.ui.tabs.results.tab import ResultsTab
-from evalui.ui.tabs.runs.tab import RunsTab
+from evalui.ui.tabs.annotate import AnnotateTab
+from evalui.ui.tabs.arena import ArenaTab
+from evalui.ui.tabs.compare import CompareTab
+from evalui.ui.tabs.evaluate import EvaluateTab
+from evalui.ui.tabs.models import ModelsTab
+from evalui.ui.tabs.results import ResultsTab
+from evalui.ui.tabs.runs import RunsTab
 
 _TABS = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models")
 _CACHE_S = 3600  # how long Gradio keeps its own copies of plots

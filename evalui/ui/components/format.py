@@ -90,3 +90,10 @@ def fault_text(t: Messages, fault: Fault) -> tuple[str, str]:
     kept = "、".join(_UNBROKEN.findall(fault.actual))
     found = "：".join(filter(None, (t(f"fault.{fault.rule}.what"), kept)))
     return found, t(f"fault.{fault.rule}.expected")
+
+
+def amount(n_bytes: int) -> str:
+    """Bytes as people compare them: "12 MB", "5.4 GB", "141 GB"."""
+    if n_bytes < 1e9:
+        return f"{n_bytes / 1e6:.3g} MB"
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes < 1e11 else f"{n_bytes / 1e9:.0f} GB"

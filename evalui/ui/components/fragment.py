@@ -1,14 +1,14 @@
 """A piece of the page that the server renders whole; its buttons and fields are events.
 
 Gradio carries the HTML to the browser, where only what changed is touched, so focus, scroll
-position and typed text stay. assets/js/wire.js sends what a person does back as `Action`.
+position and typed text stay. assets/js/wire.js sends back what a user does as an `Action`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import gradio as gr
+from gradio.blocks import Block
 
 from evalui.ui.components.form import Form
 from evalui.ui.components.html import Html
@@ -22,22 +22,33 @@ QUIET: Mapping[str, Any] = {
 SKIP = cast("dict[str, Any]", gr.skip())  # leaves an output as it is; Gradio tells no type
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
-    """What a person did: the button's `do` with its other data, and every field of the tab."""
+class Action(gr.EventData):
+    """What a user did: the button's `do` with its other `data`, and every field of the tab.
 
-    do: str
-    data: dict[str, str]
-    form: Form
+    Handlers take it as the event; whatever the browser sent that is not text, or in `form` a list
+    of texts, is left out.
+    """
+
+    def __init__(self, target: Block | None, sent: dict[str, Any] | None) -> None:
+        super().__init__(target, sent)
+        sent = sent or {}
+        form = sent.get("form")
+        self.do = str(sent.get("do", ""))
+        self.data = {key: value for key, value in sent.items() if isinstance(value, str)}
+        self.form: Form = _fields(form) if isinstance(form, dict) else {}  # pyright: ignore[reportUnknownArgumentType] # of the browser's own types
 
     def value(self, name: str) -> str:
         """The value of a single field or of the button's own data, "" if there is none."""
         value = self.data.get(name, self.form.get(name, ""))
         return value if isinstance(value, str) else ""
 
+    def with_form(self, form: Form) -> Self:
+        """The same act in a tab with other fields."""
+        return type(self)(self.target, {**self.data, "form": form})
+
 
 def html_fragment(name: str, value: Html | None = None) -> gr.HTML:
-    """A gr.HTML that holds our `Html`; `on_action` listens to what a person does in it."""
+    """A gr.HTML that holds our `Html`; `on_action` listens to what a user does in it."""
     return gr.HTML(
         value or Html(""),
         elem_id=name,
@@ -57,17 +68,6 @@ def on_action(
     """Call `handler` for each act in a pane."""
     # A second click must not be dropped while the first is answered.
     source.act(handler, list(inputs), list(outputs), trigger_mode="multiple", **QUIET)
-
-
-def read_action(event: gr.EventData) -> Action:
-    """What the browser sent, with everything that is not text or a list of texts left out."""
-    sent: dict[str, Any] = event._data or {}  # pyright: ignore[reportPrivateUsage] # no public name
-    form = sent.get("form")
-    return Action(
-        do=str(sent.get("do", "")),
-        data={key: value for key, value in sent.items() if isinstance(value, str)},
-        form=_fields(form) if isinstance(form, dict) else {},  # pyright: ignore[reportUnknownArgumentType]
-    )
 
 
 def _fields(form: dict[Any, Any]) -> Form:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import pytest
 from ui_examples import GOOD, MODELS
 
@@ -12,6 +11,7 @@ from evalui.runs.database.store import Store
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 
@@ -26,9 +26,9 @@ def desk(tmp_path: Path) -> AppService:
 
 
 @pytest.fixture
-def act() -> Callable[..., gr.EventData]:
-    def make(do: str, form: Form | None = None, **data: str) -> gr.EventData:
-        return gr.EventData(None, {"do": do, "form": form or {}, **data})
+def act() -> Callable[..., Action]:
+    def make(do: str, form: Form | None = None, **data: str) -> Action:
+        return Action(None, {"do": do, "form": form or {}, **data})
 
     return make
 

@@ -1,1 +1,198 @@
-"""The Annotate tab."""
+"""The Annotate tab: people vote blind on pairs of answers, and see the names when they are done."""
+
+from typing import Any, get_args
+
+import gradio as gr
+
+from evalui.errors import EvaluiError
+from evalui.messages import Messages
+from evalui.runs.access import LOCAL
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.votes import VoteChoice, VoteInput, VotingProgress
+from evalui.runs.spec import OPEN
+from evalui.ui.components.form import ClientStateError, Form
+from evalui.ui.components.format import format_time
+from evalui.ui.components.fragment import Action, html_fragment, on_action
+from evalui.ui.components.html import Child, Html, div, el, join
+from evalui.ui.components.widgets import note, page_head, table, titled
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.annotate import result as annotate_result
+from evalui.ui.tabs.annotate.ballot import (
+    AGREEMENT_AFTER,
+    NAME_LENGTH,
+    finish_button,
+    head,
+    name_field,
+    page_frame,
+    pair_page,
+    undo_button,
+)
+
+_RECENT = 10
+_MAX_VOTE_S = 3600.0  # nobody thinks about a pair for longer; the page was left open
+_CHOICES: dict[str, VoteChoice] = {
+    name: name for part in get_args(VoteChoice) for name in get_args(part)
+}
+
+
+class AnnotateTab:
+    """The tab in one language; the browser keeps which run is voted on and the person's name."""
+
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self.service = service
+        self.t = t
+        self.outputs: list[Any] = []
+
+    def build(self) -> None:
+        """Lay out the tab: one pane, whose script asks for its content."""
+        run_id = gr.Textbox(visible=False)
+        with gr.Column(elem_classes="page"):
+            whole = html_fragment("annotate-pane")
+        on_action(whole, self.answer, inputs=[run_id], outputs=[whole])
+        self.outputs = [run_id, whole]
+
+    def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
+        """All outputs for an address; the browser then asks for the pair of its own person."""
+        del form
+        first = page_head(self.t("annotate.title"), self.t("annotate.promise"))
+        return run_id, page_frame("", "ask", first)
+
+    def answer(self, run_id: str, act: Action) -> Html:
+        """What the page shows after a vote, a key, another name or an upload."""
+        voter = act.value("voter").strip()[:NAME_LENGTH] or LOCAL
+        try:
+            wish, told = self._perform(run_id, voter, act)
+        except EvaluiError as error:
+            wish, told = act.value("pair"), note("bad", self.t.translate(error.sentence))
+        return self.show(
+            run_id, voter, requested_pair=wish, notice=told, confirming=act.do == "ask"
+        )
+
+    def show(
+        self,
+        run_id: str,
+        voter: str,
+        *,
+        requested_pair: str = "",
+        notice: Html | None = None,
+        confirming: bool = False,
+    ) -> Html:
+        """The page of one person: a pair, the end, the result, or the runs to choose from."""
+        t, store = self.t, self.service.store
+        problem = div(notice, role="alert") if notice else None
+        try:
+            run = self.service.run(run_id) if run_id else None
+        except EvaluiError as error:
+            run, problem = None, div(note("warn", t.translate(error.sentence)), role="alert")
+        if run is None:
+            return page_frame(voter, "pick", self._run_list(voter, problem))
+        progress = store.voting_progress(run_id, voter)
+        counted = f"{progress.votes} {progress.own_votes} {progress.skipped}"
+        stamp = f"{run_id} {voter} {counted} {requested_pair}"
+        if not progress.pairs:
+            nothing = note("na", t("annotate.nothing"))
+            return page_frame(voter, stamp, self._run_list(voter, problem or nothing))
+        if progress.finished:
+            result = annotate_result.result_page(self.service, t, run, voter)
+            return page_frame(voter, stamp, problem, result, name_field(t, voter))
+        ballots = store.ballots(run_id, voter, requested_pair)
+        if not ballots:
+            return page_frame(voter, stamp, self._end(progress, voter, problem))
+        page = pair_page(
+            t,
+            ballots,
+            progress,
+            voter=voter,
+            agreement=self._agreement(run, voter, progress),
+            problem=problem,
+            confirming=confirming,
+        )
+        return page_frame(voter, stamp, page)
+
+    def _perform(self, run_id: str, voter: str, act: Action) -> tuple[str, Html | None]:
+        """The pair to show after an act, and what is to be told about it."""
+        store = self.service.store
+        if act.do not in ("vote", "undo", "finish", "uploaded"):
+            return act.value("pair"), None
+        run = self.service.run(run_id)
+        if act.do == "vote":
+            self._vote(run, voter, act)
+            return act.value("next"), None
+        if act.do == "undo":
+            return store.undo(run_id, voter), None
+        if act.do == "finish":
+            store.finish_votes(run_id, voter)
+            return "", None
+        added = annotate_result.import_votes(self.service, run, act.value("upload"), voter)
+        return "", note("ok", self.t.count("annotate.imported", added))
+
+    def _vote(self, run: RunRow, voter: str, act: Action) -> None:
+        choice = _CHOICES.get(act.value("choice"))
+        if choice is None:  # our own buttons send known votes
+            raise ClientStateError
+        seconds = _seconds(act.value("spent"))
+        mark = VoteInput(act.value("pair"), choice, act.value("comment"), seconds)
+        self.service.store.cast(run.id, voter, mark)
+
+    def _agreement(self, run: RunRow, voter: str, progress: VotingProgress) -> str:
+        if progress.own_votes < AGREEMENT_AFTER:
+            return ""
+        return annotate_result.agreement_so_far(self.service, self.t, run, voter)
+
+    def _end(self, progress: VotingProgress, voter: str, problem: Html | None) -> Html:
+        t = self.t
+        done = titled(
+            t("annotate.all_done"),
+            el("p", t("annotate.all_done_about"), cls="dim"),
+            div(
+                finish_button(t, voter, cls="pri", do="finish"),
+                undo_button(t, progress, voter),
+                cls="acts gap-s",
+            ),
+        )
+        place = t("annotate.all_done")
+        return join(head(t, progress, place), problem, done, name_field(t, voter))
+
+    def _run_list(self, voter: str, problem: Child) -> Html:
+        t, store = self.t, self.service.store
+        rows: list[list[Child]] = []
+        for run in store.runs(self.service.owner):
+            if len(rows) == _RECENT or not self._has_open_questions(run):
+                continue
+            progress = store.voting_progress(run.id, voter)
+            if progress.pairs:
+                rows.append(self._line(run, progress))
+        heads = [t("annotate.run"), t("annotate.mine"), t("annotate.together"), t("runs.when")]
+        listed = table(heads, rows) if rows else self._empty()
+        return join(
+            page_head(t("annotate.title"), t("annotate.promise")),
+            problem,
+            titled(t("annotate.pick"), listed),
+            name_field(t, voter),
+        )
+
+    def _has_open_questions(self, run: RunRow) -> bool:
+        return any(cell.cell.mode == OPEN for cell in self.service.store.cells(run.id))
+
+    def _line(self, run: RunRow, progress: VotingProgress) -> list[Child]:
+        t, total = self.t, f"{progress.pairs:,}"
+        return [
+            el("a", run.name, href=f"?run={run.id}&tab=annotate"),
+            t("annotate.votes_of", n=f"{progress.own_votes + progress.skipped:,}", total=total),
+            t("annotate.votes_of", n=f"{progress.covered:,}", total=total),
+            format_time(t, run.created),
+        ]
+
+    def _empty(self) -> Html:
+        t = self.t
+        go = el("button", t("annotate.new"), type="button", cls="btn", data_tab="tab-evaluate")
+        return div(el("p", t("annotate.none"), cls="dim"), go, cls="empty")
+
+
+def _seconds(text: str) -> float | None:
+    """What the browser measured, None if it did not."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds <= _MAX_VOTE_S else None

@@ -1,19 +1,59 @@
-"""What the views of one arena share: the run, its arenas, and which of them is shown."""
+"""The arenas of a run: as its judges saw the duels, and as people did."""
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena
-from evalui.runs.database.records import RunRow
+from evalui.report.analyses.people.figures import human_arenas
+from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import model_name, signature_line
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.arena.arena_cache import ArenaCache
 
 LIVE = ("queued", "running")
+
+
+class ArenaCache:
+    """One per tab; safe to share between threads."""
+
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self._service = service
+        self._t = t
+
+    def arenas_of(self, run_id: str) -> tuple[Arena, ...]:
+        """Those of judges first, in the order of the run, then those of people's votes."""
+        # The report of a run of multiple choice need not be worked out to know that it has none.
+        if not has_duels(self._service, run_id):
+            return ()
+        report = self._service.report(run_id, self._t.language)
+        return (*report.arenas, *human_arenas(report.people))
+
+    def agreement(self, run_id: str, place: int) -> RaterAgreement | None:
+        """How far the judge of an arena and people say the same; None without shared duels."""
+        found = self.arenas_of(run_id)
+        if place >= len(found):
+            return None
+        people = self._service.report(run_id, self._t.language).people
+        signed = found[place].signature
+        return next((one.agreement for one in people if one.judged.signature == signed), None)
+
+
+def has_duels(service: AppService, run_id: str) -> bool:
+    """Whether a run compares answers two by two, by a judge or by people."""
+    cells = service.store.cells(run_id)
+    if any(cell.cell.mode == JUDGE and _in_pairs(cell) for cell in cells):
+        return True
+    return any(cell.cell.mode == OPEN for cell in cells) and bool(service.store.votes(run_id))
+
+
+def _in_pairs(cell: CellRow) -> bool:
+    judging = ModeSpec.model_validate_json(cell.plan).judging
+    return judging is not None and not judging.rates_single
 
 
 class ArenaView:
@@ -95,3 +135,20 @@ def signature_footer(view: ArenaView, sub: str) -> Html:
         copy_link(view.t, view.address(sub)),
         cls="signed",
     )
+
+
+class ArenaClientState(NamedTuple):
+    """What is shown, kept in the browser as text.
+
+    `place` is the arena's in the run, `revision` the run's, `sub` the open view, `filled` the
+    views that show that revision. While the run goes on, nothing is drawn again before
+    `refresh_after` (seconds since 1970): a large arena takes longer to work out than verdicts take
+    to come in.
+    """
+
+    run: str = ""
+    place: int = 0
+    revision: int = -1
+    sub: str = "overall"
+    filled: tuple[str, ...] = ()
+    refresh_after: float = 0.0

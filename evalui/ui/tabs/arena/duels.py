@@ -8,22 +8,22 @@ import gradio as gr
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.ui.components.form import ClientStateError, Form, field_value
-from evalui.ui.components.fragment import html_fragment, on_action, read_action
+from evalui.ui.components.form import ClientStateError, Form, field_value, load_client_state
+from evalui.ui.components.fragment import Action, html_fragment, on_action
 from evalui.ui.components.html import Html, div, el, span
 from evalui.ui.components.widgets import button, card, field, icon, select
-from evalui.ui.tabs.arena.arena_view import ArenaView
-from evalui.ui.tabs.arena.client_state import ArenaClientState
-from evalui.ui.tabs.arena.duel import duel_card, short_id
-from evalui.ui.tabs.arena.judged_pairs import (
+from evalui.ui.tabs.arena.arena_view import ArenaClientState, ArenaView
+from evalui.ui.tabs.arena.duel import (
     OUTCOMES,
     DuelFilters,
     JudgedPair,
     all_capabilities,
+    duel_card,
     filtered,
     judged_pairs_of,
     model_pairs,
     read_duel_filters,
+    short_id,
 )
 
 PAGE_SIZE = 100
@@ -47,9 +47,9 @@ class ArenaDuelsView:
         self.outputs = [whole]
         on_action(whole, self.answer, inputs=[state], outputs=[whole])
 
-    def answer(self, state: str, event: gr.EventData) -> Html:
+    def answer(self, state: str, act: Action) -> Html:
         """The page after a filter, a step or a click on a duel."""
-        act, before = read_action(event), ArenaClientState.load(state)
+        before = load_client_state(ArenaClientState, state)
         form = act.form | {name: act.value(name) for name in ("page", "duel") if act.value(name)}
         if act.do == "set":
             form |= {"page": "0", "duel": ""}

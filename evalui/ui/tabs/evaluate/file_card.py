@@ -25,7 +25,7 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.tabs.evaluate.open_file_card import open_preview
+from evalui.ui.tabs.evaluate.open_questions import open_preview
 
 SHOWN_FAULTS = 50
 _SHOWN_SAMPLES, _SHOWN_SAMPLES_OF_SEVERAL = 10, 3

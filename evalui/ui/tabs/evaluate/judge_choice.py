@@ -11,7 +11,7 @@ from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import chips, field, note, select, titled
 from evalui.ui.services.run_form import CONFLICTS, CUSTOM, JUDGE_TOKENS, ORDERS, PAIRS
-from evalui.ui.tabs.evaluate.destinations import remote_hosts_of
+from evalui.ui.tabs.evaluate.model_choice import remote_hosts_of
 
 AUTO = ""  # the list's first entry: OpenCompass's four choices, by the question's language
 

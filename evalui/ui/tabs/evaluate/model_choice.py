@@ -1,21 +1,23 @@
 """The Evaluate page's choices: models, modes, their parameters, and what they will cost."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evalui.messages import Messages
+from evalui.models.base import ModelEntry
 from evalui.models.catalog import REMOTE, ModelState, base_of
+from evalui.models.destinations import external_hosts, host_of
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template
 from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
 from evalui.runs.spec import JUDGE, ModeSpec
+from evalui.settings import Settings
 from evalui.types import Ability, DatasetKind
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import duration, format_large_count
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import button, chips, definitions, field, note, select, titled
 from evalui.ui.services.run_form import CUSTOM, OPEN_TOKENS, PATTERNS, SPELLINGS, TOKENS
-from evalui.ui.tabs.evaluate.destinations import remote_hosts_of
 
 ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate")
 CHOICE: DatasetKind = "multiple_choice"
@@ -345,3 +347,36 @@ def _chats(t: Messages) -> Mapping[str, str]:
 
 def _spellings(t: Messages) -> Mapping[str, str]:
     return {name: t(f"set.spellings_{name}") for name in SPELLINGS}
+
+
+def remote_destinations(
+    t: Messages, catalog: Mapping[str, ModelEntry], form: Form, settings: Settings
+) -> list[str]:
+    """A sentence for each model and judge chosen that is sent texts elsewhere; none if all stay."""
+    judges = field_values(form, "judges") if "yes" in field_values(form, "judging") else ()
+    models = [name for name in field_values(form, "models") if name not in judges]
+    names = {"sends": models, "judges": judges}
+    found = [
+        t(f"away.{key}", name=name, hosts=t("list.comma").join(hosts))
+        for key, chosen in names.items()
+        for name in chosen
+        if name in catalog and (hosts := external_hosts(catalog[name]))
+    ]
+    return [*found, *_cluster_host(t, settings)]
+
+
+def destination_sentences(t: Messages, sentences: list[str]) -> Html:
+    """Where the file goes: the sentences of `remote_destinations`, or that it stays."""
+    return div(*(div(sentence) for sentence in sentences or [t("away.stays")]))
+
+
+def remote_hosts_of(t: Messages, entry: ModelEntry, key: str = "to") -> Html | None:
+    """The hosts that a model at choice sends the questions to; None if they stay here."""
+    hosts = external_hosts(entry)
+    return div(t(f"away.{key}", hosts=t("list.comma").join(hosts)), cls="meta") if hosts else None
+
+
+def _cluster_host(t: Messages, settings: Settings) -> Iterator[str]:
+    """An address is that of a cluster which may have machines of its own; "" starts one here."""
+    if settings.engine == "ray" and settings.ray_address:
+        yield t("away.cluster", host=host_of(settings.ray_address))

@@ -1,18 +1,96 @@
-"""The right column of a model's row: its state, and what a person can do about it."""
+"""What one row of the Models page's catalog tells, and what all rows share."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import get_args
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
-from evalui.models.catalog import ModelState
+from evalui.models.base import BACKENDS, ModelEntry
+from evalui.models.catalog import REMOTE, ModelState
+from evalui.models.local.backend import DTYPES
+from evalui.models.local.memory_estimate import Footprint
+from evalui.models.user_catalog import ModelSource, NewModelForm
 from evalui.runs.worker.model_tests import ModelTestRow
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.html import Child, Html, div, el, join
-from evalui.ui.components.widgets import button, link_button, status
-from evalui.ui.services.models_service import WorkerView
-from evalui.ui.tabs.models.devices import worker_label
-from evalui.ui.tabs.models.rows import ModelRow, RowContext
+from evalui.ui.components.widgets import button, field, link_button, note, select, status, titled
+from evalui.ui.services.models_service import ModelStatus, WorkerView
+
+_PLACES: Mapping[str, ModelSource] = {name: name for name in get_args(ModelSource)}
+_LOCAL = ("transformers", "vllm")  # backends that compute on this server
+# The form's own name of a field, where it is shorter than that of `NewModelForm`.
+_SHORT = {"key_variable": "key"}
+_OPTIONAL_FIELDS = ("input_price", "output_price", "max_length")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """One model of the catalog with everything its row tells.
+
+    `free_bytes` are bytes where it would be loaded, None where that is not known. `worker` is the
+    worker that has it, `base` what it was tuned from. `added`: on this page.
+    """
+
+    entry: ModelEntry
+    status: ModelStatus
+    test: ModelTestRow | None
+    footprint: Footprint | None
+    free_bytes: int | None
+    speeds: Mapping[str, float]
+    worker: WorkerView | None
+    base: ModelEntry | None
+    added: bool
+
+    @property
+    def state(self) -> ModelState | None:
+        """What is known of it, None before it has answered."""
+        return self.status.state
+
+    @property
+    def usable(self) -> bool:
+        """Whether nothing is known against it."""
+        return self.state is not None and not self.state.problem
+
+    @property
+    def remote(self) -> bool:
+        """Whether it is asked over a network."""
+        return self.entry.backend in REMOTE
+
+    @property
+    def local(self) -> bool:
+        """Whether it computes on this server, or on the cluster that belongs to it."""
+        return not self.remote and self.entry.backend != "scripted"
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is room for it, as far as known; what is loaded has its room."""
+        loaded = self.worker is not None and self.worker.row.has_loaded_model
+        if self.footprint is None or self.free_bytes is None or loaded:
+            return True
+        return self.footprint.total <= self.free_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RowContext:
+    """What the rows share: what a trial waits for, who may edit, and which removal is asked.
+
+    `wait_sentence` is the sentence of a trial that is queued. `checked_at` is when the files were
+    last looked at because somebody came or clicked, in Unix time.
+    """
+
+    wait_sentence: str
+    may_edit: bool
+    confirming: str = ""
+    checked_at: float = 0.0
+
+
+def worker_label(t: Messages, worker: WorkerView) -> str:
+    """ "worker 4711": the machine's name tells nothing where there is one machine."""
+    return t("device.worker", name=worker.row.name.rpartition(":")[2])
 
 
 def state_column(t: Messages, model: ModelRow, context: RowContext) -> Html:
@@ -148,3 +226,167 @@ def _compare(t: Messages, model: ModelRow) -> Html | None:
         [("tab", "evaluate"), ("models", model.base.name), ("models", model.entry.name)]
     )
     return el("a", t("catalog.compare"), href=address, cls="btn")
+
+
+def add_card(
+    t: Messages,
+    form: Form,
+    *,
+    problem: str = "",
+    done: str = "",
+    faults: Mapping[str, str] | None = None,
+) -> Html:
+    """The form, only with the fields that matter for where the model is.
+
+    `faults` are sentences by the name of the field in `NewModelForm`; `problem` is one of the
+    whole.
+    """
+    place = _PLACES.get(field_value(form, "add_place"), "folder")
+    wrong = {_SHORT.get(name, name): told for name, told in (faults or {}).items()}
+    fields = _endpoint(t, form, wrong) if place == "endpoint" else _local(t, form, place, wrong)
+    if wrong:
+        problem = t("add.wrong")
+    told = note("bad", problem) if problem else note("ok", done) if done else None
+    return titled(
+        t("add.title"),
+        el("p", t("add.about"), cls="dim"),
+        div(_places(t, place), cls="gap"),
+        fields,
+        div(told, role="alert", cls="gap") if told else None,
+        div(button(t("add.go"), "add", cls="pri", data_once=True), cls="gap"),
+        cls="add-model",
+    )
+
+
+def read_wanted(form: Form) -> NewModelForm:
+    """The form's fields; whether they are right is checked where the model is added."""
+    place = _PLACES.get(field_value(form, "add_place"), "folder")
+    backend = field_value(form, "add_backend")
+    return NewModelForm(
+        name=field_value(form, "add_name").strip(),
+        path=field_value(form, "add_path").strip(),
+        place=place,
+        backend=backend if backend in _backends() else _LOCAL[0],
+        dtype=field_value(form, "add_dtype") or "auto",
+        chat=field_value(form, "add_chat") == "yes",
+        adapter=field_value(form, "add_adapter").strip(),
+        address=field_value(form, "add_address").strip(),
+        key_variable=field_value(form, "add_key").strip(),
+        input_price=field_value(form, "add_input_price").strip(),
+        output_price=field_value(form, "add_output_price").strip(),
+        max_length=field_value(form, "add_max_length").strip(),
+    )
+
+
+def _backends() -> list[str]:
+    return [name for name in _LOCAL if name in BACKENDS]
+
+
+def _places(t: Messages, chosen: ModelSource) -> Html:
+    return div(
+        *(
+            el(
+                "label",
+                el(
+                    "input",
+                    type="radio",
+                    name="add_place",
+                    value=place,
+                    checked=place == chosen,
+                    aria_label=t(f"add.{place}"),
+                ),
+                div(el("h3", t(f"add.{place}")), div(t(f"add.{place}_about"), cls="meta")),
+                cls="opt",
+            )
+            for place in _PLACES
+        ),
+        cls="places",
+        role="radiogroup",
+        aria_label=t("add.where"),
+    )
+
+
+def _local(t: Messages, form: Form, place: ModelSource, wrong: Mapping[str, str]) -> Html:
+    fields = [
+        _text(t, form, "name", wrong, hint=True),
+        _text(t, form, "path", wrong, word=f"add.{place}_path", example=f"add.{place}_example"),
+        _text(t, form, "adapter", wrong, hint=True),
+        field(
+            t("add.dtype"),
+            select(
+                "add_dtype",
+                {name: t("add.dtype_auto") if name == "auto" else name for name in DTYPES},
+                field_value(form, "add_dtype"),
+            ),
+        ),
+        _chat(t, form),
+    ]
+    if len(backends := _backends()) > 1:
+        words = {name: t(f"backend.{name}") for name in backends}
+        fields.append(
+            field(t("add.backend"), select("add_backend", words, field_value(form, "add_backend")))
+        )
+    return div(*fields, cls="fields gap")
+
+
+def _endpoint(t: Messages, form: Form, wrong: Mapping[str, str]) -> Html:
+    return join(
+        div(
+            _text(t, form, "name", wrong, hint=True),
+            _text(t, form, "address", wrong, example="add.address_example"),
+            _text(t, form, "path", wrong, word="add.endpoint_path", example="add.endpoint_example"),
+            _text(t, form, "key", wrong, hint=True, example="add.key_example"),
+            _chat(t, form),
+            cls="fields gap",
+        ),
+        el(
+            "details",
+            el("summary", t("add.more")),
+            div(
+                *(
+                    _text(t, form, name, wrong, hint=True, inputmode="decimal")
+                    for name in _OPTIONAL_FIELDS
+                ),
+                cls="fields",
+            ),
+            cls="gap",
+            # What is filled in, or wrong, must not be out of sight.
+            open=any(field_value(form, f"add_{name}") for name in _OPTIONAL_FIELDS),
+        ),
+    )
+
+
+def _chat(t: Messages, form: Form) -> Html:
+    words = {"": t("set.chat_no"), "yes": t("set.chat_yes")}
+    return field(t("set.chat"), select("add_chat", words, field_value(form, "add_chat")))
+
+
+def _text(
+    t: Messages,
+    form: Form,
+    name: str,
+    wrong: Mapping[str, str],
+    *,
+    word: str = "",
+    example: str = "",
+    hint: bool = False,
+    inputmode: str | None = None,
+) -> Html:
+    """A text field; its fault, if it has one, takes the place of its hint."""
+    fault = wrong.get(name, "")
+    about = el("span", t.translate(fault), cls="bad fault", id=f"fault-{name}") if fault else None
+    control = el(
+        "input",
+        type="text",
+        name=f"add_{name}",
+        value=field_value(form, f"add_{name}"),
+        placeholder=t(example) if example else None,
+        inputmode=inputmode,
+        autocomplete="off",
+        spellcheck="false",
+        aria_invalid="true" if fault else None,
+        aria_describedby=f"fault-{name}" if fault else None,
+    )
+    return field(
+        t(word or f"add.{name}"), control, hint=about or (t(f"add.{name}_hint") if hint else None)
+    )

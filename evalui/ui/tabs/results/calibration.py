@@ -15,7 +15,7 @@ from evalui.scoring.calibration import Calibration, LabelMass
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import value_with_range
-from evalui.ui.components.fragment import SKIP, html_fragment, on_action, read_action
+from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import (
     card,
@@ -109,9 +109,9 @@ class CalibrationView:
             div(_figures(t, shown, offered), _cells_without_probabilities(t, shown), cls="stack"),
         )
 
-    def changed(self, run_id: str, event: gr.EventData) -> tuple[Any, ...]:
+    def changed(self, run_id: str, act: Action) -> tuple[Any, ...]:
         """Another cell of the run."""
-        return self.show(run_id, read_action(event).form)
+        return self.show(run_id, act.form)
 
 
 def calibrated_cells(summaries: Mapping[int, Summary]) -> list[CalibratedCell]:

@@ -13,7 +13,7 @@ from evalui.ui.components.fragment import SKIP
 from evalui.ui.services import models_service
 from evalui.ui.services.models_service import ModelStatus, ModelStatusCache
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.models.tab import ModelsTab
+from evalui.ui.tabs.models import ModelsTab
 
 
 class Slow:

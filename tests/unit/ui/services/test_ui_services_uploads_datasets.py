@@ -5,7 +5,6 @@ import json
 import zipfile
 from collections.abc import Callable
 
-import gradio as gr
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -16,13 +15,14 @@ from evalui.messages import messages
 from evalui.runs.spec import read_spec
 from evalui.runs.worker.main import Worker
 from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.tab import EvaluateTab
-from evalui.ui.tabs.results.overview.view import OverviewView
+from evalui.ui.tabs.evaluate import EvaluateTab
+from evalui.ui.tabs.results.overview import OverviewView
 from evalui.ui.web.routes import add_routes
 
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 QA = '{"query": "Capital of Spain?", "response": "Madrid"}\n'
 CONFIG = json.dumps(
     [

@@ -27,10 +27,11 @@ from evalui.ui.web import events
 from evalui.ui.web.server import create_app
 
 SOURCE = "".join(
-    path.read_text(encoding="utf-8") for path in sorted(Path(events.__file__).parent.glob("*.py"))
+    path.read_text(encoding="utf-8")
+    for path in sorted(Path(events.__file__).parents[1].rglob("*.py"))
 )
 FIELDS = sorted(
-    set(re.findall(r'one\((?:[a-z.]+, )?"([a-z_]+)"', SOURCE))
+    set(re.findall(r'field_value\((?:[a-z.]+, )?"([a-z_]+)"', SOURCE))
     | set(re.findall(r"\bdata_([a-z_]+)=", SOURCE))
     | {"name", "uploads", "models", "modes", "cells", "answers", "picks", "judges"}
 )
@@ -240,7 +241,7 @@ def test_our_own_mistake_keeps_its_traceback_on_the_log_alone(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a secret of the server")
 
-    monkeypatch.setattr("evalui.ui.tabs.runs.tab.RunsTab.show", broken)
+    monkeypatch.setattr("evalui.ui.tabs.runs.RunsTab.show", broken)
     answer = site.send(event(site, "open", ""))
     assert answer.status_code == 500
     assert "secret" not in answer.text

@@ -17,12 +17,16 @@ from evalui.report.numbers import format_range as spread
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.types import LETTERS, Interval
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.fragment import SKIP, html_fragment, on_action, read_action
+from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import button, field, link_button, note, select, table
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.bias.selection import BiasSelection, select_bias
-from evalui.ui.tabs.results.bias.tables import collapsible_table, questions_link
+from evalui.ui.tabs.results.bias.tables import (
+    BiasSelection,
+    collapsible_table,
+    questions_link,
+    select_bias,
+)
 from evalui.ui.tabs.results.run_view import RunView
 
 _Link = Callable[[GapRow, int, Html], Html]
@@ -72,9 +76,8 @@ class BiasHeatMaps:
             *(gaps or (SKIP, None, SKIP)),
         )
 
-    def regrouped(self, run_id: str, event: gr.EventData) -> tuple[Any, ...]:
+    def regrouped(self, run_id: str, act: Action) -> tuple[Any, ...]:
         """Categories or subjects; a press on a category asks for its subjects."""
-        act = read_action(event)
         form = act.form | {"gap_of": act.value("of") if act.do == "into" else ""}
         if act.do in ("into", "back"):
             form |= {"gap_by": "subject" if act.do == "into" else "category"}

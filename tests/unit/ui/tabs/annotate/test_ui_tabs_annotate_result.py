@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable
 
-import gradio as gr
 import pytest
 from annotate_examples import JUDGE, NAMES, open_run
 from fastapi import FastAPI
@@ -13,12 +12,13 @@ from ui_examples import HOSTILE
 
 from evalui.messages import messages
 from evalui.runs.database.votes import VoteChoice, VoteInput
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.annotate import AnnotateTab
 from evalui.ui.tabs.annotate.result import agreement_so_far
-from evalui.ui.tabs.annotate.tab import AnnotateTab
 from evalui.ui.web.routes import add_routes
 
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 TAG = re.compile(r"<[^>]+>")
 
 

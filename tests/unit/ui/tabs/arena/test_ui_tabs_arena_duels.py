@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 
-import gradio as gr
 import pytest
 from ui_arena_examples import better, judged, open_desk, questions
 
 from evalui.messages import messages
 from evalui.types import Duel, Outcome, Verdict
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.html import Html
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.arena import ArenaTab
 from evalui.ui.tabs.arena.duels import PAGE_SIZE
-from evalui.ui.tabs.arena.tab import ArenaTab
 
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,7 @@ from evalui.messages import messages
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.types import Cell, CellResult, Reading, Sample, Trial, Variant
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.choices_only_card import choices_card
-from evalui.ui.tabs.results.health import HealthView
+from evalui.ui.tabs.results.health import HealthView, choices_card
 from evalui.ui.tabs.results.run_view import RunView
 
 

@@ -12,9 +12,9 @@ from evalui.messages import messages
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import duel_lines, write
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.arena.tab import ArenaTab
-from evalui.ui.tabs.compare.tab import CompareTab
-from evalui.ui.tabs.results.tab import ResultsTab
+from evalui.ui.tabs.arena import ArenaTab
+from evalui.ui.tabs.compare import CompareTab
+from evalui.ui.tabs.results import ResultsTab
 
 _CAPITALS = (
     ("中国", "北京"),

@@ -16,10 +16,11 @@ from evalui.runs.database.store import Store
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP
+from evalui.ui.components.fragment import SKIP, Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
+from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.compare.comparison import compare, split_by_winner
 from evalui.ui.tabs.compare.questions import PAGE_SIZE
 from evalui.ui.tabs.compare.selection import (
@@ -28,9 +29,8 @@ from evalui.ui.tabs.compare.selection import (
     incompatibilities,
     read_ids,
 )
-from evalui.ui.tabs.compare.tab import CompareTab
 
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 MODELS = """
 [perfect]
 backend = "scripted"

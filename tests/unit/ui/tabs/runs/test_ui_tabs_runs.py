@@ -11,13 +11,13 @@ from evalui.messages import messages
 from evalui.runs.spec import read_spec, write_spec
 from evalui.runs.worker.main import Worker
 from evalui.ui.components.form import Form, dump_client_state, load_client_state
-from evalui.ui.components.fragment import SKIP
+from evalui.ui.components.fragment import SKIP, Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.run_labels import run_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.runs.tab import RunsClientState, RunsNotice, RunsTab
+from evalui.ui.tabs.runs import RunsClientState, RunsNotice, RunsTab
 
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 
 
 @pytest.fixture

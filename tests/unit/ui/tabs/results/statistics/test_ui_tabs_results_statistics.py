@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 
-import gradio as gr
 import pytest
 from pair_examples import GUESSING, KNOWING, LEVEL, two
 from ui_choice_examples import MANY, new_desk, ran
@@ -12,14 +11,14 @@ from ui_examples import GOOD, MODELS, laid_out, shown
 from evalui.messages import messages
 from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.charts.common import COLOURS, series_styles
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.overview.breakdown import overview_tables
+from evalui.ui.tabs.results.overview import overview_tables
 from evalui.ui.tabs.results.overview.figures import overview_top
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.results.statistics.pairs import pairs_table, power_chart, power_table
-from evalui.ui.tabs.results.statistics.view import StatisticsView
+from evalui.ui.tabs.results.statistics import StatisticsView, pairs_table, power_chart, power_table
 
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
 
 

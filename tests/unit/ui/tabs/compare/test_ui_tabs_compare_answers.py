@@ -9,7 +9,7 @@ from ui_open_examples import ANSWERS, finish, given, open_desk, open_form
 
 from evalui.messages import messages
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.compare.tab import CompareTab
+from evalui.ui.tabs.compare import CompareTab
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,12 @@ from ui_examples import HOSTILE, built
 from evalui.messages import messages
 from evalui.runs.database.votes import VoteInput
 from evalui.types import Sample
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.annotate import AnnotateTab
 from evalui.ui.tabs.annotate.ballot import AGREEMENT_AFTER
-from evalui.ui.tabs.annotate.tab import AnnotateTab
 
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ from ui_examples import GOOD, HOSTILE, built
 
 from evalui.messages import messages
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP
+from evalui.ui.components.fragment import SKIP, Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.results import VIEWS, ResultsTab
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.results.tab import VIEWS, ResultsTab
 
 Finished = Callable[..., str]
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 
 
 @pytest.fixture

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 
-import gradio as gr
 import pytest
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD, laid_out, shown
 
 from evalui.messages import messages
 from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.bias.view import BiasView
+from evalui.ui.tabs.results.bias import BiasView
 
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,13 @@ from ui_examples import GOOD, HOSTILE, built
 
 from evalui.messages import messages
 from evalui.types import Duel, Outcome, Verdict
-from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP
+from evalui.ui.components.form import Form, dump_client_state, load_client_state
+from evalui.ui.components.fragment import SKIP, Action
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.arena.arena_cache import ArenaCache
-from evalui.ui.tabs.arena.client_state import ArenaClientState
-from evalui.ui.tabs.arena.tab import SUBS, ArenaTab
+from evalui.ui.tabs.arena import SUBS, ArenaTab
+from evalui.ui.tabs.arena.arena_view import ArenaCache, ArenaClientState
 
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +235,7 @@ def test_several_judges_can_be_chosen_and_their_panel_agrees(
     assert "Judges agree (n 36)" in page(tab, run_id)
     picked = tab.picked(seen, act("set", {"arena_place": "2"}, name="arena_place"))
     assert "judge: second" in picked[2]
-    assert ArenaClientState.load(picked[0]).place == 2
+    assert load_client_state(ArenaClientState, picked[0]).place == 2
 
 
 def test_what_people_say_is_an_arena_of_its_own(tab: ArenaTab, arena_desk: AppService):
@@ -279,7 +278,7 @@ def test_verdicts_come_in_while_nobody_touches_the_page(laid_out: ArenaTab, aren
     judge_some(arena_desk, run_id, lease, of=slice(36, 60))
     later = tab.tick(seen)
     assert "60 of 72 verdicts" in later[2]
-    assert ArenaClientState.load(later[0]).refresh_after > 0
+    assert load_client_state(ArenaClientState, later[0]).refresh_after > 0
     end(arena_desk, run_id, lease)
     last = tab.tick(later[0])
     assert not last[1].active
@@ -290,9 +289,9 @@ def test_a_large_arena_rests_between_two_drawings(laid_out: ArenaTab, arena_desk
     run_id = add_run(arena_desk)
     lease = begin(arena_desk, run_id)
     judge_some(arena_desk, run_id, lease, of=slice(0, 36))
-    seen = ArenaClientState.load(tab.enter(run_id, {})[0])._replace(refresh_after=9e9)
+    seen = load_client_state(ArenaClientState, tab.enter(run_id, {})[0])._replace(refresh_after=9e9)
     judge_some(arena_desk, run_id, lease, of=slice(36, 60))
-    assert not any(fills(tab.tick(seen.dump())))
+    assert not any(fills(tab.tick(dump_client_state(seen))))
 
 
 def test_a_list_that_is_read_does_not_move(laid_out: ArenaTab, arena_desk: AppService):
@@ -327,7 +326,7 @@ def test_a_view_is_filled_once_and_then_keeps_what_it_shows(laid_out: ArenaTab, 
     now, _, _, _, duels = tab.open("duels", seen)
     assert "data-duel=" in duels
     assert tab.open("duels", now)[4] is SKIP
-    assert ArenaClientState.load(now).sub == "duels"
+    assert load_client_state(ArenaClientState, now).sub == "duels"
 
 
 # ---------------------------------------------------------------- foreign text

@@ -10,12 +10,12 @@ from ui_examples import FAULTY, GOOD, HOSTILE, built
 
 from evalui.messages import messages
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP
+from evalui.ui.components.fragment import SKIP, Action
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.tab import EvaluateTab
+from evalui.ui.tabs.evaluate import EvaluateTab
 
 MakeForm = Callable[..., Form]
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 
 
 @pytest.fixture

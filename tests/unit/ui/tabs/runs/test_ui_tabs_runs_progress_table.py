@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-import gradio as gr
 import pytest
 from ui_examples import HOSTILE
 
@@ -15,10 +14,11 @@ from evalui.runs.database.records import Lease
 from evalui.runs.database.usage import ModelWait
 from evalui.types import Language, Usage
 from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.runs import RunsTab
 from evalui.ui.tabs.runs.progress_table import progress_table
-from evalui.ui.tabs.runs.tab import RunsTab
 
 PRICED = """
 [biased]
@@ -166,7 +166,7 @@ def test_a_broken_catalog_takes_the_prices_and_nothing_else(
 
 
 def test_a_run_is_stopped_and_deleted_with_a_broken_catalog(
-    desk: AppService, lease: Lease, act: Callable[..., gr.EventData]
+    desk: AppService, lease: Lease, act: Callable[..., Action]
 ):
     desk.settings.models.write_text("[biased", encoding="utf-8")
     tab = RunsTab(desk, messages("en"))

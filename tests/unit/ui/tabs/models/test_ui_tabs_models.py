@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-import gradio as gr
 import pytest
 from ui_examples import HOSTILE, MODELS, built
 
@@ -23,16 +22,16 @@ from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
 from evalui.settings import ASSETS
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP
+from evalui.ui.components.fragment import SKIP, Action
 from evalui.ui.services import models_service
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
+from evalui.ui.tabs.evaluate import EvaluateTab
 from evalui.ui.tabs.evaluate.model_choice import models_card
-from evalui.ui.tabs.evaluate.tab import EvaluateTab
-from evalui.ui.tabs.models.tab import ModelsTab
+from evalui.ui.tabs.models import ModelsTab
 
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 LATE = str(ASSETS / "models" / "demo-late")
 FOLDER: Form = {"add_place": "folder", "add_name": "late", "add_path": LATE, "add_dtype": "auto"}
 
@@ -523,7 +522,7 @@ def test_what_a_model_writes_never_becomes_markup(tab: ModelsTab, desk: AppServi
     )
     mute = AbilityTest("next_token", "multiple_choice", problem="<b>no</b>")
     object.__setattr__(trial, "load_s", 0.25)
-    object.__setattr__(trial, "tried", (said, mute))
+    object.__setattr__(trial, "ability_tests", (said, mute))
     finish_model_test(desk.store.database, trial)
     told = row(tab, "biased")
     assert "<img" not in told
@@ -846,8 +845,8 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_said_to_answer(
     far = BACKENDS["openai"]
     monkeypatch.setattr(far, "problem", lambda _: "")
     monkeypatch.setattr(far, "abilities", lambda _: frozenset({"generate"}))
-    monkeypatch.setattr(far, "lacks", lambda _: {})
-    monkeypatch.setattr(far, "down", lambda _: {})
+    monkeypatch.setattr(far, "missing_reasons", lambda _: {})
+    monkeypatch.setattr(far, "unavailable_addresses", lambda _: {})
     monkeypatch.setattr(far, "open", lambda _: SimpleNamespace(close=lambda: None))
     address = 'base_url = "http://127.0.0.1:9/v1"'
     write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\noptions = {{ {address} }}\n')

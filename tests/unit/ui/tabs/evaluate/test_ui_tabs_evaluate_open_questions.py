@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import gradio as gr
 import pytest
 from ui_examples import GOOD, HOSTILE
 from ui_open_examples import (
@@ -22,9 +21,10 @@ from ui_open_examples import (
 from evalui.messages import messages
 from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.tab import EvaluateTab
+from evalui.ui.tabs.evaluate import EvaluateTab
 
 PRICED = """
 [perfect]
@@ -32,7 +32,7 @@ backend = "scripted"
 output_price = 1000.0
 options = { rule = "perfect" }
 """
-MakeAct = Callable[..., gr.EventData]
+MakeAct = Callable[..., Action]
 
 
 @pytest.fixture

@@ -1,0 +1,265 @@
+"""The Evaluate page's view of open questions: how many, in which language, what comes with them."""
+
+from collections.abc import Mapping, Sequence
+
+from evalui.datasets.health_open import OpenHealth
+from evalui.messages import Messages
+from evalui.types import Fault, Sample
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.components.format import fault_text, length_range
+from evalui.ui.components.html import Child, Html, div, el, join, span
+from evalui.ui.components.html import span as inline
+from evalui.ui.components.widgets import (
+    UPLOAD,
+    bar,
+    button,
+    definitions,
+    field,
+    note,
+    select,
+    status,
+    table,
+    titled,
+)
+from evalui.ui.services.answers import AnswersFile, EarlierRun
+from evalui.ui.services.run_form import answer_name_field
+
+_SHOWN_CAPABILITIES = 8
+_MAX_TEXT_LENGTH = 160  # characters of a text in a preview
+_SHOWN_UNKNOWN = 5
+_SHOWN_FAULTS = 5
+
+
+def open_facts(t: Messages, health: OpenHealth) -> list[str]:
+    """What one line says of a file of open questions."""
+    references = health.n - health.without_reference
+    capabilities = len([name for name in health.capabilities if name])
+    return [
+        t("file.ready", n=f"{health.n:,}"),
+        t("file.references", n=f"{references:,}") if references else t("file.no_references"),
+        t("list.comma").join(t(f"language.{name}") for name in health.languages),
+        t.count("file.capabilities", capabilities) if capabilities else "",
+        t.count("file.conversations", health.conversations) if health.conversations else "",
+    ]
+
+
+def open_health_card(t: Messages, health: OpenHealth) -> Html:
+    """What can be said of open questions without any model."""
+    doubled = sum(len(group) - 1 for group in health.duplicates)
+    missing = f"{health.without_reference:,}"
+    rows: list[tuple[Child, Child]] = [
+        (t("health.usable"), status("ok" if health.n else "bad", f"{health.n:,}")),
+        (
+            t("health.without_reference"),
+            status("warn", missing) if health.without_reference else status("ok", missing),
+        ),
+        (t("health.duplicates"), status("warn" if doubled else "ok", f"{doubled:,}")),
+        (t("health.conversations"), f"{health.conversations:,}"),
+        (t("health.guidance"), f"{health.with_guidance:,}"),
+        (t("health.question_length"), length_range(health.question_length)),
+    ]
+    if health.reference_length:
+        rows.append((t("health.reference_length"), length_range(health.reference_length)))
+    languages = {t(f"language.{name}"): count for name, count in health.languages.items()}
+    capabilities = {
+        name or t("health.no_capability"): count for name, count in health.capabilities.items()
+    }
+    return titled(
+        t("health.title"),
+        definitions(rows),
+        _counts(t, "languages", languages),
+        _counts(t, "capabilities", capabilities),
+        _unreferenced(t, health),
+        aside=t("health.aside"),
+    )
+
+
+def open_preview(t: Messages, samples: Sequence[Sample]) -> Html:
+    """The first questions with their references, capabilities and languages."""
+    capable = any(sample.metadata.get("capability") for sample in samples)
+    heads = ["id", "question", "reference", *(["capability"] if capable else []), "language"]
+    return table(
+        [t(f"preview.{name}") for name in heads],
+        [_row(t, sample, capable) for sample in samples],
+    )
+
+
+def _row(t: Messages, sample: Sample, capable: bool) -> list[Child]:
+    language = sample.metadata.get("language", "")
+    turns = len(sample.history) + len(sample.follow_ups)
+    told = join(
+        _shorten(sample.question),
+        div(t.count("preview.turns", turns), cls="meta") if turns else None,
+    )
+    first = next(iter(sample.references), "")
+    more = len(sample.references) - 1
+    reference = join(
+        _shorten(first) if first else inline("–", cls="meta"),
+        div(t("preview.more", n=more), cls="meta") if more > 0 else None,
+    )
+    return [
+        inline(sample.id, cls="mono"),
+        told,
+        reference,
+        *([sample.metadata.get("capability", "")] if capable else []),
+        inline(t(f"language.{language}") if f"language.{language}" in t else language, cls="nw"),
+    ]
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT_LENGTH else text[:_MAX_TEXT_LENGTH].rstrip() + " …"
+
+
+def _counts(t: Messages, name: str, counts: Mapping[str, int]) -> Html | None:
+    """A bar per value, the most frequent first; nothing if there is only one."""
+    if len(counts) < 2:
+        return None
+    most = max(counts.values())
+    ordered = sorted(counts.items(), key=lambda pair: -pair[1])
+    rows = [
+        div(inline(name, title=name), bar(count / most), inline(f"{count:,}", cls="dim r"))
+        for name, count in ordered[:_SHOWN_CAPABILITIES]
+    ]
+    rest = len(ordered) - len(rows)
+    return div(
+        div(t(f"health.{name}"), cls="meta gap-s"),
+        div(*rows, cls="counts"),
+        div(t.count(f"health.more_{name}", rest), cls="meta gap-s") if rest else None,
+    )
+
+
+def _unreferenced(t: Messages, health: OpenHealth) -> Html | None:
+    if not health.without_reference:
+        return None
+    key = "health.no_reference_about" if health.without_reference < health.n else "health.bare"
+    return el("p", t(key, n=f"{health.without_reference:,}"), cls="meta gap-s")
+
+
+def answers_card(
+    t: Messages, files: Sequence[AnswersFile], runs: Sequence[EarlierRun], form: Form
+) -> Html:
+    """A drop zone for answers, what its files hold, and the earlier runs to take answers from."""
+    return titled(
+        t("answers.title"),
+        el("p", t("answers.about"), cls="meta"),
+        *(
+            el("input", type="hidden", name="answers", value=upload, data_many=True)
+            for upload in dict.fromkeys(found.upload for found in files)
+        ),
+        *(div(_file(t, found), cls="gap-s") for found in files),
+        div(_drop(t), cls="gap-s"),
+        _earlier_runs(t, runs, form) if runs else None,
+        cls="given-card",
+    )
+
+
+def _file(t: Messages, found: AnswersFile) -> Html:
+    name = el(
+        "input",
+        type="text",
+        name=answer_name_field(found.upload, found.place),
+        value=found.model,
+        autocomplete="off",
+    )
+    return div(
+        div(
+            field(t("answers.model"), name),
+            button(t("file.remove"), "forget", data_upload=found.upload, data_place=found.place),
+            cls="given",
+        ),
+        div(found.name, cls="meta gap-s"),
+        _matched(t, found),
+        cls="given-file",
+    )
+
+
+def _matched(t: Messages, found: AnswersFile) -> Html:
+    if found.problem:
+        return div(note("bad", t.translate(found.problem)), cls="gap-s")
+    whole = found.matched == found.questions
+    told = t("answers.matched", n=f"{found.matched:,}", total=f"{found.questions:,}")
+    unknown = t("list.comma").join(found.unknown[:_SHOWN_UNKNOWN])
+    more = " …" if len(found.unknown) > _SHOWN_UNKNOWN else ""
+    return join(
+        div(status("ok" if whole else "warn" if found.matched else "bad", told), cls="gap-s"),
+        div(t.count("answers.unknown", len(found.unknown), ids=unknown + more), cls="meta")
+        if found.unknown
+        else None,
+        _faults(t, found) if found.faults else None,
+    )
+
+
+def _faults(t: Messages, found: AnswersFile) -> Html:
+    """How many rows cannot be used, and where and why the first of them."""
+    n = len(found.faults) + found.unlisted
+    rest = n - _SHOWN_FAULTS
+    return join(
+        div(t.count("answers.faults", n), cls="meta"),
+        *(_fault(t, fault) for fault in found.faults[:_SHOWN_FAULTS]),
+        div(t("preview.more", n=f"{rest:,}"), cls="meta") if rest > 0 else None,
+    )
+
+
+def _fault(t: Messages, fault: Fault) -> Html:
+    found, expected = fault_text(t, fault)
+    place = t("answers.line", n=f"{fault.line:,}") if fault.line else t("answers.whole")
+    return div(
+        span(place, cls="nw"), " · ", t("answers.fault", found=found, expected=expected), cls="meta"
+    )
+
+
+def _drop(t: Messages) -> Html:
+    return div(
+        UPLOAD,
+        div(t("answers.drop"), cls="dim"),
+        el("input", type="file", id="answer-files", multiple=True, aria_label=t("answers.choose")),
+        el("label", t("answers.choose"), for_="answer-files", cls="btn"),
+        div(t("answers.kinds"), cls="meta"),
+        div(cls="bad meta", role="alert", data_status=True),
+        cls="drop small",
+        data_act="answered",
+        data_sending=t("drop.sending"),
+        data_lost=t("drop.lost"),
+    )
+
+
+def _earlier_runs(t: Messages, runs: Sequence[EarlierRun], form: Form) -> Html:
+    """The models of the run that is picked; those ticked in other runs stay ticked."""
+    chosen = field_values(form, "earlier")
+    first = next((entry.partition("/")[0] for entry in chosen), "")
+    picked = field_value(form, "earlier_run") or first
+    names = {"": t("answers.no_run")} | {run.id: run.name for run in runs}
+    rows = [
+        _earlier_model(t, run, model, count, chosen)
+        for run in runs
+        for model, count in run.models
+        if run.id == picked or f"{run.id}/{model}" in chosen
+    ]
+    return div(
+        field(t("answers.earlier"), select("earlier_run", names, picked)),
+        div(*rows, cls="gap-s") if rows else None,
+        cls="gap",
+    )
+
+
+def _earlier_model(
+    t: Messages, run: EarlierRun, model: str, count: int, chosen: Sequence[str]
+) -> Html:
+    value = f"{run.id}/{model}"
+    return el(
+        "label",
+        el(
+            "input",
+            type="checkbox",
+            name="earlier",
+            value=value,
+            data_many=True,
+            checked=value in chosen,
+            aria_label=model,
+        ),
+        div(
+            el("h3", model),
+            div(t("answers.of_run", n=f"{count:,}", run=run.name), cls="meta"),
+        ),
+        cls="opt",
+    )
