@@ -1,4 +1,4 @@
-"""The page of one language: top bar, seven tabs, and what its address asks for."""
+"""The page of one language: top bar, seven tabs, and what its address requests."""
 
 import hashlib
 from pathlib import Path
@@ -93,39 +93,47 @@ class AppShell:
                     self.compare.build()
                 with gr.Tab(t("tab.models"), id="models", elem_id="tab-models") as models_tab:
                     self.models.build()
-            shown, chosen, *kept = runs
-            runs_tab.select(self.runs.open, [chosen], [shown, *kept], **QUIET)
+            shown, chosen, *state = runs
+            runs_tab.select(self.runs.open, [chosen], [shown, *state], **QUIET)
             compared = self.compare
             compare_tab.select(compared.open, compared.inputs, compared.outputs, **QUIET)
             models_tab.select(self.models.open, None, self.models.outputs, **QUIET)
-            rooms = [
+            outputs = [
                 part
-                for room in (self.results, self.arena, self.annotate, self.compare, self.models)
-                for part in room.outputs
+                for tab in (self.results, self.arena, self.annotate, self.compare, self.models)
+                for part in tab.outputs
             ]
-            demo.load(self.enter, None, [tabs, *self.evaluate.outputs, *runs, *rooms], **QUIET)
+            demo.load(self.enter, None, [tabs, *self.evaluate.outputs, *runs, *outputs], **QUIET)
         return demo
 
     def enter(self, request: gr.Request) -> tuple[Any, ...]:
-        """Everything an address asks for: a run, a view of it, or a run to repeat."""
+        """Everything an address requests: a run, a view of it, or a run to repeat."""
         query = cast(QueryParams, request.query_params)
         form: Form = dict(query.items())
         run_id, again = str(form.get("run", "")), str(form.get("again", ""))
-        # Whoever votes is told no names, not even on the tabs beside.
+        # An annotator is shown no names, not even on the tabs beside.
         votes = form.get("tab") == "annotate"
-        told = "" if votes else run_id
-        shown, *kept = self.runs.blind_voting_outputs() if votes else self.runs.open(told)
+        visible_run = "" if votes else run_id
+        shown, *state = self.runs.blind_voting_outputs() if votes else self.runs.open(visible_run)
         selected = self._tab(form, run_id)
         return (
             gr.Tabs(selected=selected),
             *((SKIP, SKIP) if votes else self.evaluate.enter(again, query.getlist("models"))),
             shown,
-            told,
-            *kept,
-            *(self.results.blind_voting_outputs() if votes else self.results.enter(told, form)),
-            *self.arena.enter(told, form),
+            visible_run,
+            *state,
+            *(
+                self.results.blind_voting_outputs()
+                if votes
+                else self.results.enter(visible_run, form)
+            ),
+            *self.arena.enter(visible_run, form),
             *self.annotate.enter(run_id, form),
-            *(self.compare.blind_voting_outputs() if votes else self.compare.enter(told, form)),
+            *(
+                self.compare.blind_voting_outputs()
+                if votes
+                else self.compare.enter(visible_run, form)
+            ),
             *self.models.enter(form),
         )
 

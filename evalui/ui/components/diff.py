@@ -1,4 +1,4 @@
-"""Two texts word by word: what both say, and what only one of them says."""
+"""Two texts word by word: what both contain, and what only one of them contains."""
 
 import re
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class TextDiff:
 
 
 def diff_texts(reference: str, reply: str) -> TextDiff:
-    """The two texts, their common words told from the others; case and blanks do not count."""
+    """The two texts, split into common words and the others; case and blanks do not count."""
     first, second = split_words(reference), split_words(reply)
     if len(first) + len(second) > _MAX_WORDS:
         return TextDiff(
@@ -54,9 +54,9 @@ def diff_texts(reference: str, reply: str) -> TextDiff:
 
 def closest_reference(references: Sequence[str], reply: str) -> int:
     """The place of the reference that has the most words in common with the reply."""
-    found = [set(_keys(split_words(reference))) for reference in references]
-    said = set(_keys(split_words(reply)))
-    shares = [len(each & said) / (len(each | said) or 1) for each in found]
+    words = [set(_keys(split_words(reference))) for reference in references]
+    reply_words = set(_keys(split_words(reply)))
+    shares = [len(each & reply_words) / (len(each | reply_words) or 1) for each in words]
     return shares.index(max(shares))
 
 
@@ -79,9 +79,9 @@ def split_words(text: str) -> list[str]:
 def _split(text: str) -> list[str]:
     parts: list[str] = []
     end = 0
-    for found in _WORD.finditer(text):
-        parts += [part for part in (text[end : found.start()], found[0]) if part]
-        end = found.end()
+    for match in _WORD.finditer(text):
+        parts += [part for part in (text[end : match.start()], match[0]) if part]
+        end = match.end()
     return [*parts, text[end:]] if text[end:] else parts
 
 

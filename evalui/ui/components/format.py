@@ -81,15 +81,15 @@ def value_with_range(interval: Interval) -> Html:
 
 
 def fault_text(t: Messages, fault: Fault) -> tuple[str, str]:
-    """What was found and what was expected.
+    """The actual and the expected contents.
 
     Both are English phrases; a Chinese page keeps what they quote of the file and large numbers.
     """
     if t.language == "en":
         return fault.actual, fault.expected
-    kept = "、".join(_UNBROKEN.findall(fault.actual))
-    found = "：".join(filter(None, (t(f"fault.{fault.rule}.what"), kept)))
-    return found, t(f"fault.{fault.rule}.expected")
+    quoted = "、".join(_UNBROKEN.findall(fault.actual))
+    actual = "：".join(filter(None, (t(f"fault.{fault.rule}.what"), quoted)))
+    return actual, t(f"fault.{fault.rule}.expected")
 
 
 def amount(n_bytes: int) -> str:

@@ -28,6 +28,7 @@ _PAGE_LEVELS = 2  # a page has an h1 and h2 of its own; those of a text come bel
 _MARKS = (("$$", "$$", True), (r"\[", r"\]", True), (r"\(", r"\)", False))
 # As in pandoc, so that "$5 and $10" stays money: no space inside, no digit after.
 _DOLLARS = re.compile(r"\$(?![\s$])((?:\\.|[^\\$])*?)(?<!\s)\$(?!\d)", re.DOTALL)
+# No public address: Gradio ships KaTeX under names with a hash; without it formulas stay TeX.
 _ASSETS = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
 
 
@@ -80,8 +81,8 @@ def _inline_formula(state: StateInline, silent: bool) -> bool:
                 return _consume_inline(
                     state, state.src[start:end], end + len(closing), display, silent
                 )
-    found = _DOLLARS.match(state.src, state.pos, state.posMax)
-    return bool(found) and _consume_inline(state, found[1], found.end(), False, silent)
+    match = _DOLLARS.match(state.src, state.pos, state.posMax)
+    return bool(match) and _consume_inline(state, match[1], match.end(), False, silent)
 
 
 def _consume_inline(state: StateInline, source: str, end: int, display: bool, silent: bool) -> bool:

@@ -72,7 +72,7 @@ def note(kind: str, *children: Child) -> Html:
 
 
 def status(kind: str, word: Child) -> Html:
-    """A state: colour never speaks without its icon and word."""
+    """A state: its colour always comes with its icon and word."""
     return span(icon(_STATUS_ICON[kind]), word, cls=f"st {kind}")
 
 

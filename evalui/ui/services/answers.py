@@ -72,17 +72,17 @@ class AnswersService:
 
     def file(self, source: AnswerSource, datasets: Sequence[Dataset]) -> AnswersFile:
         """What a file of answers holds for the open questions it fits best."""
-        found = AnswersFile(source.upload, source.place, source.model)
+        file = AnswersFile(source.upload, source.place, source.model)
         try:
             path = self._answers_path(source)
-            found = replace(found, name=path.name)
+            file = replace(file, name=path.name)
             dataset = self._best_matching_dataset(path, datasets, source.model)
             read = self._read_answers(path, dataset, source.model)
         except EvaluiError as error:
-            return replace(found, problem=error.sentence)
+            return replace(file, problem=error.sentence)
         matched, questions = len(read.answers), len(dataset.samples)
         return replace(
-            found,
+            file,
             matched=matched,
             questions=questions,
             unknown=read.unknown,
@@ -99,11 +99,11 @@ class AnswersService:
         """The runs whose models answered the same questions in writing, newest first."""
         wanted = [_questions_of(dataset) for dataset in datasets]
         runs = [row for row in self._store.runs(self._owner) if row.done][:_MAX_RUNS_SEARCHED]
-        found = (
+        earlier = (
             EarlierRun(row.id, row.name, tuple(self._models_with_answers(row.id, wanted)))
             for row in runs
         )
-        return tuple(run for run in found if run.models)
+        return tuple(run for run in earlier if run.models)
 
     def spec(self, given: AnswerSource, datasets: Mapping[str, Dataset]) -> AnswersSpec:
         """The draft's answers as the specification names them."""
@@ -113,8 +113,8 @@ class AnswersService:
         if not open_:
             raise SpecError("answers-no-open")
         if given.run:
-            asked = self._answered_questions(given)
-            key = max(open_, key=lambda each: len(asked & _questions_of(open_[each])))
+            answered = self._answered_questions(given)
+            key = max(open_, key=lambda each: len(answered & _questions_of(open_[each])))
             return AnswersSpec(model=given.model, run=given.run, dataset=key)
         path = self._answers_path(given)
         dataset = self._best_matching_dataset(path, list(open_.values()), given.model)
@@ -142,7 +142,7 @@ class AnswersService:
         )
 
     def _answered_questions(self, given: AnswerSource) -> frozenset[tuple[str, str]]:
-        """What the model was asked in the earlier run that its answers come from."""
+        """The questions that the model answered in the earlier run."""
         self._run(given.run)
         cells = (row for row in self._store.cells(given.run) if row.cell.model == given.model)
         keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
@@ -163,8 +163,8 @@ class AnswersService:
     ) -> Iterator[tuple[str, int]]:
         for row in self._store.cells(run_id):
             if row.cell.mode == OPEN and row.done:
-                asked = self._questions(row.dataset_key)
-                if any(asked <= one or one <= asked for one in wanted):
+                questions = self._questions(row.dataset_key)
+                if any(questions <= one or one <= questions for one in wanted):
                     yield row.cell.model, row.done
 
     def _read_questions(self, dataset_key: str) -> frozenset[tuple[str, str]]:

@@ -44,7 +44,7 @@ _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself
 _QUERY_PENDING = sentence("error.being-asked")
 _DIRECT = ("scripted", "transformers")  # backends that only look at files, at once
 _THREADS = 8
-# What an endpoint has said counts for so long. Each question costs it some requests, so one that
+# What an endpoint answered is valid for so long. Each probe costs it some requests, so one that
 # works is left alone for longer than one that may come back.
 _HEALTHY_TTL_S, _FAILED_TTL_S = 600.0, 30.0
 
@@ -53,8 +53,8 @@ _HEALTHY_TTL_S, _FAILED_TTL_S = 600.0, 30.0
 class ModelStatus:
     """What is known of a model: `state` None before it has answered for the first time.
 
-    `pending` while it is asked, for the first time or again. `checked_at` is when an endpoint was
-    last asked, in Unix time; None before that, and of files, which are looked at each time.
+    `pending` while it is probed, for the first time or again. `checked_at` is when an endpoint was
+    last probed, in Unix time; None before that, and of files, which are read each time.
     """
 
     state: ModelState | None
@@ -81,7 +81,7 @@ class _PendingQuery:
 
     @property
     def fresh(self) -> bool:
-        """Whether nobody need ask again: it is being asked, or has answered lately."""
+        """Whether no new query is needed: one is running, or was answered lately."""
         if not self.future.done():
             return True
         well = not self.future.exception() and not self.future.result().state.problem
@@ -93,33 +93,33 @@ class ModelStatusCache:
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="state")
-        # Protects the table of questions: two pages must not ask one endpoint twice.
+        # Protects the table of queries: two pages must not probe one endpoint twice.
         self._lock = threading.Lock()
         self._queries: dict[str, _PendingQuery] = {}
 
     def statuses(self, entries: Sequence[ModelEntry], *, wait_s: float) -> list[ModelStatus]:
         """What is known of each.
 
-        Waits for those that have never answered, until `wait_s` seconds after they were asked:
+        Waits for those that have never answered, until `wait_s` seconds after the query began:
         one page may look several times.
         """
-        asked = {
+        queries = {
             entry.name: self._query(entry) for entry in entries if entry.backend not in _DIRECT
         }
-        unknown = [one for one in asked.values() if one.answer is None]
+        unknown = [one for one in queries.values() if one.answer is None]
         if unknown:
             until = max(one.started for one in unknown) + wait_s
             left = max(0.0, until - time.monotonic())
             wait([one.future for one in unknown], timeout=left)
         return [
-            _current_status(asked[entry.name])
-            if entry.name in asked
+            _current_status(queries[entry.name])
+            if entry.name in queries
             else ModelStatus(_state(entry, describe))
             for entry in entries
         ]
 
     def refresh(self, entry: ModelEntry) -> None:
-        """Ask an endpoint now, however lately it has answered; one that is asked is not again."""
+        """Probe an endpoint now, however lately it has answered, unless a query is running."""
         if entry.backend in _DIRECT:
             return  # its files are looked at each time
         with self._lock:
@@ -133,11 +133,11 @@ class ModelStatusCache:
             return known if known and known.fresh else self._start_query(entry, known)
 
     def _start_query(self, entry: ModelEntry, known: _PendingQuery | None) -> _PendingQuery:
-        """Ask in a thread; an error that nobody foresaw was raised to whoever looked."""
+        """Probe in a thread; an unforeseen error was raised to the caller that waited for it."""
         before = known.answer if known and not known.future.exception() else None
-        begun = _PendingQuery(self._pool.submit(_run_query, entry), time.monotonic(), before)
-        self._queries[repr(entry)] = begun
-        return begun
+        query = _PendingQuery(self._pool.submit(_run_query, entry), time.monotonic(), before)
+        self._queries[repr(entry)] = query
+        return query
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Hardware:
         return entry.device != "cpu" and bool(devices.visible_gpus(self.gpus))
 
     def free(self, entry: ModelEntry) -> int:
-        """Bytes free where the model would be loaded: the GPU of its number, 0 unless told."""
+        """Bytes free where the model would be loaded: on the GPU of its number, else on GPU 0."""
         if not self.takes_gpu(entry):
             return self.machine.free
         number = entry.device.partition(":")[2] or "0"
@@ -234,16 +234,16 @@ class ModelsService:
 
     @property
     def may_edit(self) -> bool:
-        """Whether the page may change the catalog: told by the administrator, else only where
-        nobody but this machine can reach the page.
+        """Whether the page may change the catalog: as the administrator set it, else only where
+        the page can be reached from this machine alone.
         """
-        told, host = self._settings.edit_models, self._settings.host
-        if told is not None:
-            return told
+        stated, host = self._settings.edit_models, self._settings.host
+        if stated is not None:
+            return stated
         return is_loopback(host) and not self._settings.allowed_hosts
 
     def add(self, wanted: NewModelForm) -> ModelEntry:
-        """Add a model; raises `ModelError` if it is wrong or nobody may."""
+        """Add a model; raises `ModelError` if it is wrong or not allowed."""
         self._check_may_edit()
         return add_model(self._additions, wanted, catalog=self._settings.models)
 
@@ -265,7 +265,7 @@ class ModelsService:
         model_tests.queue_model_test(self._database, self._entry(name), owner)
 
     def tests(self, owner: str) -> dict[str, ModelTestRow]:
-        """The last trial of each model that this person asked for."""
+        """The last trial of each model that this user requested."""
         return model_tests.model_tests(self._database, owner)
 
     # Devices
@@ -282,7 +282,7 @@ class ModelsService:
         return Hardware(devices.machine_memory(), devices.gpus())
 
     def workers(self, owner: str) -> list[WorkerView]:
-        """The workers, as this person may see them."""
+        """The workers, as this user may see them."""
         return [self._worker_view(row, owner) for row in devices.workers(self._database)]
 
     def footprint(self, state: ModelState, hardware: Hardware) -> Footprint | None:
@@ -296,11 +296,11 @@ class ModelsService:
 
     def speeds(self) -> Mapping[str, Mapping[str, float]]:
         """Requests per second as last measured, by model and mode; without worked examples."""
-        found: dict[str, dict[str, float]] = {}
+        speeds: dict[str, dict[str, float]] = {}
         for (model, mode, shots), pace in throughputs(self._database).items():
             if not shots:
-                found.setdefault(model, {})[mode] = pace.rate
-        return found
+                speeds.setdefault(model, {})[mode] = pace.rate
+        return speeds
 
     def _entry(self, name: str) -> ModelEntry:
         return find_entry(self.catalog(), name)
@@ -314,20 +314,20 @@ class ModelsService:
             seen = may_see(run.owner, owner)
             return WorkerView(row, seen, run.name if seen else "")
         trial = model_tests.model_test_of_worker(self._database, row.name)
-        # A worker tells that it is busy and its trial that it is taken at different moments: what
-        # belongs to nobody may be somebody else's.
+        # A worker is marked busy and its test is marked taken at different moments: what
+        # has no owner yet may belong to another user.
         return WorkerView(
             row, not row.is_busy or (trial is not None and may_see(trial.owner, owner))
         )
 
 
-def _current_status(asked: _PendingQuery) -> ModelStatus:
-    asking = not asked.future.done()  # first: what comes in between is shown by the next look
-    answer = asked.answer
+def _current_status(query: _PendingQuery) -> ModelStatus:
+    pending = not query.future.done()  # first: what comes in between is shown by the next look
+    answer = query.answer
     if answer is None:
-        return ModelStatus(None, asking)
+        return ModelStatus(None, pending)
     remote = answer.state.entry.backend in REMOTE
-    return ModelStatus(answer.state, asking, answer.at if remote else None)
+    return ModelStatus(answer.state, pending, answer.at if remote else None)
 
 
 def _run_query(entry: ModelEntry) -> _QueryResult:

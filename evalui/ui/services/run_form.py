@@ -1,4 +1,4 @@
-"""What the Evaluate form says, read into a run specification, and back again."""
+"""The Evaluate form read into a run specification, and back again."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ class RunForm:
         return self.upload_layouts.get(upload, self.layout)
 
     def mode_specs(self) -> list[ModeSpec]:
-        """Each mode with each number of worked examples; open questions are asked without any."""
+        """Each mode with each number of worked examples; open questions have none."""
         return [
             ModeSpec(
                 mode=mode,
@@ -88,7 +88,7 @@ class RunForm:
     def dataset_spec(
         self, paths: Sequence[str], *, name: str, sha256: str, upload: str = ""
     ) -> DatasetSpec:
-        """One upload, read as the form says."""
+        """One upload, read as the form states."""
         layout = self.layout_of(upload)
         return DatasetSpec(
             path=list(paths),
@@ -236,8 +236,8 @@ def _main_mode(spec: RunSpec) -> ModeSpec:
 
 
 def _all_shots(spec: RunSpec) -> list[int]:
-    asked = [mode for mode in spec.modes if mode.mode != OPEN]
-    return list(dict.fromkeys(mode.shots for mode in asked or spec.modes))
+    choice_modes = [mode for mode in spec.modes if mode.mode != OPEN]
+    return list(dict.fromkeys(mode.shots for mode in choice_modes or spec.modes))
 
 
 def _length(modes: Sequence[ModeSpec]) -> str:
@@ -296,16 +296,16 @@ def _files(form: Form) -> tuple[AnswerSource, ...]:
 
     A cleared name must be noticed and not replaced, so it stays "".
     """
-    found: list[AnswerSource] = []
+    sources: list[AnswerSource] = []
     for upload in field_values(form, "answers"):
         prefix = answer_name_field(upload, 0).removesuffix("0")
         ends = [name.removeprefix(prefix) for name in form if name.startswith(prefix)]
         places = sorted(place for end in ends if (place := parse_whole_number(end)) is not None)
-        found += [
+        sources += [
             AnswerSource(field_value(form, f"{prefix}{place}").strip()[:120], upload, place)
             for place in places
         ]
-    return tuple(found)
+    return tuple(sources)
 
 
 def _earlier(form: Form) -> tuple[AnswerSource, ...]:

@@ -33,7 +33,7 @@ def run_label(t: Messages, row: RunRow) -> str:
 
 
 def settings_label(t: Messages, row: RunRow) -> list[str]:
-    """Only the settings, for a page that tells models and modes by itself."""
+    """Only the settings, for a page that shows models and modes by itself."""
     try:
         return setting_labels(t, read_spec(row.spec))
     except SpecError:
@@ -42,7 +42,7 @@ def settings_label(t: Messages, row: RunRow) -> list[str]:
 
 def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
     """What is not at its default, a few words each."""
-    told = [
+    labels = [
         *(t("setting.template", name=name) for name in _distinct(map(_template, spec.modes))),
         *(t(f"setting.chat_{_chat(mode)}") for mode in spec.modes if mode.chat is not None),
         *(
@@ -60,11 +60,11 @@ def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
         ),
         *(_judging(t, spec.judging) if spec.judging else ()),
     ]
-    return _distinct(told)
+    return _distinct(labels)
 
 
 def mode_label(t: Messages, cell: CellRow) -> str:
-    """The mode of a cell as people call it: "letters, every order, 5 examples"."""
+    """The mode of a cell in words: "letters, every order, 5 examples"."""
     mode = ModeSpec.model_validate_json(cell.plan)
     if mode.judging:
         return _judging_label(t, mode.judging)

@@ -1,4 +1,4 @@
-"""What every tab works with: settings, the store, the uploads, and the person in front of it."""
+"""What every tab works with: settings, the store, the uploads, and the user."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -91,11 +91,11 @@ class AppService:
         return self._load(upload, layout)
 
     def health(self, upload: str, layout: Layout) -> ChoiceHealth:
-        """What can be said of multiple-choice questions without a model."""
+        """What can be known of multiple-choice questions without a model."""
         return self._check(upload, layout)
 
     def open_health(self, upload: str, layout: Layout) -> OpenHealth:
-        """What can be said of open questions without a model."""
+        """What can be known of open questions without a model."""
         return self._check_open(upload, layout)
 
     def parts(self, upload: str) -> tuple[str, ...]:
@@ -111,11 +111,11 @@ class AppService:
         return self.uploads.store(self.owner, files)
 
     def store_sample(self) -> str:
-        """Store the shipped sample as if somebody had uploaded it, in an archive with a name."""
+        """Store the shipped sample as if it had been uploaded, in an archive with a name."""
         return self.store_upload([sample_archive()])
 
     def store_open_sample(self) -> str:
-        """Store the shipped open questions as if somebody had uploaded them."""
+        """Store the shipped open questions as if they had been uploaded."""
         return self.store_upload([open_sample()])
 
     @cached_property
@@ -144,14 +144,14 @@ class AppService:
         return frozenset(entry.name for entry in self.catalog().values() if entry.baseline)
 
     def scripted(self) -> frozenset[str]:
-        """The models that follow a rule and understand nothing; so a judge among them is told."""
+        """The models that follow a rule; a judge among them is marked as one."""
         return frozenset(e.name for e in self.catalog().values() if e.backend == "scripted")
 
     def plan(self, draft: RunForm) -> PlannedRun:
         """What the draft would do.
 
         Raises:
-            DataError, SpecError: it cannot be done; the message says why.
+            DataError, SpecError: it cannot be done; the message states why.
         """
         if not draft.models and not draft.answers:
             raise SpecError("no-model")
@@ -160,12 +160,12 @@ class AppService:
         loaded: dict[str, LoadResult] = {}
         sources: list[DatasetSpec] = []
         for upload in draft.uploads:
-            found = self.load(upload, draft.layout_of(upload))
-            if found.faults and not draft.skip_faulty:
+            result = self.load(upload, draft.layout_of(upload))
+            if result.faults and not draft.skip_faulty:
                 raise FaultyRows("faulty-rows")
-            sources.append(self._source(draft, upload, found.dataset))
-            loaded[sources[-1].key] = found
-        datasets = {key: found.dataset for key, found in loaded.items()}
+            sources.append(self._source(draft, upload, result.dataset))
+            loaded[sources[-1].key] = result
+        datasets = {key: result.dataset for key, result in loaded.items()}
         spec = draft.run_spec(sources, [self.answers.spec(one, datasets) for one in draft.answers])
         collected = collect_answers(
             self.store, spec, datasets, limits=self._limits, owner=self.owner
@@ -195,7 +195,7 @@ class AppService:
         )
 
     def run(self, run_id: str) -> RunRow:
-        """A run of this person; raises `UnknownRun` for anybody else's as for one that is not."""
+        """A run of this user; raises `UnknownRun` if there is none, or it is another user's."""
         row = self.store.run(run_id)
         if not may_see(row.owner, self.owner):
             raise UnknownRun("no-run", run=run_id)
@@ -203,18 +203,18 @@ class AppService:
 
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
-        t, found = messages(language), self._report(run_id, self.run(run_id).revision)
-        # Asked anew each time: prices may have changed since the figures were worked out.
+        t, report = messages(language), self._report(run_id, self.run(run_id).revision)
+        # Computed anew each time: prices may have changed since the figures were worked out.
         spent = usage.model_usages(self.store.database, run_id, self.catalog())
         return replace(
-            found,
+            report,
             expenses=tuple(replace(each, why=t.translate(each.why)) for each in spent),
             summaries=tuple(
-                replace(each, error=t.translate(each.error)) for each in found.summaries
+                replace(each, error=t.translate(each.error)) for each in report.summaries
             ),
-            answers=tuple(replace(each, error=t.translate(each.error)) for each in found.answers),
-            arenas=tuple(replace(each, error=t.translate(each.error)) for each in found.arenas),
-            left_out=tuple(replace(each, why=t.translate(each.why)) for each in found.left_out),
+            answers=tuple(replace(each, error=t.translate(each.error)) for each in report.answers),
+            arenas=tuple(replace(each, error=t.translate(each.error)) for each in report.arenas),
+            left_out=tuple(replace(each, why=t.translate(each.why)) for each in report.left_out),
         )
 
     def result(self, row: CellRow) -> CellResult:
@@ -305,11 +305,11 @@ class AppService:
         )
 
     def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
-        """What people said of each dataset, by its name; a run of multiple choice has none."""
+        """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
         keys = {
             row.cell.dataset: row.dataset_key
             for row in self.store.cells(run_id)
             if row.cell.mode == OPEN
         }
-        said = {name: self.store.verdicts(run_id, key) for name, key in keys.items()}
-        return {name: verdicts for name, verdicts in said.items() if verdicts}
+        votes = {name: self.store.verdicts(run_id, key) for name, key in keys.items()}
+        return {name: verdicts for name, verdicts in votes.items() if verdicts}

@@ -86,16 +86,16 @@ class UploadStore:
         try:
             os.rename(unfinished, folder)  # noqa: PTH104 - Path.rename replaces on some systems
         except OSError:
-            # Somebody stored the same content at the same moment: theirs is as good.
+            # Another request stored the same content at the same moment: its copy is as good.
             shutil.rmtree(unfinished)
 
 
 def _base_name(name: str) -> str:
     """The file's own name, whatever folders or backslashes the browser sent before it."""
     base = PurePosixPath(name.replace("\\", "/")).name.replace("\0", "")
-    # File systems take 255 bytes; the end is kept, because it tells the kind.
-    kept = base.encode(errors="replace")[-200:].decode(errors="ignore")
-    return kept if kept not in {"", ".", ".."} else "file"
+    # File systems take 255 bytes; the end is kept, because it names the kind.
+    end = base.encode(errors="replace")[-200:].decode(errors="ignore")
+    return end if end not in {"", ".", ".."} else "file"
 
 
 def _distinct(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
@@ -103,7 +103,7 @@ def _distinct(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     named = [(_base_name(name), content) for name, content in files]
     if len({name for name, _ in named}) == len(named):
         return named
-    # The folder may tell worked examples from questions: dev/law.csv, test/law.csv.
+    # The folder may separate worked examples from questions: dev/law.csv, test/law.csv.
     folders = (PurePosixPath(name.replace("\\", "/")).parent.name for name, _ in files)
     places = [
         f"{at}/{_base_name(folder)}" if folder else f"{at}" for at, folder in enumerate(folders)
@@ -164,7 +164,7 @@ def sample_files() -> tuple[Path, ...]:
 
 
 def sample_archive() -> tuple[str, bytes]:
-    """The shipped sample as if somebody uploaded it; raises `DataError` if there is none."""
+    """The shipped sample as an upload; raises `DataError` if there is none."""
     if not sample_files():
         raise _none()
     packed = io.BytesIO()

@@ -20,7 +20,7 @@ from evalui.errors import SpecError, StoreError
 
 FILE = "access-token"
 _BYTES = 32  # of randomness
-_MAX_LENGTH = 128  # characters of a token; whatever is longer is not ours
+_MAX_LENGTH = 128  # characters of a token; longer texts are not ours
 _BACKLOG = 2048  # connections that may wait
 
 
@@ -28,7 +28,7 @@ def access_token(folder: Path, *, renew: bool = False) -> str:
     """The token of the server that keeps its data in `folder`, made if there is none yet.
 
     The same after a restart, so that open pages go on; `renew` replaces it, which closes the
-    server to everybody who has the old one. A file that other users could read is replaced, too.
+    server to all who have the old one. A file that other users could read is replaced, too.
 
     Raises:
         StoreError: the file cannot be read or written.
@@ -41,9 +41,9 @@ def access_token(folder: Path, *, renew: bool = False) -> str:
         with os.fdopen(handle, "r+b") as file:
             # Two servers may start at once on one folder: the second reads what the first wrote.
             fcntl.flock(file, fcntl.LOCK_EX)
-            kept = file.read(_MAX_LENGTH + 1).decode("ascii", "replace").strip()
-            if _is_token(kept) and _is_private(handle) and not renew:
-                return kept
+            stored = file.read(_MAX_LENGTH + 1).decode("ascii", "replace").strip()
+            if _is_token(stored) and _is_private(handle) and not renew:
+                return stored
             os.fchmod(handle, 0o600)
             token = secrets.token_urlsafe(_BYTES)
             file.seek(0)
@@ -95,8 +95,8 @@ def _is_token(text: str) -> bool:
 
 
 def _is_private(handle: int) -> bool:
-    found = os.fstat(handle)
-    return stat.S_IMODE(found.st_mode) & 0o077 == 0 and found.st_uid == os.geteuid()
+    status = os.fstat(handle)
+    return stat.S_IMODE(status.st_mode) & 0o077 == 0 and status.st_uid == os.geteuid()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -123,8 +123,8 @@ def listen(host: str, port: int) -> socket.socket:
 def address_of(listener: socket.socket, token: str) -> str:
     """The address to open in a browser on this machine; no token, no parameter."""
     host, port = listener.getsockname()[:2]
-    found = ip_address(host.partition("%")[0])
-    if found.is_unspecified:  # all addresses of the machine
-        host = "127.0.0.1" if found.version == 4 else "::1"
-    place = f"[{host}]" if found.version == 6 else host
+    address = ip_address(host.partition("%")[0])
+    if address.is_unspecified:  # all addresses of the machine
+        host = "127.0.0.1" if address.version == 4 else "::1"
+    place = f"[{host}]" if address.version == 6 else host
     return f"http://{place}:{port}/" + (f"?token={token}" if token else "")

@@ -1,6 +1,6 @@
-"""Between Gradio and our listeners: malformed events are refused, errors are said in words.
+"""Between Gradio and our listeners: malformed events are refused, errors are answered in words.
 
-Gradio answers every exception with 500 and prints its traceback. Here what a person can act on
+Gradio answers every exception with 500 and prints its traceback. Here what a user can act on
 becomes an answer of its own status with its sentence; only our own mistakes keep the traceback,
 on the server's log.
 """
@@ -17,14 +17,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evalui.errors import EvaluiError, StoreError, UnknownRun
+from evalui.errors import EvaluiError
 from evalui.messages import Messages
-from evalui.ui.web.middleware import route_of
+from evalui.ui.web.middleware import route_of, status_of
 
 LARGEST = 2**20  # bytes of an event; files come by a route of their own
 _EVENT = re.compile(r"gradio_api/run/[a-z_0-9]+")
 # What the page itself reads. Gradio's other routes (uploads, its queue, development, monitoring)
-# serve nobody here, and answer to whoever finds them.
+# serve no page here, and would answer any client.
 _READ_PATHS = re.compile(
     r"|theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*"
     r"|gradio_api/(app_id|info|startup-events|heartbeat/[^/]+)"
@@ -105,18 +105,11 @@ def listeners_of(blocks: gr.Blocks) -> Listeners:
 
 
 def translate_errors(blocks: gr.Blocks, t: Messages) -> None:
-    """Let every listener of a page say its errors in the page's language, without a traceback."""
+    """Let the listeners of a page answer errors in the page's language, without a traceback."""
     for fn in blocks.fns.values():
         if fn.fn:
             # Gradio gives the callable no types
             fn.fn = _translated(fn.fn, t)  # pyright: ignore[reportUnknownArgumentType]
-
-
-def status_of(error: EvaluiError) -> int:
-    """The HTTP status that tells what kind of an error it is."""
-    if isinstance(error, UnknownRun):
-        return 404
-    return 503 if isinstance(error, StoreError) else 400
 
 
 def _translated(listener: Callable[..., Any], t: Messages) -> Callable[..., Any]:

@@ -15,7 +15,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evalui.errors import StoreError
+from evalui.errors import EvaluiError, StoreError, UnknownRun
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.ui.components.html import Html, el, join
 from evalui.ui.web.address import cookie_of, is_same
@@ -27,7 +27,7 @@ _POLICY = (
 )
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PARAMETER = "token"
-_PUBLIC_PATHS = frozenset({"/healthz"})  # tells nothing about runs, models or people
+_PUBLIC_PATHS = frozenset({"/healthz"})  # states nothing about runs, models or people
 _TOKEN_METHODS = frozenset({"GET", "HEAD"})
 _COOKIE_MAX_AGE_S = 30 * 24 * 3600  # the cookie
 _STYLE = Html(
@@ -87,9 +87,19 @@ class SameOriginMiddleware:
 def route_of(scope: Scope) -> str:
     """The path of a request as our routes name it, "" if there is none.
 
-    ASGI counts what a proxy was said to put before our paths as part of the path.
+    ASGI counts the prefix that a proxy puts before our paths as part of the path.
     """
     return scope.get("path", "").removeprefix(scope.get("root_path", ""))
+
+
+def status_of(error: EvaluiError, otherwise: int = 400) -> int:
+    """The HTTP status of an error: 404 for a run that is not there, 503 for a damaged store.
+
+    `otherwise` is that of all others: 400 where the request carries fields, which may be wrong.
+    """
+    if isinstance(error, UnknownRun):
+        return 404
+    return 503 if isinstance(error, StoreError) else otherwise
 
 
 class PageHeadMiddleware:
@@ -242,8 +252,8 @@ def _unauthorized(scope: Scope) -> Response:
         "Referrer-Policy": "no-referrer",
     }
     if scope["method"] not in _TOKEN_METHODS:
-        said = messages("en")("access.about")
-        return JSONResponse({"error": said}, status_code=401, headers=fields)
+        message = messages("en")("access.about")
+        return JSONResponse({"error": message}, status_code=401, headers=fields)
     page = plain_page("access.title", lambda t: t("access.about"))
     return HTMLResponse(page, status_code=401, headers=fields)
 
@@ -262,8 +272,8 @@ class StoreMiddleware:
             try:
                 await run_in_threadpool(self.read)
             except StoreError as error:
-                said = error.sentence
-                page = plain_page("store.title", lambda t: t.translate(said))
+                sentence = error.sentence
+                page = plain_page("store.title", lambda t: t.translate(sentence))
                 await HTMLResponse(page, status_code=503)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
@@ -279,6 +289,6 @@ def plain_page(title: str, about: Callable[[Messages], str]) -> Html:
     return join(Html("<!doctype html>"), el("html", head, el("body", *sections), lang="en"))
 
 
-def _code_spans(said: str) -> list[Html | str]:
+def _code_spans(text: str) -> list[Html | str]:
     """The text with what stands between backticks as code."""
-    return [el("code", part) if place % 2 else part for place, part in enumerate(said.split("`"))]
+    return [el("code", part) if place % 2 else part for place, part in enumerate(text.split("`"))]

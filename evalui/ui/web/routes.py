@@ -12,20 +12,21 @@ from starlette.datastructures import UploadFile
 
 from evalui import __version__
 from evalui.datasets.base import LoadResult
-from evalui.errors import DataError, EvaluiError, StoreError, UnknownRun
+from evalui.errors import DataError, EvaluiError, StoreError
 from evalui.messages import Messages, language_of, messages, sentence
 from evalui.report.analyses.people.figures import vote_lines
 from evalui.report.export.files import FORMATS
 from evalui.report.export.spreadsheets import escape_formula
 from evalui.ui.services.run_form import read_layout
 from evalui.ui.services.service import AppService
+from evalui.ui.web.middleware import status_of
 
 _MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
 
 
 def add_routes(app: FastAPI, service: AppService) -> None:
-    """Add the routes; each is a few lines over `service`, and what it raises is said in words."""
+    """Add the routes; each is a few lines over `service`, and its errors are answered in words."""
     app.get("/")(_home(service))
     app.get("/r/{run_id}")(_permalink)
     app.post("/upload")(_upload(service))
@@ -63,10 +64,10 @@ def _upload(service: AppService) -> Route:
             sent = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
             files = [(part.filename or "", await part.read()) for part in sent]
         try:
-            kept = await run_in_threadpool(service.store_upload, files)
+            upload_id = await run_in_threadpool(service.store_upload, files)
         except DataError as error:
             return JSONResponse({"error": t.translate(error.sentence)}, status_code=400)
-        return JSONResponse({"upload": kept})
+        return JSONResponse({"upload": upload_id})
 
     return upload
 
@@ -89,12 +90,12 @@ def _export(service: AppService) -> Route:
         t = _text(request, service)
         if extension not in FORMATS:
             known = ", ".join(FORMATS)
-            said = sentence(
+            message = sentence(
                 "error.no-export",
                 kind=extension,
                 known=known,
             )
-            return Response(t.translate(said), status_code=404, media_type="text/plain")
+            return Response(t.translate(message), status_code=404, media_type="text/plain")
         name, content = service.export(run_id, extension, t.language)
         return _download(content, FORMATS[extension], name)
 
@@ -112,13 +113,13 @@ def _votes(service: AppService) -> Route:
 
 def _health(service: AppService) -> Route:
     def healthz() -> Response:
-        told: dict[str, object] = {"ok": True, "version": __version__}
+        state: dict[str, object] = {"ok": True, "version": __version__}
         try:
-            told["revision"] = service.store.revision()
+            state["revision"] = service.store.revision()
         except StoreError:
-            # Its sentence names a folder of the machine, and anybody may ask; the pages say it.
-            return JSONResponse(told | {"ok": False}, 503)
-        return JSONResponse(told)
+            # Its sentence names a folder, and this route is public; the pages show it.
+            return JSONResponse(state | {"ok": False}, 503)
+        return JSONResponse(state)
 
     return healthz
 
@@ -126,10 +127,10 @@ def _health(service: AppService) -> Route:
 def _problem(service: AppService) -> Callable[[Request, Exception], Response]:
     def problem(request: Request, error: Exception) -> Response:
         assert isinstance(error, EvaluiError), "registered for nothing else"
-        # Whatever is not the address's fault: a damaged store, a broken catalog.
-        status = 404 if isinstance(error, UnknownRun) else 503
-        said = _text(request, service).translate(error.sentence)
-        return Response(said, status_code=status, media_type="text/plain")
+        # These routes take an address only: other errors are of the server, such as its catalog's.
+        status = status_of(error, otherwise=503)
+        message = _text(request, service).translate(error.sentence)
+        return Response(message, status_code=status, media_type="text/plain")
 
     return problem
 

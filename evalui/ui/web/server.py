@@ -31,7 +31,7 @@ from evalui.ui.web.middleware import (
 from evalui.ui.web.routes import add_routes
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
-_NOT_STARTED = 3  # the exit code; uvicorn has said why
+_NOT_STARTED = 3  # the exit code; uvicorn has printed why
 _DOCUMENT_LANGUAGES = {"zh": "zh-CN", "en": "en"}
 
 
@@ -60,7 +60,7 @@ def create_app(settings: Settings) -> ASGIApp:
     own_folder(settings.data_dir)
     _prepare_gradio(settings.data_dir / "gradio")
     store = Store(settings.database)
-    desk = AppService(settings, store)
+    service = AppService(settings, store)
     workers = WorkerSupervisor(
         store, settings.models, count=settings.workers, threads=settings.threads
     )
@@ -73,10 +73,10 @@ def create_app(settings: Settings) -> ASGIApp:
         store.close()
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
-    add_routes(app, desk)
+    add_routes(app, service)
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
-    _add_pages(app, desk)
+    _add_pages(app, service)
     return _guarded(app, settings)
 
 
@@ -137,14 +137,14 @@ def _prepare_gradio(folder: Path) -> None:
 def _without_stubs() -> Generator[None]:
     """Keep gradio from writing type stubs beside its own modules, half the time of its import.
 
-    It does so for every component whenever it is imported, unless it cannot tell the file of one.
+    It does so for every component whenever it is imported, unless it cannot find the file of one.
     """
     known = inspect.getfile
 
-    def getfile(found: Any) -> str:  # as in `inspect`
-        if str(getattr(found, "__module__", "")).startswith("gradio."):
+    def getfile(inspected: Any) -> str:  # as in `inspect`
+        if str(getattr(inspected, "__module__", "")).startswith("gradio."):
             raise OSError("its file need not be known")
-        return known(found)
+        return known(inspected)
 
     inspect.getfile = getfile
     try:

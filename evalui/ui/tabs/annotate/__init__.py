@@ -29,14 +29,14 @@ from evalui.ui.tabs.annotate.ballot import (
 )
 
 _RECENT = 10
-_MAX_VOTE_S = 3600.0  # nobody thinks about a pair for longer; the page was left open
+_MAX_VOTE_S = 3600.0  # a longer time means that the page was left open
 _CHOICES: dict[str, VoteChoice] = {
     name: name for part in get_args(VoteChoice) for name in get_args(part)
 }
 
 
 class AnnotateTab:
-    """The tab in one language; the browser keeps which run is voted on and the person's name."""
+    """The tab in one language; the browser keeps which run is voted on and the annotator's name."""
 
     def __init__(self, service: AppService, t: Messages) -> None:
         self.service = service
@@ -44,7 +44,7 @@ class AnnotateTab:
         self.outputs: list[Any] = []
 
     def build(self) -> None:
-        """Lay out the tab: one pane, whose script asks for its content."""
+        """Lay out the tab: one pane, whose script requests its content."""
         run_id = gr.Textbox(visible=False)
         with gr.Column(elem_classes="page"):
             whole = html_fragment("annotate-pane")
@@ -52,7 +52,7 @@ class AnnotateTab:
         self.outputs = [run_id, whole]
 
     def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
-        """All outputs for an address; the browser then asks for the pair of its own person."""
+        """All outputs for an address; the browser then requests the pair of its own annotator."""
         del form
         first = page_head(self.t("annotate.title"), self.t("annotate.promise"))
         return run_id, page_frame("", "ask", first)
@@ -61,11 +61,11 @@ class AnnotateTab:
         """What the page shows after a vote, a key, another name or an upload."""
         voter = act.value("voter").strip()[:NAME_LENGTH] or LOCAL
         try:
-            wish, told = self._perform(run_id, voter, act)
+            wish, sentence = self._perform(run_id, voter, act)
         except EvaluiError as error:
-            wish, told = act.value("pair"), note("bad", self.t.translate(error.sentence))
+            wish, sentence = act.value("pair"), note("bad", self.t.translate(error.sentence))
         return self.show(
-            run_id, voter, requested_pair=wish, notice=told, confirming=act.do == "ask"
+            run_id, voter, requested_pair=wish, notice=sentence, confirming=act.do == "ask"
         )
 
     def show(
@@ -77,7 +77,7 @@ class AnnotateTab:
         notice: Html | None = None,
         confirming: bool = False,
     ) -> Html:
-        """The page of one person: a pair, the end, the result, or the runs to choose from."""
+        """The page of one annotator: a pair, the end, the result, or the runs to choose from."""
         t, store = self.t, self.service.store
         problem = div(notice, role="alert") if notice else None
         try:
@@ -110,7 +110,7 @@ class AnnotateTab:
         return page_frame(voter, stamp, page)
 
     def _perform(self, run_id: str, voter: str, act: Action) -> tuple[str, Html | None]:
-        """The pair to show after an act, and what is to be told about it."""
+        """The pair to show after an act, and the sentence about it."""
         store = self.service.store
         if act.do not in ("vote", "undo", "finish", "uploaded"):
             return act.value("pair"), None

@@ -18,7 +18,9 @@ from evalui.ui.components.widgets import bar, button, card, note, page_head
 
 CHOICES = {"1": "a", "2": "b", "3": "tie", "4": "neither"}  # the key of each vote
 NAME_LENGTH = 60
-AGREEMENT_AFTER = 50  # own votes; what others said must not lead anybody before
+AGREEMENT_AFTER = (
+    50  # own votes; before these, the votes of others must not influence the annotator
+)
 
 
 def page_frame(voter: str, stamp: str, *children: Child) -> Html:
@@ -26,7 +28,7 @@ def page_frame(voter: str, stamp: str, *children: Child) -> Html:
     script, sheet = math_files()
     return div(
         *children,
-        # Pressed by the script: the browser knows the person's name, the server does not.
+        # Pressed by the script: the browser knows the annotator's name, the server does not.
         el("button", "", type="button", hidden=True, data_do="open"),
         cls="ballot stack",
         data_voter=voter,
@@ -63,7 +65,7 @@ def pair_page(
 
 
 def head(t: Messages, progress: VotingProgress, place: str) -> Html:
-    """The question of the page, how far the person is, and the name they vote under."""
+    """The question of the page, how far the annotator is, and the name they vote under."""
     done = progress.own_votes + progress.skipped
     left = t("annotate.left", n=f"{progress.remaining:,}")
     if progress.remaining and progress.seconds:
@@ -234,7 +236,7 @@ def undo_button(t: Messages, progress: VotingProgress, voter: str) -> Html:
 
 
 def finish_button(t: Messages, voter: str, *, cls: str, do: str, pair: str = "") -> Html:
-    """Ends the voting of this person; `do` "ask" warns first, "finish" does it."""
+    """Ends the voting of this annotator; `do` "ask" warns first, "finish" does it."""
     return button(t("annotate.finish"), do, cls=cls, data_voter=voter, data_pair=pair)
 
 
@@ -245,13 +247,13 @@ def _confirm_finish(t: Messages, voter: str, pair: str) -> Html:
 
 
 def _below(t: Messages, progress: VotingProgress, agreement: str, voter: str, pair: str) -> Html:
-    told = agreement or t("annotate.agreement_later", n=AGREEMENT_AFTER)
+    text = agreement or t("annotate.agreement_later", n=AGREEMENT_AFTER)
     others = el("a", t("annotate.other_runs"), href="?tab=annotate", cls="btn quiet")
     finish = finish_button(t, voter, cls="quiet", do="ask", pair=pair) if progress.last else None
     return join(
         div(
             card(el("h3", t("annotate.how")), el("p", t("annotate.how_about"), cls="dim")),
-            card(el("h3", t("annotate.agreement")), el("p", told, cls="dim")),
+            card(el("h3", t("annotate.agreement")), el("p", text, cls="dim")),
             cls="row",
         ),
         div(name_field(t, voter), others, finish, cls="foot"),

@@ -1,4 +1,4 @@
-"""What a person sees after finishing: whose answers they preferred, and who agrees with whom."""
+"""What an annotator sees after finishing: the preferred models, and who agrees with whom."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ class PeopleView:
 
     @property
     def has_judge(self) -> bool:
-        """Whether a judge said anything at all."""
+        """Whether a judge gave any verdict."""
         return bool(self.judged.battles)
 
 
@@ -79,16 +79,16 @@ def result_page(service: AppService, t: Messages, run: RunRow, voter: str) -> Ht
 
 
 def agreement_so_far(service: AppService, t: Messages, run: RunRow, voter: str) -> str:
-    """How often this person says what most of the others say, in a sentence without names."""
+    """How often this annotator agrees with most of the others, in a sentence without names."""
     by_person: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in _sides_by_name(service.votes(run.id)):
         by_person[verdict.rater].append(verdict)
     mine = by_person.pop(voter, [])
-    found = cohen_kappa(mine, panel_verdicts(list(by_person.values()))) if by_person else None
-    if found is None:
+    kappa = cohen_kappa(mine, panel_verdicts(list(by_person.values()))) if by_person else None
+    if kappa is None:
         return t("annotate.agreement_alone")
-    same = round(found.raw.value * found.n)
-    return t.count("annotate.agreement_others", found.n, same=f"{same:,}")
+    same = round(kappa.raw.value * kappa.n)
+    return t.count("annotate.agreement_others", kappa.n, same=f"{same:,}")
 
 
 def import_votes(service: AppService, run: RunRow, upload: str, voter: str) -> int:
@@ -103,44 +103,44 @@ def import_votes(service: AppService, run: RunRow, upload: str, voter: str) -> i
         raise DataError("upload-empty")
     given: dict[str, list[Verdict]] = defaultdict(list)
     for path in paths:
-        for dataset, said in read_votes(path).items():
-            given[dataset] += said
+        for dataset, verdicts in read_votes(path).items():
+            given[dataset] += verdicts
     return service.store.add_votes(run.id, given)
 
 
 def open_datasets(service: AppService, run_id: str) -> tuple[CellRow, ...]:
     """One cell of written answers for each dataset of a run, in order."""
-    found: dict[str, CellRow] = {}
+    by_name: dict[str, CellRow] = {}
     for cell in service.store.cells(run_id):
         if cell.cell.mode == OPEN and cell.state != "impossible":
-            found.setdefault(cell.dataset_key, cell)
-    return tuple(found.values())
+            by_name.setdefault(cell.dataset_key, cell)
+    return tuple(by_name.values())
 
 
 def _sides_by_name(votes: Votes) -> tuple[Verdict, ...]:
-    """The votes with the sides of each pair as the names sort: everybody is shown them otherwise.
+    """The votes with the sides of each pair as the names sort: annotators see them in other orders.
 
     Two datasets may call different questions alike, so each question is named with its own.
     """
-    told = [
+    named = [
         replace(one, duel=replace(one.duel, sample_id=f"{dataset}\0{one.duel.sample_id}"))
-        for dataset, said in votes.items()
-        for one in said
+        for dataset, verdicts in votes.items()
+        for one in verdicts
     ]
-    names = {name for one in told for name in (one.duel.model_a, one.duel.model_b)}
-    return latest_votes(told, {name: place for place, name in enumerate(sorted(names))})
+    names = {name for one in named for name in (one.duel.model_a, one.duel.model_b)}
+    return latest_votes(named, {name: place for place, name in enumerate(sorted(names))})
 
 
 def _dataset(
     service: AppService, t: Messages, run: RunRow, voter: str, *, cell: CellRow, title: str
 ) -> Html:
-    said = service.store.verdicts(run.id, cell.dataset_key)
+    verdicts = service.store.verdicts(run.id, cell.dataset_key)
     figures = _figures(service, t, run, cell.cell.dataset)
     names = [one.name for one in figures.judged.contestants]
     shown = PeopleView(t, names, service.baselines(), figures.judged, figures)
     return div(
         el("h2", title) if title else None,
-        div(_own_standings(shown, said, voter), agreement(shown), cls="row"),
+        div(_own_standings(shown, verdicts, voter), agreement(shown), cls="row"),
         standings(shown),
         prediction_powered(shown),
         disagreements(shown),
@@ -150,16 +150,16 @@ def _dataset(
 
 
 def _figures(service: AppService, t: Messages, run: RunRow, dataset: str) -> PeopleFigures:
-    """The votes on a dataset beside its judge or panel; empty ones if nobody has voted."""
+    """The votes on a dataset beside its judge or panel; empty ones without votes."""
     report = service.report(run.id, t.language)
-    found = (one for one in report.people if one.judged.dataset == dataset)
+    figures = (one for one in report.people if one.judged.dataset == dataset)
     judged = voted_arenas(dataset, report.arenas, report.results)
-    return next(found, None) or people_figures(judged[0], ())
+    return next(figures, None) or people_figures(judged[0], ())
 
 
-def _own_standings(view: PeopleView, said: Sequence[Verdict], voter: str) -> Html:
+def _own_standings(view: PeopleView, verdicts: Sequence[Verdict], voter: str) -> Html:
     t = view.t
-    mine = [verdict for verdict in said if verdict.rater == voter]
+    mine = [verdict for verdict in verdicts if verdict.rater == voter]
     counted = tallies(battles_from_verdicts(mine, "half"))
     heads = [t(f"annotate.{name}") for name in ("model", "wins", "good", "bad", "losses", "rate")]
     rows = [_tally(view, name, tally) for name, tally in _best_first(counted)]
@@ -204,12 +204,15 @@ def agreement(view: PeopleView) -> Html:
         )
     if len(figures.by_person) > 1:
         pairs += [
-            (t("annotate.one_judge", name=name, judge=view.judge), _agreement_text(t, found))
-            for name, found in figures.by_person.items()
+            (
+                t("annotate.one_judge", name=name, judge=view.judge),
+                _agreement_text(t, rater_agreement),
+            )
+            for name, rater_agreement in figures.by_person.items()
         ]
     pairs += [
-        (t("annotate.two_people", first=first, second=second), _agreement_text(t, found))
-        for (first, second), found in figures.between_people.items()
+        (t("annotate.two_people", first=first, second=second), _agreement_text(t, rater_agreement))
+        for (first, second), rater_agreement in figures.between_people.items()
     ]
     if not pairs:
         none = el("p", t("annotate.agreement_none"), cls="dim")
@@ -268,40 +271,40 @@ def prediction_powered(view: PeopleView) -> Html | None:
 
 def disagreements(view: PeopleView) -> Html | None:
     """The questions on which opinions part."""
-    t, found = view.t, view.figures.disagreements
-    if not found:
+    t, listed = view.t, view.figures.disagreements
+    if not listed:
         return None
     heads = [t(f"annotate.{name}") for name in ("question", "pair_of", "people_said", "judge_said")]
     if not view.has_judge:
         heads = heads[:3]
-    rows = [_disagreement(view, one)[: len(heads)] for one in found[:_LISTED]]
+    rows = [_disagreement(view, one)[: len(heads)] for one in listed[:_LISTED]]
     return titled(
         t("annotate.disagreements"),
         table(heads, rows, cls="parting"),
-        _more_rows(t, heads, found, view),
-        aside=t.count("annotate.of_votes", len(found)),
+        _more_rows(t, heads, listed, view),
+        aside=t.count("annotate.of_votes", len(listed)),
     )
 
 
 def voters(view: PeopleView) -> Html | None:
-    """Each person beside the others; those who are unlike them are named first."""
-    t, found = view.t, view.figures.voters
-    if len(found) < 2:
+    """Each annotator beside the others; those who differ most are named first."""
+    t, rows = view.t, view.figures.voters
+    if len(rows) < 2:
         return None
-    unlike = [one.name for one in found if one.outlier]
-    told = note("warn", t("annotate.outliers", names=t("list.comma").join(unlike)))
+    unlike = [one.name for one in rows if one.outlier]
+    outliers = note("warn", t("annotate.outliers", names=t("list.comma").join(unlike)))
     heads = [t(f"annotate.{name}") for name in ("voter", "same_as_others", "others", "verdict")]
     return titled(
         t("annotate.voters"),
-        told if unlike else None,
-        collapsible_card(t("annotate.each"), table(heads, [_voter(t, one) for one in found])),
+        outliers if unlike else None,
+        collapsible_card(t("annotate.each"), table(heads, [_voter(t, one) for one in rows])),
     )
 
 
 def _more_rows(
-    t: Messages, heads: Sequence[Child], found: Sequence[Disagreement], view: PeopleView
+    t: Messages, heads: Sequence[Child], rest: Sequence[Disagreement], view: PeopleView
 ) -> Html | None:
-    rows = [_disagreement(view, one)[: len(heads)] for one in found[_LISTED:]]
+    rows = [_disagreement(view, one)[: len(heads)] for one in rest[_LISTED:]]
     return (
         collapsible_card(t.count("annotate.more", len(rows)), table(heads, rows, cls="parting"))
         if rows
@@ -320,16 +323,18 @@ def _standing(view: PeopleView, human: Standing, judge: Standing | None) -> list
     ]
 
 
-def _agreement_text(t: Messages, found: RaterAgreement) -> Html:
-    if found.kappa is None:
-        return join(share(found.raw), " ", span(t("annotate.no_kappa"), cls="meta"))
-    kappa = found.kappa
+def _agreement_text(t: Messages, rater_agreement: RaterAgreement) -> Html:
+    if rater_agreement.kappa is None:
+        return join(share(rater_agreement.raw), " ", span(t("annotate.no_kappa"), cls="meta"))
+    kappa = rater_agreement.kappa
     ends = (
         ""
         if kappa.low is None or kappa.high is None
         else f" ({_two_decimals(kappa.low)}–{_two_decimals(kappa.high)})"
     )
-    return join(f"κ {_two_decimals(kappa.value)}", span(ends, cls="meta"), " · ", share(found.raw))
+    return join(
+        f"κ {_two_decimals(kappa.value)}", span(ends, cls="meta"), " · ", share(rater_agreement.raw)
+    )
 
 
 def _two_decimals(value: float) -> str:
@@ -345,7 +350,7 @@ def _disagreement(view: PeopleView, one: Disagreement) -> list[Child]:
     sample = view.judged.samples[duel.sample_id]
     question = sample.question[:_QUESTION_LENGTH]
     cut = "…" if len(sample.question) > _QUESTION_LENGTH else ""
-    said = [
+    outcomes = [
         el(
             "div",
             span(f"{name}: ", cls="dim"),
@@ -356,7 +361,7 @@ def _disagreement(view: PeopleView, one: Disagreement) -> list[Child]:
     return [
         join(span(short_id(duel.sample_id), cls="mono"), " ", f"{question}{cut}"),
         view.pair(duel.model_a, duel.model_b),
-        join(*said),
+        join(*outcomes),
         _outcome_text(t, duel.model_a, duel.model_b, one.judge),
     ]
 

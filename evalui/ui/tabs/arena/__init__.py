@@ -79,34 +79,34 @@ class ArenaTab:
 
     def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
         """All outputs for an address: the head, and the one view it names."""
-        found = self._view_or_error(run_id, _place(field_value(form, "arena")))
-        if isinstance(found, Html):
-            return self._empty(found)
+        view = self._view_or_error(run_id, _place(field_value(form, "arena")))
+        if isinstance(view, Html):
+            return self._empty(view)
         wish = field_value(form, "sub")
-        return self._page(found, wish if wish in SUBS else SUBS[0], form)
+        return self._page(view, wish if wish in SUBS else SUBS[0], form)
 
     def open(self, name: str, state: str) -> tuple[Any, ...]:
         """The page's frame and a view when its tab is pressed; one that was filled already keeps
-        its filters. If the run was deleted meanwhile, the page says so.
+        its filters. If the run was deleted meanwhile, the page states it.
         """
         before, view = load_client_state(ArenaClientState, state), self._views()[name]
         skipped = [SKIP for _ in view.outputs]
         if not before.run or name in before.filled:
             return (dump_client_state(before._replace(sub=name)), SKIP, SKIP, SKIP, *skipped)
-        found = self._view_or_error(before.run, before.place)
-        if isinstance(found, Html):
-            return (*_frame(found), *skipped)
+        arena_view = self._view_or_error(before.run, before.place)
+        if isinstance(arena_view, Html):
+            return (*_frame(arena_view), *skipped)
         now = before._replace(sub=name, filled=(*before.filled, name))
-        return (dump_client_state(now), SKIP, SKIP, SKIP, *self._content(found, name, {}))
+        return (dump_client_state(now), SKIP, SKIP, SKIP, *self._content(arena_view, name, {}))
 
     def picked(self, state: str, act: Action) -> tuple[Any, ...]:
         """Another dataset or judge of the run, in the same view."""
         before = load_client_state(ArenaClientState, state)
-        found = self._view_or_error(before.run, before.place)
-        if isinstance(found, Html):
-            return self._empty(found)
-        found.place = picked_arena(found, act)
-        return self._page(found, before.sub, {})
+        view = self._view_or_error(before.run, before.place)
+        if isinstance(view, Html):
+            return self._empty(view)
+        view.place = picked_arena(view, act)
+        return self._page(view, before.sub, {})
 
     def tick(self, state: str) -> tuple[Any, ...]:
         """The open view if verdicts have come since, else nothing at all."""
@@ -117,13 +117,13 @@ class ArenaTab:
             due = True
         if not due:
             return tuple(SKIP for _ in self.outputs)
-        found = self._view_or_error(before.run, before.place)
-        if isinstance(found, Html):
-            return self._empty(found)
-        now, *page = self._page(found, before.sub, None)
+        view = self._view_or_error(before.run, before.place)
+        if isinstance(view, Html):
+            return self._empty(view)
+        now, *page = self._page(view, before.sub, None)
         rest = time.time() + _REFRESH_FACTOR * (time.time() - began)
-        state = load_client_state(ArenaClientState, now)._replace(refresh_after=rest)
-        return (dump_client_state(state), *page)
+        later = load_client_state(ArenaClientState, now)._replace(refresh_after=rest)
+        return (dump_client_state(later), *page)
 
     def _needs_refresh(self, before: ArenaClientState, now: float) -> bool:
         run = self.service.run(before.run)
@@ -134,7 +134,7 @@ class ArenaTab:
     def _page(self, arena_view: ArenaView, sub: str, form: Form | None) -> tuple[Any, ...]:
         """Everything; without a form the page is only brought up to date, and stays in place."""
         parts: list[Any] = []
-        # A list somebody reads in must not move under their eyes.
+        # A list that is being read must not move.
         filled = sub if form is not None or sub != "duels" else ""
         for name, view in self._views().items():
             parts += (
@@ -159,7 +159,7 @@ class ArenaTab:
         )
 
     def _view_or_error(self, run_id: str, place: int) -> ArenaView | Html:
-        """An arena of the run, or the page that says why there is none."""
+        """An arena of the run, or the page that states why there is none."""
         try:
             shown = self._view(run_id, place) if run_id else None
         except EvaluiError as error:
@@ -188,7 +188,7 @@ class ArenaTab:
 
 
 def picked_arena(view: ArenaView, act: Action) -> int:
-    """The arena a picker asks for: of another dataset the one by the same judge, if there is."""
+    """The arena of a picker: of another dataset the one by the same judge, if there is."""
     if act.value("name") == "arena_place":
         place = _place(act.value("arena_place"))
         return place if place < len(view.arenas) else view.place
@@ -256,8 +256,8 @@ def _verdicts(t: Messages, arena: Arena) -> str:
     if arena.done < arena.planned:
         return t("arena.live", done=f"{arena.done:,}", total=f"{arena.planned:,}")
     k = arena.reliability.unreferenced
-    told = t.count("arena.meta.verdicts", len(arena.verdicts) - k)
-    return f"{told} · {t('arena.meta.unreferenced', k=f'{k:,}')}" if k else told
+    count = t.count("arena.meta.verdicts", len(arena.verdicts) - k)
+    return f"{count} · {t('arena.meta.unreferenced', k=f'{k:,}')}" if k else count
 
 
 def _pickers(view: ArenaView) -> Html | None:
@@ -284,13 +284,13 @@ def _judge_label(t: Messages, arena: Arena) -> str:
 
 
 def _runs_with_duels(service: AppService) -> list[RunRow]:
-    found: list[RunRow] = []
+    rows: list[RunRow] = []
     for row in service.store.runs(service.owner)[:_MAX_RUNS_CHECKED]:
         if has_duels(service, row.id):
-            found.append(row)
-        if len(found) == _RECENT:
+            rows.append(row)
+        if len(rows) == _RECENT:
             break
-    return found
+    return rows
 
 
 def _listing(t: Messages, rows: Sequence[RunRow]) -> Html:

@@ -34,12 +34,12 @@ class ArenaCache:
         return (*report.arenas, *human_arenas(report.people))
 
     def agreement(self, run_id: str, place: int) -> RaterAgreement | None:
-        """How far the judge of an arena and people say the same; None without shared duels."""
-        found = self.arenas_of(run_id)
-        if place >= len(found):
+        """How far the judge of an arena and people agree; None without shared duels."""
+        arenas = self.arenas_of(run_id)
+        if place >= len(arenas):
             return None
         people = self._service.report(run_id, self._t.language).people
-        signed = found[place].signature
+        signed = arenas[place].signature
         return next((one.agreement for one in people if one.judged.signature == signed), None)
 
 
@@ -82,7 +82,7 @@ class ArenaView:
 
     @cached_property
     def people_agreement(self) -> RaterAgreement | None:
-        """How far the arena's judge and people say the same, None without shared duels."""
+        """How far the arena's judge and people agree, None without shared duels."""
         return self._cache.agreement(self.run.id, self.place)
 
     @cached_property

@@ -36,7 +36,7 @@ class JudgedPair:
 
     @property
     def key(self) -> str:
-        """What tells it from the arena's other meetings."""
+        """What identifies it among the pairs of the arena."""
         return f"{self.sample_id}|{self.left}|{self.right}"
 
     @property
@@ -46,7 +46,7 @@ class JudgedPair:
 
     @property
     def injected(self) -> bool:
-        """Whether one of the answers speaks to the judge."""
+        """Whether one of the answers contains a prompt injection against the judge."""
         return any(verdict.injected for verdict in self.verdicts)
 
     @property
@@ -97,8 +97,8 @@ def judged_pairs_of(arena: Arena) -> tuple[JudgedPair, ...]:
     questions = {sample_id: place for place, sample_id in enumerate(arena.samples)}
     last = len(questions)
     return tuple(
-        JudgedPair(duel.sample_id, duel.model_a, duel.model_b, *_columns(found))
-        for duel, found in sorted(
+        JudgedPair(duel.sample_id, duel.model_a, duel.model_b, *_columns(verdicts))
+        for duel, verdicts in sorted(
             gathered.items(), key=lambda item: questions.get(item[0].sample_id, last)
         )
     )
@@ -133,7 +133,7 @@ def filtered(arena: Arena, pairs: Sequence[JudgedPair], filters: DuelFilters) ->
 
 
 def capabilities_of(arena: Arena, sample_id: str) -> tuple[str, ...]:
-    """The capabilities a question asks for."""
+    """The capabilities that a question needs."""
     sample = arena.samples.get(sample_id)
     return capabilities(sample.metadata.get("capability", "")) if sample else ()
 
@@ -151,16 +151,16 @@ def all_capabilities(arena: Arena) -> list[str]:
 
 
 def _columns(
-    found: Sequence[tuple[Verdict, str | None]],
+    verdicts: Sequence[tuple[Verdict, str | None]],
 ) -> tuple[tuple[Verdict, ...], tuple[str | None, ...]]:
-    return tuple(verdict for verdict, _ in found), tuple(side for _, side in found)
+    return tuple(verdict for verdict, _ in verdicts), tuple(side for _, side in verdicts)
 
 
 def _texts_containing(arena: Arena, text: str) -> frozenset[tuple[str, str]]:
     """Which questions ("", id) and answers (model, id) hold the text; none for no text."""
     if not text:
         return frozenset()
-    asked = {
+    questions = {
         ("", key)
         for key, sample in arena.samples.items()
         if text in key.casefold() or text in sample.question.casefold()
@@ -171,7 +171,7 @@ def _texts_containing(arena: Arena, text: str) -> frozenset[tuple[str, str]]:
         for key, turns in contestant.answers.items()
         if any(text in turn.casefold() for turn in turns)
     }
-    return frozenset(asked | answered)
+    return frozenset(questions | answered)
 
 
 def _search_keys(meeting: JudgedPair) -> set[tuple[str, str]]:
@@ -233,10 +233,10 @@ def outcome_status(t: Messages, verdict: Verdict) -> Html:
 
 def _source(view: ArenaView, sample: Sample | None, address: str) -> Html:
     t = view.t
-    found: Mapping[str, str] = sample.metadata if sample else {}
-    file, line = found.get("file", ""), found.get("line", "")
+    metadata: Mapping[str, str] = sample.metadata if sample else {}
+    file, line = metadata.get("file", ""), metadata.get("line", "")
     where = t(f"{_KEY}.line", line=line, file=file) if file and line else file
-    words = " · ".join(word for word in (found.get("capability", ""), where) if word)
+    words = " · ".join(word for word in (metadata.get("capability", ""), where) if word)
     return join(span(words, cls="meta"), copy_link(t, address))
 
 
@@ -276,14 +276,14 @@ def _answer(view: ArenaView, sample: Sample | None, name: str, sample_id: str) -
     if not turns:
         body: list[Child] = [el("p", t(f"{_KEY}.no_answer"), cls="meta")]
     else:
-        asked = sample.follow_ups if sample else ()
-        body = [_turn(t, asked, place, text) for place, text in enumerate(turns)]
+        follow_ups = sample.follow_ups if sample else ()
+        body = [_turn(t, follow_ups, place, text) for place, text in enumerate(turns)]
     return div(el("h3", view.model(name)), *body, cls="variant")
 
 
-def _turn(t: Messages, asked: tuple[str, ...], place: int, text: str) -> Html:
+def _turn(t: Messages, follow_ups: tuple[str, ...], place: int, text: str) -> Html:
     """One answer, below the question it follows if that is not the first."""
-    follow_up = asked[place - 1] if 0 < place <= len(asked) else ""
+    follow_up = follow_ups[place - 1] if 0 < place <= len(follow_ups) else ""
     written = (
         div(text, cls="said") if text.strip() else el("p", t(f"{_KEY}.empty_answer"), cls="meta")
     )
@@ -312,14 +312,14 @@ def _verdict(view: ArenaView, verdict: Verdict, *, people: bool) -> Html:
 
 
 def _members(view: ArenaView, verdict: Verdict) -> Html:
-    """What each judge of a panel said of the same showing."""
+    """The verdict of each judge of a panel on the same presentation."""
     t, panel = view.t, view.arena
     return definitions(
-        (one.by, outcome_status(t, said))
+        (one.by, outcome_status(t, member))
         for one in view.arenas
         if one.by in panel.judges and one.dataset == panel.dataset
-        for said in one.verdicts
-        if said.duel == verdict.duel
+        for member in one.verdicts
+        if member.duel == verdict.duel
     )
 
 

@@ -65,15 +65,15 @@ class ArenaDuelsView:
     def page(self, view: ArenaView, form: Form) -> Html:
         """Filters, list and the opened duel."""
         wish, every = read_duel_filters(form), judged_pairs_of(view.arena)
-        found = filtered(view.arena, every, wish)
+        listed = filtered(view.arena, every, wish)
         first = wish.page * PAGE_SIZE
-        rows = found[first : first + PAGE_SIZE]
-        asked = field_value(form, "duel")
-        opened = next((one for one in every if one.key == asked), next(iter(rows), None))
+        rows = listed[first : first + PAGE_SIZE]
+        requested = field_value(form, "duel")
+        opened = next((one for one in every if one.key == requested), next(iter(rows), None))
         return div(
             _filter_bar(view, every, wish),
             div(
-                _listing(view, rows, wish, opened, total=len(found)),
+                _listing(view, rows, wish, opened, total=len(listed)),
                 _opened_duel(view, opened),
                 cls="two-pane",
             ),
@@ -95,15 +95,15 @@ def _filter_bar(view: ArenaView, every: Sequence[JudgedPair], wish: DuelFilters)
         for left, right in model_pairs(every)
     }
     outcomes = any_ | {name: _outcome(view, name, wish) for name in OUTCOMES}
-    asked = any_ | {name: name for name in all_capabilities(view.arena)}
+    capabilities = any_ | {name: name for name in all_capabilities(view.arena)}
     find = el(
         "input", type="search", name="find", value=wish.find, placeholder=t(f"{_KEY}.find_hint")
     )
     return div(
         field(t(f"{_KEY}.pair"), select("duel_pair", pairs, wish.pair)) if len(pairs) > 2 else None,
         field(t(f"{_KEY}.outcome"), select("duel_outcome", outcomes, wish.outcome)),
-        field(t(f"{_KEY}.capability"), select("duel_capability", asked, wish.capability))
-        if len(asked) > 2
+        field(t(f"{_KEY}.capability"), select("duel_capability", capabilities, wish.capability))
+        if len(capabilities) > 2
         else None,
         field(t(f"{_KEY}.find"), find),
         cls="fields",
@@ -134,7 +134,7 @@ def _listing(
     """The duels of one page; arrow keys move between them."""
     t, first = view.t, wish.page * PAGE_SIZE
     last = first + len(rows)
-    told = t(f"{_KEY}.shown", first=f"{first + 1:,}", last=f"{last:,}") if rows else ""
+    range_label = t(f"{_KEY}.shown", first=f"{first + 1:,}", last=f"{last:,}") if rows else ""
     items = [_item(view, meeting, current=meeting is opened) for meeting in rows]
     steps = div(
         button(t(f"{_KEY}.earlier"), "page", data_page=wish.page - 1) if wish.page else None,
@@ -142,7 +142,11 @@ def _listing(
         cls="links pad",
     )
     return card(
-        div(el("h2", t.count(f"{_KEY}.count", total)), span(told, cls="meta"), cls="card-h pad"),
+        div(
+            el("h2", t.count(f"{_KEY}.count", total)),
+            span(range_label, cls="meta"),
+            cls="card-h pad",
+        ),
         el("input", type="hidden", name="page", value=wish.page),
         el("input", type="hidden", name="duel", value=opened.key if opened else ""),
         el("ul", *items, cls="list") if items else el("p", t(f"{_KEY}.nothing"), cls="dim pad"),

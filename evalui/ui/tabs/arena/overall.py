@@ -30,7 +30,7 @@ from evalui.ui.tabs.arena.standings import pairs, ratings, standings
 
 _NOTE_KINDS: dict[Level, str] = {"bad": "bad", "warn": "warn", "info": "na"}
 _ICONS: dict[Level, str] = {"bad": "bad", "warn": "warn", "info": "none"}
-# The filter of the list of duels that shows what a note speaks of.
+# The filter of the list of duels that shows what a note is about.
 _DUEL_FILTERS = {
     "fair": "changed",
     "swayed": "unreadable",
@@ -132,7 +132,7 @@ def _waiting(view: ArenaView) -> Html:
 
 
 def judge_reliability_card(view: ArenaView) -> Html:
-    """The card; a figure that cannot be known is left out or says why."""
+    """The card; a figure that cannot be known is left out or has its reason beside it."""
     t, arena = view.t, view.arena
     steady = order_consistency(arena, t.language)
     people = arena.by == PEOPLE
@@ -147,13 +147,17 @@ def judge_reliability_card(view: ArenaView) -> Html:
 
 def _lines(view: ArenaView) -> Sequence[tuple[Child, Child]]:
     t, arena = view.t, view.arena
-    kept = arena.reliability
+    reliability = arena.reliability
     shares = (
-        ("first", kept.first_wins),
-        ("longer", kept.longer_wins),
-        ("lists", kept.more_items_wins),
+        ("first", reliability.first_wins),
+        ("longer", reliability.longer_wins),
+        ("lists", reliability.more_items_wins),
     )
-    warned = {found.rule for found in judge_notes(arena, t.language) if found.level != "info"}
+    warned = {
+        report_note.rule
+        for report_note in judge_notes(arena, t.language)
+        if report_note.level != "info"
+    }
     missing = "no_majority" if arena.by == PANEL_NAME else "unreadable"
     lines: list[tuple[Child, Child] | None] = [
         *_order_effect(t, arena),
@@ -187,29 +191,29 @@ def _order_effect(t: Messages, arena: Arena) -> Sequence[tuple[Child, Child]]:
 
 
 def _people(view: ArenaView) -> tuple[Child, Child] | None:
-    """How often the judge says what people say."""
-    t, found = view.t, view.people_agreement
+    """How often the judge agrees with people."""
+    t, agreement = view.t, view.people_agreement
     if view.arena.by == PEOPLE:
         return None
-    if found is None:
+    if agreement is None:
         return t("arena.trust.agrees_none"), span(t("arena.trust.no_votes"), cls="meta")
-    return t("arena.trust.agrees", n=f"{found.n:,}"), _agreement(t, found)
+    return t("arena.trust.agrees", n=f"{agreement.n:,}"), _agreement(t, agreement)
 
 
 def _inter_rater(view: ArenaView) -> tuple[Child, Child] | None:
-    """How often the judges of a panel, or people, say the same of one duel."""
-    t, found = view.t, view.arena.agreement
-    if found is None:
+    """How often the judges of a panel, or people, agree on one duel."""
+    t, agreement = view.t, view.arena.agreement
+    if agreement is None:
         return None
     key = "among_people" if view.arena.by == PEOPLE else "panel"
-    return t(f"arena.trust.{key}", n=f"{found.n:,}"), _agreement(t, found)
+    return t(f"arena.trust.{key}", n=f"{agreement.n:,}"), _agreement(t, agreement)
 
 
-def _agreement(t: Messages, found: RaterAgreement) -> Html:
-    small = [spread(found.raw)]
-    if found.kappa:
-        small.append(t("arena.trust.kappa", kappa=f"{found.kappa.value:.2f}"))
-    return join(f"{format_value(found.raw)} %", _small_text(" · ".join(small)))
+def _agreement(t: Messages, agreement: RaterAgreement) -> Html:
+    small = [spread(agreement.raw)]
+    if agreement.kappa:
+        small.append(t("arena.trust.kappa", kappa=f"{agreement.kappa.value:.2f}"))
+    return join(f"{format_value(agreement.raw)} %", _small_text(" · ".join(small)))
 
 
 def _flips(t: Messages, arena: Arena) -> Child:
@@ -235,18 +239,18 @@ def _share(share: Interval, *, warn: bool) -> Html:
 
 
 def _unreadable(t: Messages, arena: Arena, *, warn: bool) -> Child:
-    found = arena.reliability.unreadable
-    if found is None:
+    unreadable = arena.reliability.unreadable
+    if unreadable is None:
         return span(t("arena.trust.unknown"), cls="meta")
-    k = numerator(found)
-    told = t("arena.trust.of", k=f"{k:,}", n=f"{found.n:,}")
-    return status("warn" if warn else "ok", told) if warn or not k else told
+    k = numerator(unreadable)
+    words = t("arena.trust.of", k=f"{k:,}", n=f"{unreadable.n:,}")
+    return status("warn" if warn else "ok", words) if warn or not k else words
 
 
 def _unreferenced(t: Messages, arena: Arena) -> tuple[Child, Child] | None:
     k = arena.reliability.unreferenced
-    told = t("arena.trust.of", k=f"{k:,}", n=f"{arena.reliability.n:,}")
-    return (t("arena.trust.unreferenced"), told) if k else None
+    words = t("arena.trust.of", k=f"{k:,}", n=f"{arena.reliability.n:,}")
+    return (t("arena.trust.unreferenced"), words) if k else None
 
 
 def _injected(t: Messages, arena: Arena) -> Html:
@@ -268,39 +272,43 @@ def _small_text(text: str) -> Html:
 def warnings(view: ArenaView) -> list[Html]:
     """The most serious things to know; the judge's steadiness if there is nothing else."""
     steady = order_consistency(view.arena, view.t.language)
-    told = [_note_banner(view, found) for found in _notes(view)[:_MAX_AT_TOP]]
-    if not told and steady:
-        told.append(note("ok", el("b", steady.headline), " ", steady.explanation))
-    return told
+    banners = [_note_banner(view, report_note) for report_note in _notes(view)[:_MAX_AT_TOP]]
+    if not banners and steady:
+        banners.append(note("ok", el("b", steady.headline), " ", steady.explanation))
+    return banners
 
 
 def further_warnings(view: ArenaView) -> Html | None:
     """What else there is to know, as a card; None if that is nothing."""
     rest = _notes(view)[_MAX_AT_TOP:]
     lines = [
-        div(icon(_ICONS[found.level]), div(*_note_text(view, found)), cls=f"told {found.level}")
-        for found in rest
+        div(
+            icon(_ICONS[report_note.level]),
+            div(*_note_text(view, report_note)),
+            cls=f"told {report_note.level}",
+        )
+        for report_note in rest
     ]
     return titled(view.t("arena.further"), *lines) if lines else None
 
 
 def _notes(view: ArenaView) -> Sequence[ReportNote]:
-    found = judge_notes(view.arena, view.t.language, rule_based=view.rule_based)
-    # Without a verdict the empty page says so itself.
-    return found if view.arena.verdicts else [one for one in found if one.rule != "partial"]
+    notes = judge_notes(view.arena, view.t.language, rule_based=view.rule_based)
+    # Without a verdict the empty page states it.
+    return notes if view.arena.verdicts else [one for one in notes if one.rule != "partial"]
 
 
-def _note_banner(view: ArenaView, found: ReportNote) -> Html:
-    return note(_NOTE_KINDS[found.level], *_note_text(view, found))
+def _note_banner(view: ArenaView, report_note: ReportNote) -> Html:
+    return note(_NOTE_KINDS[report_note.level], *_note_text(view, report_note))
 
 
-def _note_text(view: ArenaView, found: ReportNote) -> list[Child]:
-    """The sentence of a note, and a link to the duels it speaks of."""
+def _note_text(view: ArenaView, report_note: ReportNote) -> list[Child]:
+    """The sentence of a note, and a link to the duels it is about."""
     steady = order_consistency(view.arena, view.t.language)
-    words: list[Child] = [found.text]
-    if steady and found.rule == steady.level:
+    words: list[Child] = [report_note.text]
+    if steady and report_note.rule == steady.level:
         words = [el("b", steady.headline), " ", steady.explanation]
-    if found.rule in _DUEL_FILTERS:
-        address = view.address("duels", duel_outcome=_DUEL_FILTERS[found.rule])
+    if report_note.rule in _DUEL_FILTERS:
+        address = view.address("duels", duel_outcome=_DUEL_FILTERS[report_note.rule])
         words += [" ", el("a", view.t("arena.see"), href=address)]
     return words

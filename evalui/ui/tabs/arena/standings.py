@@ -77,12 +77,12 @@ def pairs(view: ArenaView) -> Html:
 def style_controlled(view: ArenaView) -> Html | None:
     """Ratings with style held equal beside the plain ones, None if there are none."""
     t = view.t
-    found = [
+    rated = [
         (standing.model, standing.rating, standing.styled)
         for standing in view.arena.standings
         if standing.rating and standing.styled
     ]
-    if not found:
+    if not rated:
         return None
     heads = [t(f"arena.style.{name}") for name in ("model", "plain", "styled", "change")]
     rows: list[list[Child]] = [
@@ -92,7 +92,7 @@ def style_controlled(view: ArenaView) -> Html | None:
             rating_with_range(t, held),
             signed(round(held.value) - round(plain.value)),
         ]
-        for model, plain, held in found
+        for model, plain, held in rated
     ]
     return collapsible_card(
         t("arena.style.title"),
@@ -157,8 +157,8 @@ def _rank(standing: Standing) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _battles_per_model(t: Messages, found: Sequence[Standing]) -> str:
-    counts = [standing.tally.n for standing in found]
+def _battles_per_model(t: Messages, ranked: Sequence[Standing]) -> str:
+    counts = [standing.tally.n for standing in ranked]
     if not counts:
         return ""
     low, high = min(counts), max(counts)
@@ -227,13 +227,13 @@ class ArenaDimensionsView:
         """Everything the view shows of an arena."""
         del form  # there is nothing to choose
         t, arena = self.t, view.arena
-        found = question_groups(arena, self.kind)
-        if not found:
+        groups = question_groups(arena, self.kind)
+        if not groups:
             return gr.Column(visible=False), SKIP, None, self._nothing(view)
         about = groups_subtitle(arena, t.language, rule_based=view.rule_based)
         return (
             gr.Column(visible=True),
-            chart_head(groups_title(found, self.kind, t.language), about),
+            chart_head(groups_title(groups, self.kind, t.language), about),
             capability_chart(arena, t.language, grouping=self.kind, baselines=view.baselines),
             div(tallied(view, self.kind), signature_footer(view, self.kind), cls="stack"),
         )

@@ -65,7 +65,7 @@ class CompareTab:
         self.comparable_runs = ComparableRuns(service)
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
-        # Each filter and step asks for the same comparison again.
+        # Each filter and step requests the same comparison again.
         self._compare = service.cache.memoize(self._compute)
 
     def build(self) -> None:
@@ -101,7 +101,7 @@ class CompareTab:
         return self._page(run_id, (), {}, QuestionListQuery())
 
     def blind_voting_outputs(self) -> tuple[Any, ...]:
-        """All outputs for somebody who votes and must not be told names."""
+        """All outputs for an annotator, who votes without knowing names."""
         return ("", _CLOSED, *self._nothing(blind_voting_page(self.t, "compare")))
 
     def answer(self, run_id: str, act: Action) -> tuple[Any, ...]:
@@ -292,6 +292,6 @@ def _stamp(offered: Sequence[ComparableRun]) -> str:
 def _cell_label(contender: ComparedCell) -> Html:
     run = contender.run
     link = el("a", run.name, href=f"?run={run.id}&tab=results", cls="meta")
-    # The run beside it tells two cells of one model apart.
+    # The run beside it distinguishes two cells of one model.
     name = model_name(contender.row.cell.model, contender.place, contender.baseline)
     return div(name, " ", link)

@@ -105,11 +105,11 @@ class Comparison:
 
 def incompatible_cells(chosen: Sequence[ComparedCell]) -> tuple[Incompatibility, ...]:
     """Those of the chosen that cannot stand beside the first."""
-    told = (
+    checked = (
         Incompatibility(each, chosen[0], incompatibilities(chosen[0].row, each.row))
         for each in chosen[1:]
     )
-    return tuple(one for one in told if one.differences)
+    return tuple(one for one in checked if one.differences)
 
 
 def compare(
@@ -124,7 +124,7 @@ def compare(
 
 
 def pair_comparison_sentence(t: Messages, versus: PairComparison) -> str:
-    """What can be said of one pair, without a full stop."""
+    """The result of one pair as a sentence, without a full stop."""
     if isinstance(versus.result, CellComparison):
         return pair_sentence(versus.result, t.language)
     return answers_sentence(t, versus.result).rstrip("." + "。")
@@ -136,13 +136,13 @@ def split_by_winner(
     """The questions both have: first better, second better, alike; in file order."""
     mine, other = compared.values[versus.first.id], compared.values[versus.second.id]
     whole = compared.measure in ("robust", "accuracy")
-    found: tuple[list[str], list[str], list[str]] = ([], [], [])
+    split: tuple[list[str], list[str], list[str]] = ([], [], [])
     for name in compared.samples:
         if name in mine and name in other:
             # A tie that holds the right option is not right, as in McNemar's test.
             one, two = (mine[name] == 1, other[name] == 1) if whole else (mine[name], other[name])
-            found[0 if one > two else 1 if two > one else 2].append(name)
-    return found
+            split[0 if one > two else 1 if two > one else 2].append(name)
+    return split
 
 
 def _of_choices(
@@ -153,9 +153,11 @@ def _of_choices(
     known: Mapping[str, Measure] = {name: name for name in measures}
     measure = known.get(wish, measures[0])
     made = [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
-    found = [each for each in holm_corrected(made) if isinstance(each, CellComparison)]
+    corrected = [each for each in holm_corrected(made) if isinstance(each, CellComparison)]
     of = {each.name: each for each in chosen}
-    pairs = [PairComparison(of[each.first.model], of[each.second.model], each) for each in found]
+    pairs = [
+        PairComparison(of[each.first.model], of[each.second.model], each) for each in corrected
+    ]
     values = [summary.outcomes.get(measure, {}) for summary in summaries]
     whole = _compared(chosen, results, (measure, *measures), pairs, values)
     rows = [each.result for each in whole.pairs if isinstance(each.result, CellComparison)]
@@ -182,8 +184,8 @@ def _of_answers(
     measure = wish if wish in measures else measures[0]
     figure = FIGURES[measure]
     of = {each.name: each for each in chosen}
-    found = [_ahead_first(each) for each in compare_answers(results, figure)]
-    pairs = [PairComparison(of[each.first], of[each.second], each) for each in found]
+    answer_pairs = [_ahead_first(each) for each in compare_answers(results, figure)]
+    pairs = [PairComparison(of[each.first], of[each.second], each) for each in answer_pairs]
     values = [
         {
             trial.sample_id: trial.scores[figure][0]
@@ -209,7 +211,7 @@ def _compared(
         measures=tuple(measures[1:]),
         pairs=tuple(sorted(pairs, key=lambda each: -each.difference)),
         results=tuple(results),
-        values={each.id: found for each, found in zip(chosen, values, strict=True)},
+        values={each.id: value for each, value in zip(chosen, values, strict=True)},
         trials={
             each.id: _by_question(result.trials)
             for each, result in zip(chosen, results, strict=True)
@@ -222,31 +224,31 @@ def _renamed_result(result: CellResult, contender: ComparedCell, *, label: str) 
     return replace(result, cell=replace(result.cell, model=contender.name, label=label))
 
 
-def _ahead_first(found: AnswerPair) -> AnswerPair:
-    if found.value >= 0:
-        return found
-    first, second, low, high = found.second, found.first, -found.high, -found.low
-    return replace(found, first=first, second=second, value=-found.value, low=low, high=high)
+def _ahead_first(pair: AnswerPair) -> AnswerPair:
+    if pair.value >= 0:
+        return pair
+    first, second, low, high = pair.second, pair.first, -pair.high, -pair.low
+    return replace(pair, first=first, second=second, value=-pair.value, low=low, high=high)
 
 
 def _by_question(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
-    found: dict[str, list[Trial]] = {}
+    by_question: dict[str, list[Trial]] = {}
     for trial in trials:
-        found.setdefault(trial.sample_id, []).append(trial)
-    return found
+        by_question.setdefault(trial.sample_id, []).append(trial)
+    return by_question
 
 
-def _reversed(found: CellComparison, first: Cell) -> CellComparison:
+def _reversed(pair: CellComparison, first: Cell) -> CellComparison:
     """The pair seen from `first`, even where it is behind."""
-    if found.first == first:
-        return found
-    seen = found.paired
+    if pair.first == first:
+        return pair
+    seen = pair.paired
     away = replace(seen, difference=-seen.difference, low=-seen.high, high=-seen.low)
     return replace(
-        found,
-        first=found.second,
-        second=found.first,
+        pair,
+        first=pair.second,
+        second=pair.first,
         paired=away,
-        first_at_chance=found.second_at_chance,
-        second_at_chance=found.first_at_chance,
+        first_at_chance=pair.second_at_chance,
+        second_at_chance=pair.first_at_chance,
     )

@@ -19,7 +19,7 @@ _KINDS = {"right": "ok", "wrong": "bad", "unreadable": "na", "tied": "warn"}
 
 
 def side_by_side(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
-    """One question with everything both said."""
+    """One question with everything both answered."""
     address = compared.address(pair=versus.key, question=sample.id)
     body = _written(t, compared, versus, sample) if compared.written else None
     return div(
@@ -43,11 +43,11 @@ def outcome(trial: Trial) -> str:
 def _orders(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
     """Each order of the options once, with what both chose."""
     pair = (versus.first, versus.second)
-    asked = [
+    by_variant = [
         {trial.variant: trial for trial in compared.trials[each.id].get(sample.id, ())}
         for each in pair
     ]
-    variants = list(dict.fromkeys([*asked[0], *asked[1]]))
+    variants = list(dict.fromkeys([*by_variant[0], *by_variant[1]]))
     assert isinstance(sample.target, int), "multiple choice has an option as its target"
     gold = f"{LETTERS[sample.target]} · {sample.choices[sample.target]}"
     return join(
@@ -55,7 +55,9 @@ def _orders(t: Messages, compared: Comparison, versus: PairComparison, sample: S
         fixed_note(t, sample),
         div(
             *(
-                _order(t, sample, variant, place, pair, [found.get(variant) for found in asked])
+                _order(
+                    t, sample, variant, place, pair, [trials.get(variant) for trials in by_variant]
+                )
                 for place, variant in enumerate(variants)
             ),
             cls="variants gap-s",
@@ -150,14 +152,16 @@ def _reply(t: Messages, trial: Trial | None) -> Html:
     if trial is None or trial.reply is None:
         return div()
     rule = trial.reading.rule
-    told = span(rule, cls="mono") if rule != trial.headline else None
-    return div(el("pre", trial.reply), div(t(f"reading.{trial.headline}"), " ", told, cls="meta"))
+    rule_text = span(rule, cls="mono") if rule != trial.headline else None
+    return div(
+        el("pre", trial.reply), div(t(f"reading.{trial.headline}"), " ", rule_text, cls="meta")
+    )
 
 
 def _written(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
-    """The reference once, and both answers below it with what the reference does not say."""
+    """The reference once, and both answers below it with what the reference does not contain."""
     pair = (versus.first, versus.second)
-    said = [_answer(compared, each, sample) for each in pair]
+    texts = [_answer(compared, each, sample) for each in pair]
     references = [div(el("b", t("answer.reference")), _text(text)) for text in sample.references]
     answers = [
         div(
@@ -169,7 +173,7 @@ def _written(t: Messages, compared: Comparison, versus: PairComparison, sample: 
             _marked_answer(t, sample.references, text),
             cls="side",
         )
-        for each, text in zip(pair, said, strict=True)
+        for each, text in zip(pair, texts, strict=True)
     ]
     return join(
         *references,
@@ -194,8 +198,8 @@ def _marked_answer(t: Messages, references: Sequence[str], text: str) -> Html:
         return el("p", t("answer.blank"), cls="dim")
     if not references:
         return _text(text)
-    found = diff_texts(references[closest_reference(references, text)], text)
-    return el("p", marked(found.reply, "ins"), cls="text")
+    diff = diff_texts(references[closest_reference(references, text)], text)
+    return el("p", marked(diff.reply, "ins"), cls="text")
 
 
 def _text(text: str) -> Html:

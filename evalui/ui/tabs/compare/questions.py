@@ -57,10 +57,10 @@ def question_list_card(
     """The card with the list; the opened question unfolds below its line."""
     every = _lines(compared, versus)
     only = query.only if query.only in (versus.first.id, versus.second.id) else ""
-    found = [line for line in every if only in ("", line.ahead.id if line.ahead else "")]
-    page = _page(found, query)
+    filtered = [line for line in every if only in ("", line.ahead.id if line.ahead else "")]
+    page = _page(filtered, query)
     first = page * PAGE_SIZE
-    rows = found[first : first + PAGE_SIZE]
+    rows = filtered[first : first + PAGE_SIZE]
     listed = any(line.sample.id == query.question for line in rows)
     legend = "legend_rouge" if compared.written else "legend"
     return card(
@@ -76,7 +76,7 @@ def question_list_card(
         el("input", type="hidden", name="question", value=query.question),
         None if listed else _question_outside_list(t, compared, versus, query),
         _listing(t, compared, versus, rows, query) if rows else _nothing(t, every),
-        _pager(t, page, first, len(rows), len(found)),
+        _pager(t, page, first, len(rows), len(filtered)),
         cls="compare-card",
     )
 
@@ -90,14 +90,14 @@ def _lines(compared: Comparison, versus: PairComparison) -> list[_QuestionLine]:
         for name, sample in compared.samples.items()
         if name in winners
     ]
-    # Right and wrong have one difference; of others the widest tell most.
+    # Right and wrong have one difference; of others the widest matter most.
     return sorted(lines, key=lambda line: -line.gap) if compared.written else lines
 
 
-def _page(found: Sequence[_QuestionLine], wish: QuestionListQuery) -> int:
-    """The page that was asked for, or the one with the question that an address names."""
+def _page(lines: Sequence[_QuestionLine], wish: QuestionListQuery) -> int:
+    """The requested page, or the one with the question that an address names."""
     if wish.linked:
-        for place, line in enumerate(found):
+        for place, line in enumerate(lines):
             if line.sample.id == wish.question:
                 return place // PAGE_SIZE
     return wish.page
@@ -121,13 +121,13 @@ def _filters(
         *(
             el(
                 "button",
-                told,
+                text,
                 type="button",
                 data_do="only",
                 data_only=id_,
                 aria_pressed="true" if id_ == only else "false",
             )
-            for id_, told in parts
+            for id_, text in parts
         ),
         cls="segments",
         role="group",
@@ -192,7 +192,7 @@ def _item(
     sample = line.sample
     opened = sample.id == wish.question
     # Both names are read out with their marks, because the heads above are for the eye.
-    said = [
+    outcomes = [
         span(
             _outcome_marks(t, compared, each, sample),
             cls="dots",
@@ -205,7 +205,7 @@ def _item(
         span(_short(sample), cls="mono id"),
         span(sample.question, cls="q"),
         span(sample.subject, cls="meta"),
-        *said,
+        *outcomes,
         line.ahead.name_with_marker if line.ahead else span(),
         type="button",
         data_do="question",
@@ -230,10 +230,10 @@ def _outcome_marks(
 def _pager(t: Messages, page: int, first: int, shown: int, total: int) -> Html | None:
     if total <= PAGE_SIZE and not page:
         return None
-    told = t("compare.list.shown", first=first + 1, last=first + shown, total=f"{total:,}")
+    range_label = t("compare.list.shown", first=first + 1, last=first + shown, total=f"{total:,}")
     more = first + shown < total
     return div(
-        span(told if shown else "", cls="meta"),
+        span(range_label if shown else "", cls="meta"),
         button(t("compare.list.earlier"), "page", data_page=page - 1) if page else None,
         button(t("compare.list.later"), "page", data_page=page + 1) if more else None,
         cls="links pad",

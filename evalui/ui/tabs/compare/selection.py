@@ -53,7 +53,7 @@ class ComparedCell:
 
 
 class ComparableRuns:
-    """What the person in front of the desk can choose from."""
+    """The runs that a user can choose from."""
 
     def __init__(self, service: AppService) -> None:
         self._service = service
@@ -63,12 +63,12 @@ class ComparableRuns:
     def all(self) -> list[ComparableRun]:
         """The finished runs that have answers, newest first."""
         runs = self._service.store.runs(self._service.owner)
-        found = [
+        comparable = [
             ComparableRun(run, self._cells(run.id, run.revision))
             for run in runs
             if run.done and run.state in _ENDED
         ]
-        return [offer for offer in found if offer.cells]
+        return [offer for offer in comparable if offer.cells]
 
     def _read(self, run_id: str, revision: int) -> tuple[CellRow, ...]:
         del revision  # part of the key: another revision, other cells
@@ -78,8 +78,8 @@ class ComparableRuns:
 
 def read_ids(text: str) -> tuple[int, ...]:
     """The cells of an address, in its order, each once; what is no number is left out."""
-    found = (part.strip() for part in text.split(","))
-    ids = dict.fromkeys(int(part) for part in found if _IDS.fullmatch(part))
+    parts = (part.strip() for part in text.split(","))
+    ids = dict.fromkeys(int(part) for part in parts if _IDS.fullmatch(part))
     return tuple(ids)[:MAX_CELLS]
 
 
@@ -89,7 +89,7 @@ def compared_cells(
     """The cells of these ids, in this order.
 
     Raises:
-        UnknownRun: one of them is not on offer: deleted, not finished, or somebody else's.
+        UnknownRun: one of them is not on offer: deleted, not finished, or another user's.
     """
     every = {cell.id: (offer.run, cell) for offer in runs for cell in offer.cells}
     if missing := [id_ for id_ in ids if id_ not in every]:
@@ -115,7 +115,7 @@ def first_comparable_cells(offer: ComparableRun) -> tuple[int, ...]:
 def incompatibilities(one: CellRow, other: CellRow) -> tuple[str, ...]:
     """What forbids to compare two cells, as `paired_tests.incompatibilities` names it.
 
-    How answers that were brought along had been asked for is not known, and so no obstacle.
+    How supplied answers had been prompted is not known, and so no obstacle.
     """
     named = paired_tests.incompatibilities(one.cell, other.cell)
     parts = named.split(", ") if named else []
@@ -152,7 +152,7 @@ def chooser(
 
 
 def no_runs_page(t: Messages) -> Html:
-    """The page of somebody who has no finished run: what to do first."""
+    """The page without a finished run: what to do first."""
     go = el("button", t("compare.go"), type="button", cls="btn pri", data_tab="tab-evaluate")
     return card(
         div(el("h2", t("compare.none")), el("p", t("compare.none_about"), cls="dim"), go),
@@ -161,7 +161,7 @@ def no_runs_page(t: Messages) -> Html:
 
 
 def describe_differences(t: Messages, differences: Sequence[str]) -> str:
-    """What two cells differ in, in words; another dataset or mode says enough."""
+    """What two cells differ in, in words; another dataset or mode is enough."""
     first = [part for part in differences if part in ("dataset", "mode")][:1]
     return t("list.comma").join(t(f"compare.part.{part}") for part in first or differences)
 
@@ -260,7 +260,7 @@ def _group(
     baselines: Collection[str],
 ) -> Html:
     """The cells of one dataset and mode; they can be compared all or none."""
-    told = incompatibilities(picked[0], cells[0]) if picked else ()
+    differences = incompatibilities(picked[0], cells[0]) if picked else ()
     ids = {cell.id for cell in picked}
     full = len(ids) >= MAX_CELLS
     ticks = [
@@ -268,19 +268,19 @@ def _group(
             cell,
             model_name(cell.cell.model, places[cell.cell.model], cell.cell.model in baselines),
             on=cell.id in ids,
-            off=(bool(told) or full) and cell.id not in ids,
+            off=(bool(differences) or full) and cell.id not in ids,
         )
         for cell in cells
     ]
     why = (
-        t("compare.differs", parts=describe_differences(t, told), model=picked[0].cell.model)
-        if told
+        t("compare.differs", parts=describe_differences(t, differences), model=picked[0].cell.model)
+        if differences
         else ""
     )
     return div(
         div(span(words), div(why, cls="meta") if why else None, cls="what"),
         div(*ticks, cls="ticks"),
-        cls="compare-group off" if told else "compare-group",
+        cls="compare-group off" if differences else "compare-group",
     )
 
 
@@ -303,14 +303,14 @@ def _compare_button(t: Messages, picked: Sequence[CellRow]) -> Html:
     waits = el("button", t("compare.compare"), type="button", cls="btn", disabled=True)
     fitting = not any(incompatibilities(picked[0], other) for other in picked[1:])
     if not fitting:
-        told = t("compare.untick")
+        hint = t("compare.untick")
     else:
-        told = t(
+        hint = t(
             f"compare.more_{len(picked)}" if len(picked) < 2 else "compare.chosen", n=len(picked)
         )
     full = t("compare.full", n=MAX_CELLS) if len(picked) >= MAX_CELLS else ""
     return div(
         link if len(picked) > 1 and fitting else waits,
-        span(join(told, full, separator=" "), cls="meta"),
+        span(join(hint, full, separator=" "), cls="meta"),
         cls="compare-go",
     )

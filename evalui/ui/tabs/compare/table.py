@@ -32,18 +32,18 @@ from evalui.ui.tabs.compare.comparison import (
 )
 from evalui.ui.tabs.compare.selection import ComparedCell, describe_differences
 
-_MAX_SENTENCES = 5  # pairs told as sentences, before the table has to do
+_MAX_SENTENCES = 5  # pairs shown as sentences, before the table has to do
 
 
 def sentences(t: Messages, compared: Comparison) -> Html:
     """Who is ahead of whom, as a heading, and how that was tested."""
-    told = [pair_comparison_sentence(t, versus) for versus in compared.pairs[:_MAX_SENTENCES]]
-    if not told:
+    lines = [pair_comparison_sentence(t, versus) for versus in compared.pairs[:_MAX_SENTENCES]]
+    if not lines:
         return el("h2", t("compare.strangers"))
     about = _about(t, compared)
-    more = [el("li", each) for each in told[1:]]
+    more = [el("li", each) for each in lines[1:]]
     return join(
-        el("h2", told[0], cls="compare-title"),
+        el("h2", lines[0], cls="compare-title"),
         el("ul", *more, cls="compare-sentences") if more else None,
         el("p", about, cls="meta gap-s") if about else None,
     )
@@ -57,16 +57,16 @@ def chart(t: Messages, compared: Comparison, baselines: Collection[str]) -> go.F
     if compared.written:
         grey = [each.name for each in compared.cells if each.row.cell.model in baselines]
         return text_figures_chart(compared.answers, t.language, baselines=grey)
-    found = compared.rows
+    rows = compared.rows
     names = [
         t(f"compare.measure_short.{each.measure}")
         if len(compared.pairs) == 1
         else t("compare.minus", first=each.first.model, second=each.second.model)
-        for each in found
+        for each in rows
     ]
     of = {each.name: each for each in compared.cells}
-    colours = [_colour(of[each.first.model]) for each in found]
-    return difference_chart(found, names, t.language, colours=colours)
+    colours = [_colour(of[each.first.model]) for each in rows]
+    return difference_chart(rows, names, t.language, colours=colours)
 
 
 def chart_about(t: Messages, compared: Comparison) -> Html:
@@ -75,13 +75,13 @@ def chart_about(t: Messages, compared: Comparison) -> Html:
         reason = recall_reason(ranking_metric(compared.answers), t.language)
         about = el("p", text_subtitle(compared.answers, t.language), cls="meta")
         return join(el("p", reason, cls="dim") if reason else None, about)
-    found = compared.rows
+    rows = compared.rows
     if len(compared.pairs) > 1:
-        return el("p", difference_subtitle(found, t.language), cls="meta")
-    names = {"first": found[0].first.model, "second": found[0].second.model}
-    told = [t("compare.axis", **names), difference_subtitle(found[:1], t.language)]
+        return el("p", difference_subtitle(rows, t.language), cls="meta")
+    names = {"first": rows[0].first.model, "second": rows[0].second.model}
+    lines = [t("compare.axis", **names), difference_subtitle(rows[:1], t.language)]
     return el(
-        "p", ("" if t.language == "zh" else " ").join(each for each in told if each), cls="meta"
+        "p", ("" if t.language == "zh" else " ").join(each for each in lines if each), cls="meta"
     )
 
 
@@ -133,7 +133,7 @@ def warnings(
     t: Messages, contenders: Sequence[ComparedCell], incompatibilities: Sequence[Incompatibility]
 ) -> list[Html]:
     """What stands against the figures: who could not take part, and who is not finished."""
-    told = [
+    notes = [
         note(
             "warn",
             t(
@@ -149,10 +149,10 @@ def warnings(
         row = each.row
         if row.done < row.total:
             done, total = count(row.done), count(row.total)
-            told.append(
+            notes.append(
                 note("warn", t("compare.unfinished", name=each.name, done=done, total=total))
             )
-    return told
+    return notes
 
 
 def _colour(contender: ComparedCell) -> str:
@@ -160,11 +160,11 @@ def _colour(contender: ComparedCell) -> str:
 
 
 def _about(t: Messages, compared: Comparison) -> str:
-    found = [versus.result for versus in compared.pairs]
-    tested = tuple(each for each in found if isinstance(each, CellComparison))
+    results = [versus.result for versus in compared.pairs]
+    tested = tuple(each for each in results if isinstance(each, CellComparison))
     if not tested:
-        fewest = count(min((each.n for each in found), default=0))
-        return t.count("open.pairs_about", len(found), fewest=fewest)
+        fewest = count(min((each.n for each in results), default=0))
+        return t.count("open.pairs_about", len(results), fewest=fewest)
     first = tested[0]
     whole = ComparisonSet(first.first.dataset, first.first.label, first.measure, tested, (), (), {})
     return comparison_method(whole, t.language)
@@ -190,9 +190,9 @@ def _contingency_table(
 
 
 def _mcnemar_note(t: Messages, versus: PairComparison, n: int) -> str:
-    found = versus.result
-    if isinstance(found, CellComparison) and found.mcnemar and not found.too_few_questions:
-        return mcnemar_sentence(found, t.language)
+    result = versus.result
+    if isinstance(result, CellComparison) and result.mcnemar and not result.too_few_questions:
+        return mcnemar_sentence(result, t.language)
     return t.count("compare.parts.decide", n) if n else t("compare.parts.same")
 
 
@@ -201,35 +201,35 @@ def _discordant_count(n: int) -> Html:
 
 
 def _row(versus: PairComparison) -> list[Child]:
-    found = versus.result
+    result = versus.result
     names = [
         versus.first.name_with_marker,
         link_button(versus.second.name_with_marker, "pair", data_pair=versus.key),
     ]
-    if isinstance(found, AnswerPair):
+    if isinstance(result, AnswerPair):
         figures = [
-            el("b", format_fraction(found.value)),
-            f"{format_fraction(found.low)}–{format_fraction(found.high)}",
-            _p(found.p),
-            count(found.n),
+            el("b", format_fraction(result.value)),
+            f"{format_fraction(result.low)}–{format_fraction(result.high)}",
+            _p(result.p),
+            count(result.n),
         ]
         return [*names, *figures]
-    return [*names, *_figures(found)]
+    return [*names, *_figures(result)]
 
 
-def _figures(found: CellComparison) -> list[Child]:
-    counts = found.mcnemar
+def _figures(pair: CellComparison) -> list[Child]:
+    counts = pair.mcnemar
     mid = counts.mid if counts else None
     only = f"{count(counts.first_only)} : {count(counts.second_only)}" if counts else "–"
     return [
-        el("b", format_points(found.paired)),
-        "–" if found.paired.all_equal else format_points_range(found.paired),
+        el("b", format_points(pair.paired)),
+        "–" if pair.paired.all_equal else format_points_range(pair.paired),
         only,
-        _p(mid) if mid is not None and not found.too_few_questions else "–",
-        _p(found.adjusted) if found.finding not in ("few", "guessing") else "–",
-        count(found.n),
-        format_least_difference(found.undetected_difference)
-        if found.undetected_difference is not None and not found.too_few_questions
+        _p(mid) if mid is not None and not pair.too_few_questions else "–",
+        _p(pair.adjusted) if pair.finding not in ("few", "guessing") else "–",
+        count(pair.n),
+        format_least_difference(pair.undetected_difference)
+        if pair.undetected_difference is not None and not pair.too_few_questions
         else "–",
     ]
 

@@ -65,16 +65,16 @@ class EvaluateTab:
     def build(self) -> gr.HTML:
         """Lay out the tab; the empty page is there before any script has run."""
         with gr.Column(elem_classes="page"):
-            told = html_fragment("evaluate-told")
+            preselection = html_fragment("evaluate-told")
             whole = html_fragment("evaluate-pane", self.show({}))
-        self.outputs = [told, whole]
+        self.outputs = [preselection, whole]
         on_action(whole, self.clicked, outputs=self.outputs)
         return whole
 
     def enter(self, again: str, models: Sequence[str]) -> tuple[Any, Any]:
         """The outputs for an address: a run to repeat, or models chosen; else as they are.
 
-        Models are told in a pane of their own: a quick click is answered before the address is,
+        Models stand in a pane of their own: a quick click is answered before the address is,
         and what came of it must stay.
         """
         if again:
@@ -148,8 +148,8 @@ class EvaluateTab:
             prefix = answer_name_field(upload, 0).removesuffix("0")
             form.pop(prefix + act.value("place"), None)
             left = any(name.startswith(prefix) for name in form)
-            kept = [each for each in field_values(form, "answers") if each != upload or left]
-            return form | {"answers": kept}
+            answers = [each for each in field_values(form, "answers") if each != upload or left]
+            return form | {"answers": answers}
         names = {
             answer_name_field(upload, place): name
             for place, name in enumerate(self.service.answers.names(upload))
@@ -167,7 +167,7 @@ class EvaluateTab:
         ]
 
     def _with_defaults(self, form: Form, datasets: Sequence[Dataset]) -> Form:
-        """The form with what nobody has decided yet, and without what no file can be asked."""
+        """The form with defaults for what is not chosen yet, and without modes that fit no file."""
         kinds = _kinds(datasets)
         fitting = fitting_modes(kinds)
         form = {"skip_faulty": ""} | form
@@ -199,7 +199,7 @@ class EvaluateTab:
         return names[:_DEFAULT_MODELS]
 
     def _default_judging(self, form: Form, datasets: Sequence[Dataset]) -> Form:
-        """Judges compare answers to open questions that have references; else nobody judges."""
+        """Judges compare answers to open questions that have references; else none does."""
         able = [state.entry for state in self.service.states() if can_judge(state)]
         judges = [entry.name for entry in able if not external_hosts(entry)]
         judge = _SAMPLE_JUDGE if _SAMPLE_JUDGE in judges else next(iter(judges), "")
@@ -321,7 +321,7 @@ class EvaluateTab:
         return remote_destinations(self.t, self.service.catalog(), form, self.service.settings)
 
     def _missing(self, draft: RunForm, form: Form) -> str:
-        """What a person has still to decide: the key of its sentence."""
+        """What the user has still to choose: the key of its sentence."""
         if not draft.models and not draft.answers:
             return "cost.no_model"
         if not draft.modes:
@@ -334,7 +334,7 @@ class EvaluateTab:
             ):
                 return "cost.one_contestant"
         loaded = [self.service.load(upload, draft.layout_of(upload)) for upload in draft.uploads]
-        faulty = any(found.faults for found in loaded)
+        faulty = any(result.faults for result in loaded)
         return "cost.faulty" if faulty and not draft.skip_faulty else ""
 
     def _warnings(self, intent: PlannedRun) -> list[str]:
@@ -368,12 +368,12 @@ def _referenced(datasets: Sequence[Dataset]) -> ReferenceCounts:
 
 
 def _fits(plan: CellPlan, intent: PlannedRun) -> bool:
-    """Whether the mode is meant for the file; nobody expects choices from open questions."""
+    """Whether the mode is meant for the file; open questions have no choices."""
     return intent.loaded[plan.source].dataset.kind in MODES[plan.mode_name].kinds
 
 
 def _has_work(intent: PlannedRun) -> bool:
-    """Whether there is something to ask, or an answer to score."""
+    """Whether there is a request to send, or an answer to score."""
     return any(plan.total and not plan.impossible for plan in intent.plans)
 
 

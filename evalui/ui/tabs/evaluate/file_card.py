@@ -33,7 +33,7 @@ _SHOWN_SUBJECTS = 60
 
 
 def choice_facts(t: Messages, loaded: LoadResult, health: ChoiceHealth) -> list[str]:
-    """What one line says of a file of multiple-choice questions."""
+    """The facts of a file of multiple-choice questions, for one line."""
     dataset = loaded.dataset
     subjects = t.count("file.subjects", len(health.subjects)) if len(health.subjects) > 1 else ""
     return [
@@ -50,7 +50,7 @@ def file_card(
 ) -> Html:
     """Name, kind, counts; what to read of the file, preview and column names below."""
     dataset = loaded.dataset
-    told = [t.count("file.rows", loaded.n_rows), *facts, size(n_bytes)]
+    parts = [t.count("file.rows", loaded.n_rows), *facts, size(n_bytes)]
     return card(
         el("input", type="hidden", name="uploads", value=upload, data_many=True),
         div(
@@ -58,7 +58,7 @@ def file_card(
                 el("b", dataset.name),
                 " ",
                 inline(t(f"kind.{dataset.kind}"), cls="chip on"),
-                div(" · ".join(fact for fact in told if fact), cls="meta gap-s"),
+                div(" · ".join(fact for fact in parts if fact), cls="meta gap-s"),
             ),
             button(t("file.remove"), "remove", data_upload=upload),
             cls="head",
@@ -66,12 +66,12 @@ def file_card(
         *(
             div(
                 note(
-                    "warn" if told.rule == KEPT_RULE else "na",
-                    t(f"note.{told.rule}", **told.params),
+                    "warn" if parts.rule == KEPT_RULE else "na",
+                    t(f"note.{parts.rule}", **parts.params),
                 ),
                 cls="gap-s",
             )
-            for told in loaded.notes
+            for parts in loaded.notes
         ),
         _layout_pickers(t, loaded, upload=upload, form=form),
         _collapsible(t("file.preview"), _preview(t, dataset, _SHOWN_SAMPLES)),
@@ -81,7 +81,7 @@ def file_card(
 
 
 def health_card(t: Messages, health: ChoiceHealth) -> Html:
-    """What can be said of the questions without any model."""
+    """What can be known of the questions without any model."""
     tell = health.longest_option.low > health.chance
     longest = f"{format_value(health.longest_option)} %"
     rows: list[tuple[Child, Child]] = [
@@ -188,7 +188,7 @@ def _choice(form: Form, name: str, value: str, title: str, about: str) -> Html:
 def _duplicates(t: Messages, loaded: LoadResult, upload: str, form: Form) -> Html | None:
     """Whether rows stay whose options share a text; nothing without such rows."""
     counts = [
-        int(told.params["n"]) for told in loaded.notes if told.rule in (KEPT_RULE, LEFT_OUT_RULE)
+        int(note_.params["n"]) for note_ in loaded.notes if note_.rule in (KEPT_RULE, LEFT_OUT_RULE)
     ]
     if not counts:
         return None
@@ -207,12 +207,12 @@ def _layout(form: Form, upload: str) -> str:
 
 
 def _fault(t: Messages, fault: Fault) -> list[Child]:
-    found, expected = fault_text(t, fault)
+    actual, expected = fault_text(t, fault)
     return [
         fault.file,
         fault.line or "",
         inline(fault.column, cls="mono"),
-        inline(found, title=t(f"fault.{fault.rule}.what")),
+        inline(actual, title=t(f"fault.{fault.rule}.what")),
         expected,
     ]
 

@@ -25,7 +25,7 @@ class ReferenceCounts:
 
 
 def can_judge(state: ModelState) -> bool:
-    """Whether a model can be asked for a verdict here; of the scripted ones, those made for it."""
+    """Whether a model can give verdicts here; of the scripted ones, those made for it."""
     made = state.entry.backend != "scripted" or state.entry.judges_only
     return made and "generate" in state.abilities and not state.problem
 
@@ -129,9 +129,9 @@ def _judges_needing_references(
     ]
     if not names or not referenced.without_reference:
         return None
-    told = {"names": t("list.comma").join(names), "total": f"{referenced.questions:,}"}
+    values = {"names": t("list.comma").join(names), "total": f"{referenced.questions:,}"}
     return div(
-        note("warn", t.count("judge.needs", referenced.without_reference, **told)), cls="gap-s"
+        note("warn", t.count("judge.needs", referenced.without_reference, **values)), cls="gap-s"
     )
 
 

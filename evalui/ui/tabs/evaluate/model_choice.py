@@ -48,13 +48,13 @@ def models_card(t: Messages, states: Sequence[ModelState], form: Form) -> Html:
 
 
 def preselected(t: Messages, names: Sequence[str]) -> Html:
-    """Which models an address chooses, told until there is a file to ask them about."""
+    """Which models an address chooses, shown until there is a file."""
     chosen = t("preselected.chosen", names=t("list.comma").join(names))
     return div(note("ok", chosen), cls="preselected")
 
 
 def fitting_modes(kinds: Collection[DatasetKind]) -> list[str]:
-    """The modes that can be asked about one of the kinds; judges have a card of their own."""
+    """The modes that fit one of the kinds; judges have a card of their own."""
     names = sorted(MODES, key=_rank)
     return [name for name in names if name != JUDGE and set(MODES[name].kinds) & set(kinds)]
 
@@ -172,7 +172,7 @@ def own_template(t: Messages, form: Form) -> Html:
 def cost_rows(
     t: Messages, cost: Estimate, *, ahead: int, questions: int
 ) -> tuple[tuple[str, str], ...]:
-    """What the run will ask and take, in words and figures."""
+    """What the run will send and cost, in words and figures."""
     time = t("cost.unknown")
     if cost.seconds is not None:
         time = t("cost.about", time=duration(t, cost.seconds))
@@ -197,7 +197,7 @@ def cost_card(
     problems: Sequence[str] = (),
     warnings: Sequence[str] = (),
 ) -> Html:
-    """The cost and the Start button, which is off, and says why, while it cannot work."""
+    """The cost and the Start button, which is off, with the reason, while it cannot work."""
     return titled(
         t("cost.title"),
         definitions(rows) if rows else None,
@@ -257,8 +257,10 @@ def _needed(form: Form, mode: str) -> Ability:
 def _unavailable_modes(t: Messages, state: ModelState, lacking: Mapping[str, Ability]) -> str:
     """The modes that a model cannot do, with its own reasons where it gives any."""
     modes = t("list.comma").join(t(f"mode.{mode}") for mode in lacking)
-    told = (state.missing_reasons.get(ability, "") for ability in lacking.values())
-    why = t("list.semicolon").join(dict.fromkeys(t.translate(reason) for reason in told if reason))
+    reasons = (state.missing_reasons.get(ability, "") for ability in lacking.values())
+    why = t("list.semicolon").join(
+        dict.fromkeys(t.translate(reason) for reason in reasons if reason)
+    )
     return t("catalog.skips", modes=modes, why=why) if why else t("models.skips", modes=modes)
 
 
@@ -356,13 +358,13 @@ def remote_destinations(
     judges = field_values(form, "judges") if "yes" in field_values(form, "judging") else ()
     models = [name for name in field_values(form, "models") if name not in judges]
     names = {"sends": models, "judges": judges}
-    found = [
+    sentences = [
         t(f"away.{key}", name=name, hosts=t("list.comma").join(hosts))
         for key, chosen in names.items()
         for name in chosen
         if name in catalog and (hosts := external_hosts(catalog[name]))
     ]
-    return [*found, *_cluster_host(t, settings)]
+    return [*sentences, *_cluster_host(t, settings)]
 
 
 def destination_sentences(t: Messages, sentences: list[str]) -> Html:

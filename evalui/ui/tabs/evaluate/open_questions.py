@@ -31,7 +31,7 @@ _SHOWN_FAULTS = 5
 
 
 def open_facts(t: Messages, health: OpenHealth) -> list[str]:
-    """What one line says of a file of open questions."""
+    """The facts of a file of open questions, for one line."""
     references = health.n - health.without_reference
     capabilities = len([name for name in health.capabilities if name])
     return [
@@ -44,7 +44,7 @@ def open_facts(t: Messages, health: OpenHealth) -> list[str]:
 
 
 def open_health_card(t: Messages, health: OpenHealth) -> Html:
-    """What can be said of open questions without any model."""
+    """What can be known of open questions without any model."""
     doubled = sum(len(group) - 1 for group in health.duplicates)
     missing = f"{health.without_reference:,}"
     rows: list[tuple[Child, Child]] = [
@@ -87,7 +87,7 @@ def open_preview(t: Messages, samples: Sequence[Sample]) -> Html:
 def _row(t: Messages, sample: Sample, capable: bool) -> list[Child]:
     language = sample.metadata.get("language", "")
     turns = len(sample.history) + len(sample.follow_ups)
-    told = join(
+    question = join(
         _shorten(sample.question),
         div(t.count("preview.turns", turns), cls="meta") if turns else None,
     )
@@ -99,7 +99,7 @@ def _row(t: Messages, sample: Sample, capable: bool) -> list[Child]:
     )
     return [
         inline(sample.id, cls="mono"),
-        told,
+        question,
         reference,
         *([sample.metadata.get("capability", "")] if capable else []),
         inline(t(f"language.{language}") if f"language.{language}" in t else language, cls="nw"),
@@ -144,67 +144,70 @@ def answers_card(
         el("p", t("answers.about"), cls="meta"),
         *(
             el("input", type="hidden", name="answers", value=upload, data_many=True)
-            for upload in dict.fromkeys(found.upload for found in files)
+            for upload in dict.fromkeys(file.upload for file in files)
         ),
-        *(div(_file(t, found), cls="gap-s") for found in files),
+        *(div(_file(t, file), cls="gap-s") for file in files),
         div(_drop(t), cls="gap-s"),
         _earlier_runs(t, runs, form) if runs else None,
         cls="given-card",
     )
 
 
-def _file(t: Messages, found: AnswersFile) -> Html:
+def _file(t: Messages, file: AnswersFile) -> Html:
     name = el(
         "input",
         type="text",
-        name=answer_name_field(found.upload, found.place),
-        value=found.model,
+        name=answer_name_field(file.upload, file.place),
+        value=file.model,
         autocomplete="off",
     )
     return div(
         div(
             field(t("answers.model"), name),
-            button(t("file.remove"), "forget", data_upload=found.upload, data_place=found.place),
+            button(t("file.remove"), "forget", data_upload=file.upload, data_place=file.place),
             cls="given",
         ),
-        div(found.name, cls="meta gap-s"),
-        _matched(t, found),
+        div(file.name, cls="meta gap-s"),
+        _matched(t, file),
         cls="given-file",
     )
 
 
-def _matched(t: Messages, found: AnswersFile) -> Html:
-    if found.problem:
-        return div(note("bad", t.translate(found.problem)), cls="gap-s")
-    whole = found.matched == found.questions
-    told = t("answers.matched", n=f"{found.matched:,}", total=f"{found.questions:,}")
-    unknown = t("list.comma").join(found.unknown[:_SHOWN_UNKNOWN])
-    more = " …" if len(found.unknown) > _SHOWN_UNKNOWN else ""
+def _matched(t: Messages, file: AnswersFile) -> Html:
+    if file.problem:
+        return div(note("bad", t.translate(file.problem)), cls="gap-s")
+    whole = file.matched == file.questions
+    words = t("answers.matched", n=f"{file.matched:,}", total=f"{file.questions:,}")
+    unknown = t("list.comma").join(file.unknown[:_SHOWN_UNKNOWN])
+    more = " …" if len(file.unknown) > _SHOWN_UNKNOWN else ""
     return join(
-        div(status("ok" if whole else "warn" if found.matched else "bad", told), cls="gap-s"),
-        div(t.count("answers.unknown", len(found.unknown), ids=unknown + more), cls="meta")
-        if found.unknown
+        div(status("ok" if whole else "warn" if file.matched else "bad", words), cls="gap-s"),
+        div(t.count("answers.unknown", len(file.unknown), ids=unknown + more), cls="meta")
+        if file.unknown
         else None,
-        _faults(t, found) if found.faults else None,
+        _faults(t, file) if file.faults else None,
     )
 
 
-def _faults(t: Messages, found: AnswersFile) -> Html:
+def _faults(t: Messages, file: AnswersFile) -> Html:
     """How many rows cannot be used, and where and why the first of them."""
-    n = len(found.faults) + found.unlisted
+    n = len(file.faults) + file.unlisted
     rest = n - _SHOWN_FAULTS
     return join(
         div(t.count("answers.faults", n), cls="meta"),
-        *(_fault(t, fault) for fault in found.faults[:_SHOWN_FAULTS]),
+        *(_fault(t, fault) for fault in file.faults[:_SHOWN_FAULTS]),
         div(t("preview.more", n=f"{rest:,}"), cls="meta") if rest > 0 else None,
     )
 
 
 def _fault(t: Messages, fault: Fault) -> Html:
-    found, expected = fault_text(t, fault)
+    actual, expected = fault_text(t, fault)
     place = t("answers.line", n=f"{fault.line:,}") if fault.line else t("answers.whole")
     return div(
-        span(place, cls="nw"), " · ", t("answers.fault", found=found, expected=expected), cls="meta"
+        span(place, cls="nw"),
+        " · ",
+        t("answers.fault", found=actual, expected=expected),
+        cls="meta",
     )
 
 

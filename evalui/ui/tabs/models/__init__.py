@@ -1,6 +1,6 @@
 """The Models tab: what there is, what each model can do, and what this server has room for.
 
-The page shows what the server says; it is asked again while something of it can change.
+The page shows the state of the server; it is read again while something of it can change.
 """
 
 import hashlib
@@ -62,19 +62,19 @@ class ModelsTab:
         with gr.Column(elem_classes="page"):
             whole = html_fragment("models-pane")
             # As it is laid out, and from then on only what a click makes of it: whatever else
-            # wrote it, an address or the tab, could undo what somebody is about to send.
+            # wrote it, an address or the tab, could undo what a user is about to send.
             form = html_fragment("models-add", self.empty_form())
-        said = gr.Textbox(visible=False)
+        notice = gr.Textbox(visible=False)
         stamp = gr.Textbox(visible=False)
         timer = gr.Timer(_EVERY_S, active=False)
-        self.outputs = [whole, form, said, stamp, timer]
+        self.outputs = [whole, form, notice, stamp, timer]
         for source in (whole, form):
             on_action(source, self.answer, outputs=self.outputs)
-        # A poll that began before a click may end after it, so it never writes what was said.
-        timer.tick(self.tick, [said, stamp], [whole, stamp, timer], trigger_mode="once", **QUIET)
+        # A poll that began before a click may end after it, so it never writes the notice.
+        timer.tick(self.tick, [notice, stamp], [whole, stamp, timer], trigger_mode="once", **QUIET)
 
     def empty_form(self) -> Html:
-        """The form before anybody has typed; a line that says so where nobody may add."""
+        """The form before any input; a line that states it where models may not be added."""
         return self._form({})
 
     def enter(self, form: Form) -> tuple[Any, ...]:
@@ -90,7 +90,7 @@ class ModelsTab:
         if act.do == "add":
             return self._added(act)
         if act.do == "set":
-            # Only a place changes the fields. What is left at the click on "Add model" is told of
+            # Only a place changes the fields. What is left at the click on "Add model" is reported
             # beside that click, and whatever it comes to must not be written over.
             place = act.value("name") == "add_place"
             return self._only_form(self._form(act.form) if place else SKIP)
@@ -99,13 +99,13 @@ class ModelsTab:
             problem = ""
         except EvaluiError as error:
             problem = self.t.translate(error.sentence)
-        asking = act.value("model") if act.do == "ask" else ""
-        return self._page(_new_notice(problem, asking), SKIP)
+        confirming = act.value("model") if act.do == "ask" else ""
+        return self._page(_new_notice(problem, confirming), SKIP)
 
     def tick(self, notice: str, stamp: str) -> tuple[Any, ...]:
         """The page if it is another than that of `stamp`, else nothing at all.
 
-        It is asked for once more after each change, so that what came too late is put right.
+        It is requested once more after each change, so that what came too late is put right.
         """
         page, live = self.show(load_client_state(ModelsNotice, notice))
         now = _stamp(page)
@@ -115,26 +115,26 @@ class ModelsTab:
 
     def show(self, notice: ModelsNotice = ModelsNotice()) -> tuple[Html, bool]:  # noqa: B008 (it cannot change)
         """The page, and whether something of it may change by itself."""
-        shelf, t = self.service.models, self.t
-        seats, hardware = shelf.workers(self.service.owner), shelf.hardware()
+        service, t = self.service.models, self.t
+        workers, hardware = service.workers(self.service.owner), service.hardware()
         problem, broken, looks, shadowed = notice.problem, False, {}, frozenset[str]()
         try:
-            looks, shadowed = shelf.current_statuses(), shelf.shadowed()
+            looks, shadowed = service.current_statuses(), service.shadowed()
         except EvaluiError as error:
             problem, broken = t.translate(error.sentence), True
-        models = self._rows(looks, seats, hardware)
-        around = RowContext(
-            self._wait_sentence(seats), shelf.may_edit, notice.confirming, notice.checked_at
+        models = self._rows(looks, workers, hardware)
+        context = RowContext(
+            self._wait_sentence(workers), service.may_edit, notice.confirming, notice.checked_at
         )
         page = div(
             page_head(t("catalog.head"), t("catalog.promise"), self._scroll_to_form()),
             div(note("bad", problem), role="alert") if problem else None,
             self._shadowed(sorted(shadowed)) if shadowed else None,
-            devices_card(t, hardware, seats, shelf.cluster),
-            None if broken else catalog_cards(t, models, around),
+            devices_card(t, hardware, workers, service.cluster),
+            None if broken else catalog_cards(t, models, context),
             cls="stack models-page",
         )
-        return page, self._live(models, seats)
+        return page, self._live(models, workers)
 
     def _scroll_to_form(self) -> Html | None:
         """The way to the form, which a long catalog pushes out of sight."""
@@ -147,12 +147,12 @@ class ModelsTab:
         """That added models are not used, and for those who may the way to be rid of them."""
         t = self.t
         words = [button(t("catalog.rescue", name=n), "remove", data_model=n) for n in names]
-        told = note("warn", t("catalog.shadowed", names=t("list.comma").join(names)))
-        return join(told, div(*words, cls="ways") if self.service.models.may_edit else None)
+        warning = note("warn", t("catalog.shadowed", names=t("list.comma").join(names)))
+        return join(warning, div(*words, cls="ways") if self.service.models.may_edit else None)
 
-    def _page(self, said: ModelsNotice, form: Any) -> tuple[Any, ...]:
-        page, live = self.show(said)
-        return page, form, dump_client_state(said), _stamp(page), gr.Timer(active=live)
+    def _page(self, notice: ModelsNotice, form: Any) -> tuple[Any, ...]:
+        page, live = self.show(notice)
+        return page, form, dump_client_state(notice), _stamp(page), gr.Timer(active=live)
 
     def _only_form(self, form: Any) -> tuple[Any, ...]:
         return SKIP, form, SKIP, SKIP, SKIP
@@ -187,22 +187,22 @@ class ModelsTab:
     def _rows(
         self,
         looks: Mapping[str, ModelStatus],
-        seats: Sequence[WorkerView],
+        workers: Sequence[WorkerView],
         hardware: Hardware,
     ) -> list[ModelRow]:
-        shelf, catalog = self.service.models, {}
+        service, catalog = self.service.models, {}
         if looks:
-            catalog = shelf.catalog()
-        trials, speeds = shelf.tests(self.service.owner), shelf.speeds()
-        added = shelf.added() - shelf.shadowed() if looks else frozenset[str]()
-        at = {seat.row.model: seat for seat in seats if seat.visible and seat.row.model}
+            catalog = service.catalog()
+        trials, speeds = service.tests(self.service.owner), service.speeds()
+        added = service.added() - service.shadowed() if looks else frozenset[str]()
+        at = {worker.row.model: worker for worker in workers if worker.visible and worker.row.model}
         return [
             ModelRow(
                 entry=catalog[name],
                 status=look,
                 test=_current_test(trials.get(name), catalog[name]),
-                footprint=shelf.footprint(look.state, hardware) if look.state else None,
-                free_bytes=None if shelf.cluster else hardware.free(catalog[name]),
+                footprint=service.footprint(look.state, hardware) if look.state else None,
+                free_bytes=None if service.cluster else hardware.free(catalog[name]),
                 speeds=speeds.get(name, {}),
                 worker=at.get(name),
                 base=base_of(catalog[name], catalog.values()),
@@ -212,34 +212,34 @@ class ModelsTab:
             if name in catalog
         ]
 
-    def _wait_sentence(self, seats: Sequence[WorkerView]) -> str:
+    def _wait_sentence(self, workers: Sequence[WorkerView]) -> str:
         """What a queued trial waits for."""
         t = self.t
-        if not seats:
+        if not workers:
             return t("tried.nobody")
-        if not all(seat.row.is_busy for seat in seats):
+        if not all(worker.row.is_busy for worker in workers):
             return t("tried.soon")
-        if runs := [seat.run_name for seat in seats if seat.run_name]:
+        if runs := [worker.run_name for worker in workers if worker.run_name]:
             return t("tried.behind", run=runs[0])
-        mine = any(seat.visible and not seat.row.run for seat in seats)
+        mine = any(worker.visible and not worker.row.run for worker in workers)
         return t("tried.behind_test" if mine else "tried.behind_others")
 
-    def _live(self, models: Sequence[ModelRow], seats: Sequence[WorkerView]) -> bool:
+    def _live(self, models: Sequence[ModelRow], workers: Sequence[WorkerView]) -> bool:
         return (
             any(model.status.pending or (model.test and model.test.is_pending) for model in models)
-            or any(seat.row.is_busy for seat in seats)
-            or (not seats and self.service.settings.workers > 0)  # they come with the server
+            or any(worker.row.is_busy for worker in workers)
+            or (not workers and self.service.settings.workers > 0)  # they come with the server
             or self.service.queued_runs() > 0
         )
 
 
-def _new_notice(problem: str = "", asking: str = "") -> ModelsNotice:
+def _new_notice(problem: str = "", confirming: str = "") -> ModelsNotice:
     """What a click leaves that was made just now."""
-    return ModelsNotice(problem, asking, time.time())
+    return ModelsNotice(problem, confirming, time.time())
 
 
 def _current_test(trial: ModelTestRow | None, entry: ModelEntry) -> ModelTestRow | None:
-    """The trial, unless it tells of a model that the catalog has changed since."""
+    """The test, unless it is of a model that the catalog has changed since."""
     return trial if trial and (trial.is_pending or trial.entry == entry) else None
 
 
@@ -277,24 +277,24 @@ def devices_card(
     )
 
 
-def _summary(t: Messages, seats: Sequence[WorkerView]) -> str:
-    if not seats:
+def _summary(t: Messages, workers: Sequence[WorkerView]) -> str:
+    if not workers:
         return ""
-    busy = sum(seat.row.is_busy for seat in seats)
-    return t("device.busy", busy=busy, idle=len(seats) - busy)
+    busy = sum(worker.row.is_busy for worker in workers)
+    return t("device.busy", busy=busy, idle=len(workers) - busy)
 
 
 def _cluster(t: Messages, cluster: ClusterSettings) -> Html:
     """Where models are opened, and what the picture below does not show."""
     where = t("device.cluster_at") if cluster.address else t("device.cluster_here")
     address = span(cluster.address, cls="mono") if cluster.address else None
-    told = note(
+    text = note(
         "na",
         div(el("b", where), " " if address else None, address),
         div(t("device.cluster_seats", cores=cluster.cores), cls="dim"),
         div(t("device.cluster_unseen"), cls="dim"),
     )
-    return div(told, cls="on-cluster")
+    return div(text, cls="on-cluster")
 
 
 def _memory(t: Messages, name: str, memory: DeviceMemory) -> Html:
@@ -309,24 +309,26 @@ def _memory(t: Messages, name: str, memory: DeviceMemory) -> Html:
     )
 
 
-def _workers(t: Messages, seats: Sequence[WorkerView], cluster: ClusterSettings | None) -> Html:
-    if not seats:
+def _workers(t: Messages, workers: Sequence[WorkerView], cluster: ClusterSettings | None) -> Html:
+    if not workers:
         return note("warn", t("device.no_worker"))
     heads = [t(f"device.{name}") for name in ("who", "state", "model", "work", "place", "holds")]
-    rows = [_worker(t, seat, cluster) for seat in seats]
+    rows = [_worker(t, worker, cluster) for worker in workers]
     return table(heads, rows, right=(5,), cls="workers")
 
 
-def _worker(t: Messages, seat: WorkerView, cluster: ClusterSettings | None) -> list[Child]:
-    row = seat.row
+def _worker(t: Messages, worker: WorkerView, cluster: ClusterSettings | None) -> list[Child]:
+    row = worker.row
     name = span(row.name.rpartition(":")[2], cls="mono")
     holds = amount(row.bytes)
     if not row.is_busy:
         return [name, status("na", t("device.idle")), "–", "–", "–", holds]
     state = status("go", t("device.works"))
-    if not seat.visible:
+    if not worker.visible:
         return [name, state, "–", t("device.others"), "–", holds]
-    run = el("a", seat.run_name, href=f"?run={row.run}&tab=runs") if row.run else t("device.tries")
+    run = (
+        el("a", worker.run_name, href=f"?run={row.run}&tab=runs") if row.run else t("device.tries")
+    )
     device = "on_cluster" if cluster and row.device not in _IN_WORKER_PROCESS else row.device
     place = t(f"device.{device}") if f"device.{device}" in t else device
     model = join(row.model or "–", None if row.has_loaded_model or not row.model else _loading(t))

@@ -17,7 +17,7 @@ from evalui.ui.components.widgets import chips, note, status, titled
 from evalui.ui.tabs.evaluate.model_choice import ABILITIES
 from evalui.ui.tabs.models.row_actions import ModelRow, RowContext, problem_note, state_column
 
-_MIN_TOKENS = 8  # a shorter reply tells nothing of the speed
+_MIN_TOKENS = 8  # a shorter reply is no measure of the speed
 _MAX_ANSWER_LENGTH = 400  # characters of a reply
 
 
@@ -44,8 +44,8 @@ def _count(t: Messages, models: Sequence[ModelRow]) -> str:
     return t(key, n=ready, total=len(models), away=away)
 
 
-def _rule_based_models(t: Messages, models: Sequence[ModelRow], around: RowContext) -> Html:
-    rows = el("ul", *(_row(t, model, around) for model in models), cls="models-list")
+def _rule_based_models(t: Messages, models: Sequence[ModelRow], context: RowContext) -> Html:
+    rows = el("ul", *(_row(t, model, context) for model in models), cls="models-list")
     return titled(
         t("catalog.ruled"),
         el("p", t("catalog.ruled_about"), cls="dim"),
@@ -54,17 +54,17 @@ def _rule_based_models(t: Messages, models: Sequence[ModelRow], around: RowConte
     )
 
 
-def _row(t: Messages, model: ModelRow, around: RowContext) -> Html:
-    found = test_result(t, model.test) if model.test else None
+def _row(t: Messages, model: ModelRow, context: RowContext) -> Html:
+    result = test_result(t, model.test) if model.test else None
     return el(
         "li",
         div(
             _identity(t, model),
-            div(_facts(t, model), problem_note(t, model, around)),
-            state_column(t, model, around),
+            div(_facts(t, model), problem_note(t, model, context)),
+            state_column(t, model, context),
             cls="model",
         ),
-        found,
+        result,
     )
 
 
@@ -99,15 +99,15 @@ def _places(t: Messages, model: ModelRow) -> list[Child]:
 
 
 def _settings(t: Messages, entry: ModelEntry) -> list[str]:
-    """What the catalog decides of how the model is loaded and asked."""
-    told = [
+    """How the model is loaded and queried, as far as the catalog decides it."""
+    settings = [
         entry.revision and t("catalog.revision", name=entry.revision),
         entry.dtype if entry.dtype != "auto" else "",
         entry.device if entry.device != "auto" else "",
         t("catalog.chat") if entry.chat else "",
         t("catalog.longest", n=f"{entry.max_length:,}") if entry.max_length else "",
     ]
-    return [word for word in told if word]
+    return [word for word in settings if word]
 
 
 def _address(t: Messages, model: ModelRow, address: str) -> Html:
@@ -121,10 +121,10 @@ def _address(t: Messages, model: ModelRow, address: str) -> Html:
 
 
 def _addresses(entry: ModelEntry) -> list[str]:
-    """The addresses that are texts; of anything else the model's state says what is wrong."""
-    told: Any = entry.options.get("base_urls") or entry.options.get("base_url")
-    found = cast("list[Any]", told) if isinstance(told, list) else [told]
-    return [address for address in found if isinstance(address, str) and address]
+    """The addresses that are texts; of anything else the model's state shows what is wrong."""
+    option: Any = entry.options.get("base_urls") or entry.options.get("base_url")
+    addresses = cast("list[Any]", option) if isinstance(option, list) else [option]
+    return [address for address in addresses if isinstance(address, str) and address]
 
 
 def _public(address: str) -> str:
@@ -149,8 +149,8 @@ def _abilities(t: Messages, model: ModelRow) -> Html | None:
 
 
 def _missing_reason(t: Messages, state: ModelState, ability: Ability) -> str:
-    if told := state.missing_reasons.get(ability):
-        return t.translate(told)
+    if reason := state.missing_reasons.get(ability):
+        return t.translate(reason)
     return t(f"catalog.lacks_{ability}")
 
 
@@ -161,8 +161,8 @@ def _facts(t: Messages, model: ModelRow) -> Html | None:
         (t("catalog.speed"), _speed(t, model)),
         (t("catalog.price"), _price(t, model.entry)),
     ]
-    told = [join(el("dt", word), el("dd", fact)) for word, fact in pairs if fact]
-    return el("dl", *told, cls="facts") if told else None
+    facts = [join(el("dt", word), el("dd", fact)) for word, fact in pairs if fact]
+    return el("dl", *facts, cls="facts") if facts else None
 
 
 def _size(t: Messages, model: ModelRow) -> str:
@@ -175,26 +175,26 @@ def _size(t: Messages, model: ModelRow) -> str:
 
 
 def _memory(t: Messages, model: ModelRow) -> Html | None:
-    found = model.footprint
-    if found is None:
+    estimate = model.footprint
+    if estimate is None:
         return None
     made = t(
         "catalog.made_of",
-        weights=amount(found.weights),
-        dtype=found.dtype,
-        cache=amount(found.cache),
-        tokens=f"{found.tokens:,}",
+        weights=amount(estimate.weights),
+        dtype=estimate.dtype,
+        cache=amount(estimate.cache),
+        tokens=f"{estimate.tokens:,}",
     )
-    most = t("catalog.at_most", size=amount(found.peak), tokens=f"{found.max_input_tokens:,}")
+    most = t("catalog.at_most", size=amount(estimate.peak), tokens=f"{estimate.max_input_tokens:,}")
     return join(
-        _fits(t, model, found),
+        _fits(t, model, estimate),
         div(made, cls="meta"),
-        div(most, cls="meta") if found.max_input_tokens > found.tokens else None,
+        div(most, cls="meta") if estimate.max_input_tokens > estimate.tokens else None,
     )
 
 
-def _fits(t: Messages, model: ModelRow, found: Footprint) -> Html:
-    size = amount(found.total)
+def _fits(t: Messages, model: ModelRow, estimate: Footprint) -> Html:
+    size = amount(estimate.total)
     if model.free_bytes is None or (
         model.worker and model.worker.row.has_loaded_model
     ):  # what is free is beside it
@@ -205,7 +205,7 @@ def _fits(t: Messages, model: ModelRow, found: Footprint) -> Html:
 
 
 def _speed(t: Messages, model: ModelRow) -> str:
-    told = [
+    rates = [
         t(
             "catalog.rate",
             n=f"{rate:,.3g}" if rate < 1000 else f"{rate:,.0f}",
@@ -214,7 +214,7 @@ def _speed(t: Messages, model: ModelRow) -> str:
         for mode, rate in model.speeds.items()
         if f"mode.{mode}_short" in t
     ]
-    return t("list.comma").join(told)
+    return t("list.comma").join(rates)
 
 
 def _price(t: Messages, entry: ModelEntry) -> str:
@@ -235,8 +235,8 @@ def test_result(t: Messages, trial: ModelTestRow) -> Html | None:
     loaded = t("tried.loaded", time=seconds(t, trial.load_s or 0.0))
     return div(
         div(el("b", t("tried.title", when=when)), span(loaded, cls="meta"), cls="tried-h"),
-        div(*(_ability(t, tried) for tried in trial.ability_tests), cls="abilities"),
-        *(div(t.translate(said), cls="meta") for said in trial.notes),
+        div(*(_ability(t, ability_test) for ability_test in trial.ability_tests), cls="abilities"),
+        *(div(t.translate(note_), cls="meta") for note_ in trial.notes),
         div(t("tried.questions", asked=_questions(trial)), cls="meta"),
         cls="tried",
     )
@@ -250,45 +250,49 @@ def seconds(t: Messages, spent: float) -> str:
 
 
 def _questions(trial: ModelTestRow) -> str:
-    written = {tried.ability == "generate" for tried in trial.ability_tests}
-    asked = (
+    written = {ability_test.ability == "generate" for ability_test in trial.ability_tests}
+    questions = (
         CHOICE_SAMPLE.question if False in written else "",
         OPEN_SAMPLE.question if True in written else "",
     )
-    return " ".join(question for question in asked if question)
+    return " ".join(question for question in questions if question)
 
 
-def _ability(t: Messages, tried: AbilityTest) -> Html:
-    """One ability: its mark tells whether it works, the words whether the answer is right."""
-    word = t("tried.judge") if tried.mode == "judge" else t(f"ability.{tried.ability}")
-    if tried.problem:
-        return div(status("bad", word), div(t.translate(tried.problem), cls="bad"))
+def _ability(t: Messages, ability_test: AbilityTest) -> Html:
+    """One ability: its mark shows whether it works, the words whether the answer is right."""
+    word = (
+        t("tried.judge") if ability_test.mode == "judge" else t(f"ability.{ability_test.ability}")
+    )
+    if ability_test.problem:
+        return div(status("bad", word), div(t.translate(ability_test.problem), cls="bad"))
     return div(
-        status("ok" if tried.answer.strip() else "na", word),
-        _answer(t, tried),
-        div(_measured_speed(t, tried), cls="meta"),
+        status("ok" if ability_test.answer.strip() else "na", word),
+        _answer(t, ability_test),
+        div(_measured_speed(t, ability_test), cls="meta"),
     )
 
 
-def _answer(t: Messages, tried: AbilityTest) -> Html:
-    if tried.ability == "generate":
-        said = tried.answer.strip()
-        cut = said[:_MAX_ANSWER_LENGTH] + ("…" if len(said) > _MAX_ANSWER_LENGTH else "")
+def _answer(t: Messages, ability_test: AbilityTest) -> Html:
+    if ability_test.ability == "generate":
+        answer = ability_test.answer.strip()
+        cut = answer[:_MAX_ANSWER_LENGTH] + ("…" if len(answer) > _MAX_ANSWER_LENGTH else "")
         return div(cut or t("tried.blank"), cls="said" if cut else "dim")
-    if not tried.answer:
+    if not ability_test.answer:
         return div(t("tried.tie"), cls="dim")
-    key = "tried.right" if tried.correct else "tried.wrong"
-    if tried.probability is None:
-        return div(el("b", tried.answer), " ", span(t(key), cls="dim"))
-    sure = t(f"{key}_sure", share=f"{100 * tried.probability:.3g}")
-    return div(el("b", tried.answer), " ", span(sure, cls="dim"))
+    key = "tried.right" if ability_test.correct else "tried.wrong"
+    if ability_test.probability is None:
+        return div(el("b", ability_test.answer), " ", span(t(key), cls="dim"))
+    sure = t(f"{key}_sure", share=f"{100 * ability_test.probability:.3g}")
+    return div(el("b", ability_test.answer), " ", span(sure, cls="dim"))
 
 
-def _measured_speed(t: Messages, tried: AbilityTest) -> str:
-    spent = max(tried.seconds, 1e-4)
-    asked = t.count("tried.asked", tried.requests, time=seconds(t, tried.seconds))
-    if tried.ability == "generate":
-        if tried.tokens < _MIN_TOKENS:
-            return asked
-        return t("tried.tokens", n=f"{tried.tokens / spent:,.0f}", tokens=tried.tokens)
-    return t("tried.rate", n=f"{tried.requests / spent:,.3g}", asked=asked)
+def _measured_speed(t: Messages, ability_test: AbilityTest) -> str:
+    spent = max(ability_test.seconds, 1e-4)
+    requests = t.count("tried.asked", ability_test.requests, time=seconds(t, ability_test.seconds))
+    if ability_test.ability == "generate":
+        if ability_test.tokens < _MIN_TOKENS:
+            return requests
+        return t(
+            "tried.tokens", n=f"{ability_test.tokens / spent:,.0f}", tokens=ability_test.tokens
+        )
+    return t("tried.rate", n=f"{ability_test.requests / spent:,.3g}", asked=requests)

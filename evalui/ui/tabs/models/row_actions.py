@@ -1,4 +1,4 @@
-"""What one row of the Models page's catalog tells, and what all rows share."""
+"""What one row of the Models page's catalog shows, and what all rows share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _OPTIONAL_FIELDS = ("input_price", "output_price", "max_length")
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """One model of the catalog with everything its row tells.
+    """One model of the catalog with everything its row shows.
 
     `free_bytes` are bytes where it would be loaded, None where that is not known. `worker` is the
     worker that has it, `base` what it was tuned from. `added`: on this page.
@@ -57,7 +57,7 @@ class ModelRow:
 
     @property
     def remote(self) -> bool:
-        """Whether it is asked over a network."""
+        """Whether it is reached over a network."""
         return self.entry.backend in REMOTE
 
     @property
@@ -76,10 +76,10 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class RowContext:
-    """What the rows share: what a trial waits for, who may edit, and which removal is asked.
+    """What the rows share: what a test waits for, who may edit, which removal is to be confirmed.
 
     `wait_sentence` is the sentence of a trial that is queued. `checked_at` is when the files were
-    last looked at because somebody came or clicked, in Unix time.
+    last read because a user came or clicked, in Unix time.
     """
 
     wait_sentence: str
@@ -89,12 +89,12 @@ class RowContext:
 
 
 def worker_label(t: Messages, worker: WorkerView) -> str:
-    """ "worker 4711": the machine's name tells nothing where there is one machine."""
+    """ "worker 4711": the machine's name adds nothing where there is one machine."""
     return t("device.worker", name=worker.row.name.rpartition(":")[2])
 
 
 def state_column(t: Messages, model: ModelRow, context: RowContext) -> Html:
-    """The state, when it was found, and the buttons."""
+    """The state, when it was read, and the buttons."""
     return div(
         div(*_status_lines(t, model, context), cls="told-state"),
         div(*_actions(t, model, context), cls="acts"),
@@ -114,23 +114,23 @@ def problem_note(t: Messages, model: ModelRow, context: RowContext) -> Html | No
     )
 
 
-def _status_lines(t: Messages, model: ModelRow, around: RowContext) -> list[Child]:
-    seat, last = model.worker, _last_checked(t, model, around)
+def _status_lines(t: Messages, model: ModelRow, context: RowContext) -> list[Child]:
+    worker, last = model.worker, _last_checked(t, model, context)
     if model.state is None:
         return [status("go", t("catalog.asked")), div(t("catalog.asked_about"), cls="meta")]
     if model.status.pending:
         return [status("go", t("catalog.asked")), last]
     if (
         model.state.is_endpoint_down
-    ):  # it may pass by itself, so it must not look like what has to be mended
+    ):  # it may pass by itself, so it must not look like what has to be fixed
         return [status("warn", t("catalog.away")), last]
     if model.state.problem:
         return [status("bad", t("catalog.problem")), last]
-    if seat and seat.row.has_loaded_model and model.local:
-        return [status("ok", t("catalog.loaded")), div(_worker_link(t, seat), cls="meta")]
-    if seat:
-        word = "catalog.in_use" if seat.row.has_loaded_model else "catalog.loading"
-        return [status("go", t(word)), div(_worker_link(t, seat), cls="meta")]
+    if worker and worker.row.has_loaded_model and model.local:
+        return [status("ok", t("catalog.loaded")), div(_worker_link(t, worker), cls="meta")]
+    if worker:
+        word = "catalog.in_use" if worker.row.has_loaded_model else "catalog.loading"
+        return [status("go", t(word)), div(_worker_link(t, worker), cls="meta")]
     if model.remote:
         silent = status("warn", t("catalog.silent")) if _last_test_failed(model) else None
         return [silent or status("ok", t("catalog.answers")), last]
@@ -138,7 +138,7 @@ def _status_lines(t: Messages, model: ModelRow, around: RowContext) -> list[Chil
 
 
 def _idle(t: Messages, model: ModelRow) -> list[Child]:
-    """The state of a model that nobody uses and nothing is against."""
+    """The state of a model that is not in use and has no problem."""
     if model.local and not Path(model.entry.path).is_absolute():
         return [status("na", t("catalog.hub")), div(t("catalog.hub_about"), cls="meta")]
     if not model.fits:
@@ -146,47 +146,49 @@ def _idle(t: Messages, model: ModelRow) -> list[Child]:
     return [status("ok", t("catalog.loadable" if model.local else "catalog.always"))]
 
 
-def _advice(model: ModelRow, state: ModelState, around: RowContext) -> str:
+def _advice(model: ModelRow, state: ModelState, context: RowContext) -> str:
     if state.is_endpoint_down:
         return "catalog.away_about"
-    if not around.may_edit:
+    if not context.may_edit:
         return "catalog.mend_other"
     return "catalog.mend_added" if model.added else "catalog.mend"
 
 
-def _last_checked(t: Messages, model: ModelRow, around: RowContext) -> Html | None:
-    """When an endpoint was last asked, or its files were looked at."""
+def _last_checked(t: Messages, model: ModelRow, context: RowContext) -> Html | None:
+    """When an endpoint was last probed, or its files were read."""
     if model.remote:
         at, key = model.status.checked_at, "catalog.asked_at"
     else:
-        at, key = around.checked_at, "catalog.looked_at"
+        at, key = context.checked_at, "catalog.looked_at"
     return div(t(key, when=_clock(t, at)), cls="meta") if at else None
 
 
 def _clock(t: Messages, at: float) -> str:
-    """To the second, so that asking again is seen to have changed something."""
+    """To the second, so that a new probe is seen to have changed something."""
     then, now = datetime.fromtimestamp(at).astimezone(), datetime.now().astimezone()
     return f"{then:%H:%M:%S}" if then.date() == now.date() else format_time(t, at)
 
 
 def _last_test_failed(model: ModelRow) -> bool:
-    """Whether its last test failed, and it was not asked since."""
-    trial, asked = model.test, model.status.checked_at or 0.0
-    return bool(trial and trial.state == "failed" and (trial.finished or trial.created) > asked)
+    """Whether its last test failed, and it was not probed since."""
+    trial, checked_at = model.test, model.status.checked_at or 0.0
+    return bool(
+        trial and trial.state == "failed" and (trial.finished or trial.created) > checked_at
+    )
 
 
-def _worker_link(t: Messages, seat: WorkerView) -> Html:
+def _worker_link(t: Messages, worker: WorkerView) -> Html:
     work = (
-        el("a", seat.run_name, href=f"?run={seat.row.run}&tab=runs")
-        if seat.row.run
+        el("a", worker.run_name, href=f"?run={worker.row.run}&tab=runs")
+        if worker.row.run
         else t("device.tries")
     )
-    return join(worker_label(t, seat), " · ", work)
+    return join(worker_label(t, worker), " · ", work)
 
 
-def _actions(t: Messages, model: ModelRow, around: RowContext) -> list[Html | None]:
+def _actions(t: Messages, model: ModelRow, context: RowContext) -> list[Html | None]:
     name, trial = model.entry.name, model.test
-    if around.confirming == name:
+    if context.confirming == name:
         return [
             div(t("catalog.remove_sure"), cls="meta"),
             button(t("catalog.remove_yes"), "remove", data_model=name),
@@ -194,18 +196,18 @@ def _actions(t: Messages, model: ModelRow, around: RowContext) -> list[Html | No
         ]
     live = trial is not None and trial.is_pending
     return [
-        _waiting(t, trial, around) if live and trial and not model.worker else None,
+        _waiting(t, trial, context) if live and trial and not model.worker else None,
         None if live or not model.usable else button(t("catalog.test"), "test", data_model=name),
         _retry_button(t, model),
         _compare(t, model),
         link_button(t("file.remove"), "ask", data_model=name)
-        if model.added and around.may_edit
+        if model.added and context.may_edit
         else None,
     ]
 
 
 def _retry_button(t: Messages, model: ModelRow) -> Html | None:
-    """What cannot be used may be asked again first of all; what works, by the way."""
+    """The button to probe again: prominent for what cannot be used, small for what works."""
     if model.status.pending or (model.usable and not model.remote):
         return None
     make = link_button if model.usable else button
@@ -213,10 +215,10 @@ def _retry_button(t: Messages, model: ModelRow) -> Html | None:
     return make(word, "again", data_model=model.entry.name)
 
 
-def _waiting(t: Messages, trial: ModelTestRow, around: RowContext) -> Html:
+def _waiting(t: Messages, trial: ModelTestRow, context: RowContext) -> Html:
     if trial.state == "running":
         return div(status("go", t("tried.running")))
-    return div(status("na", t("tried.queued")), div(around.wait_sentence, cls="meta"))
+    return div(status("na", t("tried.queued")), div(context.wait_sentence, cls="meta"))
 
 
 def _compare(t: Messages, model: ModelRow) -> Html | None:
@@ -242,17 +244,17 @@ def add_card(
     whole.
     """
     place = _PLACES.get(field_value(form, "add_place"), "folder")
-    wrong = {_SHORT.get(name, name): told for name, told in (faults or {}).items()}
+    wrong = {_SHORT.get(name, name): message for name, message in (faults or {}).items()}
     fields = _endpoint(t, form, wrong) if place == "endpoint" else _local(t, form, place, wrong)
     if wrong:
         problem = t("add.wrong")
-    told = note("bad", problem) if problem else note("ok", done) if done else None
+    message = note("bad", problem) if problem else note("ok", done) if done else None
     return titled(
         t("add.title"),
         el("p", t("add.about"), cls="dim"),
         div(_places(t, place), cls="gap"),
         fields,
-        div(told, role="alert", cls="gap") if told else None,
+        div(message, role="alert", cls="gap") if message else None,
         div(button(t("add.go"), "add", cls="pri", data_once=True), cls="gap"),
         cls="add-model",
     )

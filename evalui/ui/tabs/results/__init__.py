@@ -116,7 +116,7 @@ class ResultsTab:
         return (run_id, f"{name}@{shown.run.revision}", self.head(shown), views, *parts)
 
     def blind_voting_outputs(self) -> tuple[Any, ...]:
-        """All outputs for somebody who votes and must not be told names."""
+        """All outputs for an annotator, who votes without knowing names."""
         return self._without_run(blind_voting_page(self.t, "results"))
 
     def _without_run(self, head: Html) -> tuple[Any, ...]:
@@ -127,7 +127,7 @@ class ResultsTab:
         """The page's frame and a view when its tab is pressed.
 
         A view that was filled already keeps its filters. If the run was deleted meanwhile, the
-        page says so, in place of all views.
+        page states it, in place of all views.
         """
         view = self._views()[VIEWS.index(name)]
         skipped = [SKIP for _ in view.outputs]
@@ -211,8 +211,8 @@ class ResultsTab:
             data_param="tab",
             data_value="results",
         )
-        told = t("results.live_of", done=f"{run.done:,}", total=f"{run.total:,}")
-        return note("na", told, " ", again, " · ", watch)
+        progress = t("results.live_of", done=f"{run.done:,}", total=f"{run.total:,}")
+        return note("na", progress, " ", again, " · ", watch)
 
     def _none(self, problem: str) -> Html:
         t = self.t

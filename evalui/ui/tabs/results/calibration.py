@@ -21,7 +21,6 @@ from evalui.ui.components.widgets import (
     card,
     definitions,
     field,
-    model_name,
     note,
     select,
     signature_line,
@@ -30,7 +29,7 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.overview.figures import cell_names, model_places
+from evalui.ui.tabs.results.overview.figures import cell_names
 from evalui.ui.tabs.results.run_view import RunView
 
 _BAD_BELOW, _WARN_BELOW = 0.5, 0.9  # label mass under which the figures are about a part only
@@ -117,10 +116,10 @@ class CalibrationView:
 def calibrated_cells(summaries: Mapping[int, Summary]) -> list[CalibratedCell]:
     """Every cell with probabilities, once for each number of options."""
     return [
-        CalibratedCell(cell_id, summary, found, found.calibration)
+        CalibratedCell(cell_id, summary, stratum, stratum.calibration)
         for cell_id, summary in summaries.items()
-        for found in (summary.bias.strata if summary.bias else ())
-        if found.calibration
+        for stratum in (summary.bias.strata if summary.bias else ())
+        if stratum.calibration
     ]
 
 
@@ -178,12 +177,12 @@ def bins_table(t: Messages, calibration: Calibration) -> Html:
 
 def _figures(t: Messages, view: RunView, offered: list[CalibratedCell]) -> Html:
     summaries = list(view.with_question.values())
-    names, places = cell_names(t, summaries), model_places(summaries, view.baselines)
+    names = cell_names(t, summaries)
     several = len({each.bias.n_options for each in offered}) > 1
     rows: list[list[Child]] = []
     for each in offered:
         cell = each.summary.cell
-        name = model_name(names[cell], places[cell.model], cell.model in view.baselines)
+        name = view.model(cell.model, names[cell])
         size = span(t("file.options", n=each.bias.n_options), cls="meta") if several else None
         mass = each.summary.bias.mass if each.summary.bias else None
         rows.append(
@@ -213,18 +212,18 @@ def _value_with_all_orders(
     t: Messages, value: str, over: float | None, scale: int, places: int
 ) -> Html:
     """A figure of the order as written, and small beside it that of all orders."""
-    told = t("calibration.over", value=fixed(scale * over, places)) if over is not None else ""
-    return join(el("b", value), " ", span(told, cls="meta nw"))
+    words = t("calibration.over", value=fixed(scale * over, places)) if over is not None else ""
+    return join(el("b", value), " ", span(words, cls="meta nw"))
 
 
 def _mass(t: Messages, mass: LabelMass | None) -> Child:
     if mass is None:
         return "–"
     least, low, _, high, _ = mass.quantiles
-    told = t("calibration.quantiles", low=percent(low), high=percent(high), least=percent(least))
+    words = t("calibration.quantiles", low=percent(low), high=percent(high), least=percent(least))
     value = f"{percent(mass.mean)} %"
     kind = "bad" if mass.mean < _BAD_BELOW else "warn" if mass.mean < _WARN_BELOW else "ok"
-    return join(status(kind, value), div(told, cls="meta"))
+    return join(status(kind, value), div(words, cls="meta"))
 
 
 def _cells_without_probabilities(t: Messages, view: RunView) -> Html:
@@ -238,8 +237,8 @@ def _cells_without_probabilities(t: Messages, view: RunView) -> Html:
     ]
     if not cells:
         return div()
-    told = t("calibration.reason", cells=t("list.comma").join(cells))
-    return div(note("na", told), cls="unavailable")
+    reason = t("calibration.reason", cells=t("list.comma").join(cells))
+    return div(note("na", reason), cls="unavailable")
 
 
 def _none(t: Messages) -> Html:

@@ -21,8 +21,7 @@ from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import card, model_name, note, status, table, titled
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate.file_card import health_card
-from evalui.ui.tabs.results.overview.figures import model_places
-from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.tabs.results.run_view import RunView, model_places
 
 
 class HealthView:
@@ -39,28 +38,28 @@ class HealthView:
         self.outputs = [html_fragment("health-pane")]
 
     def show(self, run_id: str) -> Html:
-        """The health of each dataset of a run, as this run asked it."""
+        """The health of each dataset of a run, as this run used it."""
         shown, t = RunView(self.service, self.t, run_id), self.t
-        found = datasets(shown)
-        if not found:
+        by_name = datasets(shown)
+        if not by_name:
             return card(div(el("h2", t("dataset.none")), cls="empty unavailable"))
         return div(
             *(
-                _dataset(t, shown, name, samples, heading=name if len(found) > 1 else "")
-                for name, samples in found.items()
+                _dataset(t, shown, name, samples, heading=name if len(by_name) > 1 else "")
+                for name, samples in by_name.items()
             ),
             cls="stack",
         )
 
 
 def datasets(view: RunView) -> Mapping[str, tuple[Sample, ...]]:
-    """The multiple-choice questions that the run asks, by dataset."""
+    """The multiple-choice questions of the run, by dataset."""
     cells = {summary.cell for summary in view.summaries.values()}
-    found: dict[str, tuple[Sample, ...]] = {}
+    by_name: dict[str, tuple[Sample, ...]] = {}
     for result in view.report.results:
         if result.cell in cells:
-            found.setdefault(result.cell.dataset, tuple(result.samples.values()))
-    return found
+            by_name.setdefault(result.cell.dataset, tuple(result.samples.values()))
+    return by_name
 
 
 def _dataset(
@@ -75,7 +74,7 @@ def _dataset(
 
 
 def choices_card(t: Messages, view: RunView, dataset: str) -> Html:
-    """Each model with and without the question; how to find out if nobody was asked without."""
+    """Each model with and without the question; how to find out if no model ran without."""
     everything = list(view.summaries.values())
     blind = [s for s in everything if s.cell.mode == CHOICES_ONLY and s.cell.dataset == dataset]
     about = el("p", t("dataset.only_about"), cls="meta")
@@ -91,18 +90,20 @@ def choices_card(t: Messages, view: RunView, dataset: str) -> Html:
         ]
         for s in blind
     ]
-    told = [(s.cell.model, each) for s in blind for each in notes(s, t.language)]
-    found = [(model, each.text) for model, each in told if each.rule == CHOICES_ONLY_RULE]
+    all_notes = [(s.cell.model, each) for s in blind for each in notes(s, t.language)]
+    blind_notes = [
+        (model, each.text) for model, each in all_notes if each.rule == CHOICES_ONLY_RULE
+    ]
     return titled(
         t("dataset.only"),
         about,
         table(heads, rows),
-        *(div(note("warn", el("b", model), " ", text), cls="gap-s") for model, text in found),
+        *(div(note("warn", el("b", model), " ", text), cls="gap-s") for model, text in blind_notes),
     )
 
 
 def _with_question(blind: Summary, everything: Sequence[Summary]) -> Summary | None:
-    """The cell that asked the same model the same with the question; None if there is none."""
+    """The cell of the same model and mode with the question; None if there is none."""
     suffix = blind.cell.label.removeprefix(CHOICES_ONLY)
     return next(
         (
@@ -119,11 +120,13 @@ def _result_columns(t: Messages, blind: Summary, whole: Summary | None) -> list[
     if blind.accuracy is None or blind.chance is None:
         reason = t("dataset.failed", reason=blind.error) if blind.error else "–"
         return [span(reason, cls="meta"), "", "", ""]
-    found = _question_benefit(blind, whole) if whole else None
+    benefit = _question_benefit(blind, whole) if whole else None
     guess = t("dataset.guess", chance=percent(blind.chance))
     worth = (
-        join(el("b", format_points(found)), " ", span(format_points_range(found), cls="meta nw"))
-        if found
+        join(
+            el("b", format_points(benefit)), " ", span(format_points_range(benefit), cls="meta nw")
+        )
+        if benefit
         else "–"
     )
     return [
@@ -135,7 +138,7 @@ def _result_columns(t: Messages, blind: Summary, whole: Summary | None) -> list[
 
 
 def _question_benefit(blind: Summary, whole: Summary) -> PairedTTest | None:
-    """What reading the question adds, over the questions that were asked both ways."""
+    """What reading the question adds, over the questions that were presented both ways."""
     return paired_t_test(whole.outcomes.get("accuracy", {}), blind.outcomes.get("accuracy", {}))
 
 

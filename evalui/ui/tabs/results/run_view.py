@@ -1,6 +1,6 @@
 """What the views of one run share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from evalui.messages import Messages
@@ -12,12 +12,14 @@ from evalui.report.compile import Report
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import Language
+from evalui.ui.components.html import Html
+from evalui.ui.components.widgets import model_name
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
 
 
 class RunView:
-    """One run as its pages need it; figures are worked out when they are first asked for."""
+    """One run as its pages need it; figures are computed when they are first read."""
 
     def __init__(self, service: AppService, t: Messages, run_id: str) -> None:
         self.run: RunRow = service.run(run_id)
@@ -48,7 +50,7 @@ class RunView:
     def with_question(self) -> Mapping[int, Summary]:
         """As `summaries`, of the cells that show their question; of all if none does."""
         shown = {summary.cell for summary in with_question(list(self.summaries.values()))}
-        return {id_: found for id_, found in self.summaries.items() if found.cell in shown}
+        return {id_: summary_ for id_, summary_ in self.summaries.items() if summary_.cell in shown}
 
     def pairs(self) -> tuple[ComparisonSet, ...]:
         """Every two models of each dataset and mode; scripts have no rank beside real models."""
@@ -76,7 +78,7 @@ class RunView:
         return " · ".join(part for part in parts if part)
 
     def heading(self, comparison: ComparisonSet) -> str:
-        """What tells a comparison from the others of the run; "" if it is the only one."""
+        """What distinguishes a comparison from the others of the run; "" if it is the only one."""
         kinds = dict.fromkeys((s.cell.dataset, s.cell.label) for s in self.with_question.values())
         if len(kinds) < 2:
             return ""
@@ -85,6 +87,15 @@ class RunView:
         several = len({dataset for dataset, _ in kinds}) > 1
         parts = [comparison.dataset if several else "", mode_label(self._t, cell)]
         return " · ".join(part for part in parts if part)
+
+    @cached_property
+    def marker_places(self) -> Mapping[str, int]:
+        """The place of each multiple-choice model, see `model_places`."""
+        return model_places(list(self.with_question.values()), self.baselines)
+
+    def model(self, name: str, label: str = "") -> Html:
+        """A multiple-choice model with its marker; `label` stands in place of its name."""
+        return model_name(label or name, self.marker_places[name], name in self.baselines)
 
     def choices(self, cells: Sequence[int]) -> Mapping[str, str]:
         """The cells of these ids as a picker offers them."""
@@ -96,3 +107,9 @@ class RunView:
             if str(cell.id) == cell_id:
                 return cell
         return next((cell for cell in self.answering_cells if cell.done), self.answering_cells[0])
+
+
+def model_places(summaries: Sequence[Summary], baselines: Collection[str]) -> dict[str, int]:
+    """The place of each model in the run, which decides its marker; baselines take none."""
+    models = dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines)
+    return {model: place for place, model in enumerate(models)} | dict.fromkeys(baselines, 0)

@@ -1,6 +1,6 @@
 """The Runs tab: the queue, one run in full, and what is finished.
 
-The page shows what the store says; it is asked again each second while something can change.
+The page shows the state of the store; it is read again each second while something can change.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ _KINDS = {"queued": "na", "running": "go", "done": "ok", "failed": "bad", "cance
 class RunsNotice(NamedTuple):
     """What came of the last click, kept in the browser as text.
 
-    Only clicks write it, and whoever opens the tab begins without it. `confirming` is the run whose
+    Only clicks write it, and the tab opens without it. `confirming` is the run whose
     deletion waits for a second click.
     """
 
@@ -53,9 +53,9 @@ class RunsNotice(NamedTuple):
 
 
 class RunsClientState(NamedTuple):
-    """What the browser shows: the state of the store, the run in full, and what was said.
+    """What the browser shows: the state of the store, the run in full, and the notice.
 
-    A tick that was on its way when somebody clicked draws the page without the click. It writes
+    A tick that was on its way during a click draws the page without the click. It writes
     so here, and the next one sees that the page is not what it should be.
     """
 
@@ -72,19 +72,19 @@ class RunsTab:
         self.t = t
 
     def build(self) -> tuple[gr.HTML, gr.Textbox, gr.Textbox, gr.Textbox, gr.Timer]:
-        """Lay out the tab; the browser keeps which run is shown, what was said and seen."""
+        """Lay out the tab; the browser keeps which run is shown, the notice and the state."""
         with gr.Column(elem_classes="page"):
             whole = html_fragment("runs-pane")
         chosen = gr.Textbox(visible=False)
-        said = gr.Textbox(visible=False)
+        notice = gr.Textbox(visible=False)
         seen = gr.Textbox(visible=False)
         timer = gr.Timer(1.0, active=False)
-        on_action(whole, self.answer, inputs=[chosen], outputs=[whole, chosen, said, seen, timer])
-        parts = [chosen, said, seen], [whole, seen, timer]
+        on_action(whole, self.answer, inputs=[chosen], outputs=[whole, chosen, notice, seen, timer])
+        parts = [chosen, notice, seen], [whole, seen, timer]
         ticked = timer.tick(self.tick, *parts, trigger_mode="once", **QUIET)
-        # Should the tick have undone a click, nobody has to wait a second for the next one.
+        # Should the tick have undone a click, the next one comes at once.
         ticked.then(self.tick, *parts, **QUIET)
-        return whole, chosen, said, seen, timer
+        return whole, chosen, notice, seen, timer
 
     def answer(self, chosen: str, act: Action) -> tuple[Any, ...]:
         """What the page shows after a click: stop, resume, delete or another run."""
@@ -92,12 +92,12 @@ class RunsTab:
             chosen, problem = self._perform(act, chosen), ""
         except EvaluiError as error:
             problem = self.t.translate(error.sentence)
-        said = RunsNotice(problem, act.value("run") if act.do == "ask" else "")
-        seen = RunsClientState(self.service.store.revision(), chosen, dump_client_state(said))
+        notice = RunsNotice(problem, act.value("run") if act.do == "ask" else "")
+        seen = RunsClientState(self.service.store.revision(), chosen, dump_client_state(notice))
         return (
-            self.show(chosen, said),
+            self.show(chosen, notice),
             chosen,
-            dump_client_state(said),
+            dump_client_state(notice),
             dump_client_state(seen),
             self.timer(),
         )
@@ -109,7 +109,7 @@ class RunsTab:
         """
         now = RunsClientState(self.service.store.revision(), chosen, notice)
         if now == load_client_state(RunsClientState, state):
-            # Told each time: one that was on its way may stop what a click has started.
+            # Sent each time: one that was on its way may stop what a click has started.
             return SKIP, SKIP, self.timer()
         return (
             self.show(chosen, load_client_state(RunsNotice, notice)),
@@ -118,15 +118,15 @@ class RunsTab:
         )
 
     def open(self, chosen: str) -> tuple[Any, ...]:
-        """Pane, what was said, what it shows, and timer when the tab is opened."""
-        found = self._missing(chosen)
-        said = dump_client_state(found)
+        """Pane, notice, what it shows, and timer when the tab is opened."""
+        missing = self._missing(chosen)
+        notice = dump_client_state(missing)
         # Read before the page is drawn: what changes meanwhile is news to the next tick.
-        seen = RunsClientState(self.service.store.revision(), chosen, said)
-        return self.show(chosen, found), said, dump_client_state(seen), self.timer()
+        seen = RunsClientState(self.service.store.revision(), chosen, notice)
+        return self.show(chosen, missing), notice, dump_client_state(seen), self.timer()
 
     def blind_voting_outputs(self) -> tuple[Any, ...]:
-        """The same for somebody who votes and must not be told names, until the tab is opened."""
+        """The same for an annotator, who votes without knowing names, until the tab is opened."""
         return SKIP, SKIP, SKIP, SKIP
 
     def _missing(self, chosen: str) -> RunsNotice:
@@ -151,15 +151,15 @@ class RunsTab:
         rows, t, catalog = self._rows(), self.t, self._catalog()
         new = el("button", t("runs.new"), type="button", cls="btn pri", data_tab="tab-evaluate")
         head = page_head(t("runs.title"), t("runs.promise"), new)
-        told = div(note("bad", notice.problem), role="alert") if notice.problem else None
+        problem = div(note("bad", notice.problem), role="alert") if notice.problem else None
         if not rows:
-            return div(head, told, self._empty(), cls="stack")
+            return div(head, problem, self._empty(), cls="stack")
         live = [row for row in reversed(rows) if row.state in _LIVE]
         running = sorted(live, key=lambda row: row.state != "running")
         shown = next((row for row in rows if row.id == chosen), running[0] if running else None)
         return div(
             div(head, data_live=len(live)),  # the script shows the number beside the tab's name
-            told,
+            problem,
             self._queue(running, shown) if running else None,
             self._run(shown, catalog) if shown else None,
             self._finished(
@@ -223,7 +223,7 @@ class RunsTab:
         return el("tr", *(el("td", cell) for cell in cells), cls="sel" if shown else None)
 
     def _run_label(self, row: RunRow) -> Html:
-        """The run's name, and what tells it from others of the same file."""
+        """The run's name, and what distinguishes it from others of the same file."""
         return join(el("b", row.name), div(run_label(self.t, row), cls="meta"))
 
     def _state(self, row: RunRow) -> Html:
@@ -237,7 +237,7 @@ class RunsTab:
     def _catalog(self) -> Catalog:
         """The models with their prices; none while the administrator's file is broken.
 
-        The Models page tells what is wrong with it, and a run must be stopped all the same.
+        The Models page shows what is wrong with it, and a run must be stopped all the same.
         """
         try:
             return self.service.catalog()
@@ -247,7 +247,7 @@ class RunsTab:
     def _run(self, row: RunRow, catalog: Catalog) -> Html:
         t, database = self.t, self.service.store.database
         waiting = model_waits(database, row.id)
-        # A cell whose model nobody answers for is not running, and has no pace.
+        # A cell whose model does not answer is not running, and has no throughput.
         cells = [
             replace(cell, state="waiting") if cell.id in waiting else cell
             for cell in self.service.store.cells(row.id)
@@ -285,13 +285,14 @@ class RunsTab:
             ),
         )
 
-    def _finished(self, rows: Sequence[RunRow], catalog: Catalog, asking: str) -> Html:
+    def _finished(self, rows: Sequence[RunRow], catalog: Catalog, confirming: str) -> Html:
         t = self.t
         if not rows:
             return titled(t("runs.finished"), el("p", t("runs.finished_none"), cls="dim"))
         charges = run_costs(self.service.store.database, self.service.owner, catalog)
         lines = [
-            self._ended(row, charges, confirming=row.id == asking) for row in rows[:_MAX_FINISHED]
+            self._ended(row, charges, confirming=row.id == confirming)
+            for row in rows[:_MAX_FINISHED]
         ]
         heads = [t(f"runs.{name}") for name in ("when", "run", "state", "result")]
         return titled(
@@ -317,9 +318,9 @@ class RunsTab:
             self._links(row, confirming),
         ]
 
-    def _links(self, row: RunRow, asking: bool) -> Html:
+    def _links(self, row: RunRow, confirming: bool) -> Html:
         t = self.t
-        if asking:
+        if confirming:
             sure = link_button(t("runs.delete_sure"), "delete", data_run=row.id)
             return div(sure, link_button(t("runs.keep"), "keep"), cls="links")
         resumable = row.state in ("failed", "cancelled")

@@ -42,7 +42,7 @@ def progress_table(
     columns = list(dict.fromkeys((cell.cell.dataset, cell.cell.label) for cell in cells))
     models = list(dict.fromkeys(cell.cell.model for cell in cells))
     own = [model for model in models if model not in baselines]
-    found = {(cell.cell.model, cell.cell.dataset, cell.cell.label): cell for cell in cells}
+    by_place = {(cell.cell.model, cell.cell.dataset, cell.cell.label): cell for cell in cells}
     headings = [
         _heading(t, next(c for c in cells if (c.cell.dataset, c.cell.label) == column))
         for column in columns
@@ -52,7 +52,7 @@ def progress_table(
             "tr",
             el("th", _model_label(model, own), scope="row"),
             *(
-                el("td", _place(t, found.get((model, *column)), opening, unreached))
+                el("td", _place(t, by_place.get((model, *column)), opening, unreached))
                 for column in columns
             ),
         )
@@ -132,8 +132,8 @@ def _partial_result(t: Messages, cell: CellRow) -> Html:
         judged = cell.done - cell.unreferenced
         if not judged:
             return span(t.count("runs.unreferenced", cell.unreferenced), cls="meta")
-        told = percent((judged - cell.unreadable) / judged)
-        return span(t(f"runs.good_{cell.cell.mode}", share=told))
+        readable = percent((judged - cell.unreadable) / judged)
+        return span(t(f"runs.good_{cell.cell.mode}", share=readable))
     if not cell.origin_n:
         return span(t("runs.no_answers"), cls="meta")
     return share(wilson_interval(cell.origin_credit, cell.origin_n))

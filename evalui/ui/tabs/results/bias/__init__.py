@@ -1,4 +1,4 @@
-"""Results, Bias: what was picked where and found where, content or position, and the tests."""
+"""Results, Bias: which positions were picked and recalled, content or position, and the tests."""
 
 from typing import Any
 
@@ -79,16 +79,16 @@ class BiasView:
             return *own, div(), *self.maps.empty_outputs()
         model = chosen.summary.cell.model
         drawn = series_styles([s.cell.model for s in shown.with_question.values()], shown.baselines)
-        colour, found, language = drawn[model].colour, chosen.bias, t.language
+        colour, bias, language = drawn[model].colour, chosen.bias, t.language
         return (
             head(t, shown, chosen),
             gr.Row(visible=True),
             heatmap_title(t, chosen),
-            confusion(found.position, language, colour=colour),
-            counts_table(t, found, run_id, chosen.cell_id),
+            confusion(bias.position, language, colour=colour),
+            counts_table(t, bias, run_id, chosen.cell_id),
             recall_head(t, chosen),
-            recall(found.position, language, colour=colour),
-            positions_table(t, found),
+            recall(bias.position, language, colour=colour),
+            positions_table(t, bias),
             gr.Row(visible=True),
             *self._order_consistency(run_id, chosen, form),
             *_soft_recall(t, chosen, colour),
@@ -116,9 +116,11 @@ class BiasView:
             nothing = div(note("na", t("maps.nothing_moved")), cls="gap-s")
             about = join(el("h2", localized("agree-title", t.language)), nothing)
             return about, None, Html("")
-        told = localized("agree-about", t.language, n=f"{steady.n:,}", orders=steady.n_orders)
+        explanation = localized(
+            "agree-about", t.language, n=f"{steady.n:,}", orders=steady.n_orders
+        )
         return (
-            join(el("h2", localized("agree-title", t.language)), el("p", told, cls="meta")),
+            join(el("h2", localized("agree-title", t.language)), el("p", explanation, cls="meta")),
             agreement_map(steady, t.language),
             self._grid_table(run_id, chosen, read_grid_cell(form)),
         )
@@ -168,13 +170,13 @@ def heatmap_title(t: Messages, chosen: BiasSelection) -> Html:
 
 def recall_head(t: Messages, chosen: BiasSelection) -> Html:
     """What the bars show."""
-    found = chosen.bias
+    bias = chosen.bias
     about = (
-        recall_subtitle_tested(found, t.language)
-        if found.consistency
-        else recall_subtitle(found.position, t.language, reordered=False)
+        recall_subtitle_tested(bias, t.language)
+        if bias.consistency
+        else recall_subtitle(bias.position, t.language, reordered=False)
     )
-    title = unbroken_numbers(recall_text(found, t.language))
+    title = unbroken_numbers(recall_text(bias, t.language))
     return join(el("h2", title), el("p", unbroken_numbers(about), cls="meta"))
 
 
@@ -206,12 +208,12 @@ def _chart(name: str, *, scale: int = 1) -> list[Any]:
 
 def _soft_recall(t: Messages, chosen: BiasSelection, colour: str) -> tuple[Any, ...]:
     """Card, title and chart of soft recall; it needs probabilities and several orders."""
-    found, language = chosen.bias.prior, t.language
-    if found is None:
+    prior, language = chosen.bias.prior, t.language
+    if prior is None:
         return gr.Column(visible=False), Html(""), None
-    about = localized("soft-about", language, n=f"{found.plain_accuracy.n:,}")
+    about = localized("soft-about", language, n=f"{prior.plain_accuracy.n:,}")
     title = join(el("h2", localized("soft-title", language)), el("p", about, cls="meta"))
-    return gr.Column(visible=True), title, soft_recall(found, language, colour=colour)
+    return gr.Column(visible=True), title, soft_recall(prior, language, colour=colour)
 
 
 def _none(t: Messages, view: RunView) -> Html:

@@ -77,14 +77,14 @@ class BiasHeatMaps:
         )
 
     def regrouped(self, run_id: str, act: Action) -> tuple[Any, ...]:
-        """Categories or subjects; a press on a category asks for its subjects."""
+        """Categories or subjects; a press on a category opens its subjects."""
         form = act.form | {"gap_of": act.value("of") if act.do == "into" else ""}
         if act.do in ("into", "back"):
             form |= {"gap_by": "subject" if act.do == "into" else "category"}
         shown = RunView(self.service, self.t, run_id)
         chosen = select_bias(shown.with_question, form)
-        found = self._gaps(shown, comparable_cells(shown, chosen), form) if chosen else None
-        return found or (SKIP, None, SKIP)
+        gaps = self._gaps(shown, comparable_cells(shown, chosen), form) if chosen else None
+        return gaps or (SKIP, None, SKIP)
 
     def _gaps(
         self, view: RunView, cells: Mapping[int, Summary], form: Form
@@ -110,7 +110,7 @@ class BiasHeatMaps:
 
 
 def comparable_cells(view: RunView, chosen: BiasSelection) -> Mapping[int, Summary]:
-    """The cells of the same dataset and mode, if they tell a liking for positions at all.
+    """The cells of the same dataset and mode, if they show a preference for positions at all.
 
     In one order alone an uneven spread of right answers looks the same.
     """
@@ -124,9 +124,9 @@ def comparable_cells(view: RunView, chosen: BiasSelection) -> Mapping[int, Summa
 
 
 def low_mass_models(cells: Mapping[int, Summary], chosen: BiasSelection) -> list[str]:
-    """The models of which no liking for a position is said: their letters hold too little."""
-    found = {s.cell.model: s.bias_of(chosen.bias.n_options) for s in cells.values()}
-    return [model for model, bias in found.items() if bias and bias.level == "mass"]
+    """The models without a stated preference: their letters hold too little probability."""
+    biases = {s.cell.model: s.bias_of(chosen.bias.n_options) for s in cells.values()}
+    return [model for model, bias in biases.items() if bias and bias.level == "mass"]
 
 
 def prior_title(
@@ -230,10 +230,10 @@ def _linked(view: RunView, cells: Mapping[int, Summary], kind: GroupKind) -> _Li
     """What turns a figure of a row and column into a link or a button."""
     ids = [id_ for id_, s in cells.items() if s.groups and s.order_sensitivity]
 
-    def to_subjects(row: GapRow, place: int, told: Html) -> Html:
-        return link_button(told, "into", data_cell=f"{row.key},{place}", data_of=row.key)
+    def to_subjects(row: GapRow, place: int, label: Html) -> Html:
+        return link_button(label, "into", data_cell=f"{row.key},{place}", data_of=row.key)
 
-    def to_questions(row: GapRow, place: int, told: Html) -> Html:
+    def to_questions(row: GapRow, place: int, label: Html) -> Html:
         address: dict[str, str | int] = {
             "run": view.run.id,
             "sub": "samples",
@@ -241,7 +241,7 @@ def _linked(view: RunView, cells: Mapping[int, Summary], kind: GroupKind) -> _Li
             "subject": row.key,
             "outcome": "order_sensitive",
         }
-        return questions_link(told, address, f"{row.key},{place}")
+        return questions_link(label, address, f"{row.key},{place}")
 
     return to_subjects if kind == "category" else to_questions
 
@@ -251,8 +251,8 @@ def _plot() -> gr.Plot:
 
 
 def _share(share: Interval, address: dict[str, str | int], cell: str) -> Child:
-    told = join(f"{format_value(share)} % ", span(spread(share), cls="meta nw"))
-    return questions_link(told, address, cell)
+    label = join(f"{format_value(share)} % ", span(spread(share), cls="meta nw"))
+    return questions_link(label, address, cell)
 
 
 def _members(summaries: list[Summary]) -> Mapping[str, frozenset[str]]:

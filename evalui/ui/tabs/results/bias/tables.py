@@ -45,7 +45,7 @@ def counts_table(t: Messages, bias: StratumBias, run_id: str, cell_id: int) -> H
 
 
 def positions_table(t: Messages, bias: StratumBias) -> Html:
-    """How often each position is picked, and how often the right answer is found there."""
+    """How often each position is picked, and how often the right answer there is recalled."""
     heads = [t(f"bias.{name}") for name in ("position", "share", "fair", "recall")]
     rows: list[list[Child]] = [
         [
@@ -64,7 +64,7 @@ def positions_table(t: Messages, bias: StratumBias) -> Html:
 
 
 def figures_table(t: Messages, bias: StratumBias) -> Html:
-    """The figures that no sentence tells, for readers who know them by name."""
+    """The figures that no sentence states, for readers who know them by name."""
     steady, plain = bias.consistency, bias.original_floor
     rows: list[tuple[Child, Child]] = [
         (t("spread.rstd"), _points(t, bias.spread.rstd)),
@@ -87,7 +87,7 @@ def figures_table(t: Messages, bias: StratumBias) -> Html:
 
 
 def questions_link(label: Child, address: dict[str, str | int], cell: str) -> Html:
-    """A figure that leads to its questions; `cell` is what a click on the picture asks for."""
+    """A figure that leads to its questions; `cell` is what a click on the picture requests."""
     return el("a", label, href="?" + urlencode(address), data_cell=cell)
 
 
@@ -103,8 +103,8 @@ def _count(number: int, address: dict[str, str | int], cell: str) -> Child:
 def _share(share: Interval | None, *, n: bool) -> Child:
     if share is None:
         return "–"
-    told = f"{spread(share)} · n {count(share.n)}" if n else spread(share)
-    return join(f"{format_value(share)} % ", span(told, cls="meta"))
+    words = f"{spread(share)} · n {count(share.n)}" if n else spread(share)
+    return join(f"{format_value(share)} % ", span(words, cls="meta"))
 
 
 def _points(t: Messages, value: float | None) -> str:
@@ -115,15 +115,15 @@ def _number(value: float | None) -> str:
     return "–" if value is None else fixed(value, 3)
 
 
-def _floor(t: Messages, found: StratumBias) -> str:
-    permuted = found.tests.permutation
+def _floor(t: Messages, bias: StratumBias) -> str:
+    permuted = bias.tests.permutation
     if permuted is None or permuted.mean_rstd is None or permuted.rstd_95 is None:
         return "–"
     return t("spread.floor_of", mean=fixed(permuted.mean_rstd, 1), upper=fixed(permuted.rstd_95, 1))
 
 
-def _tested(t: Messages, found: StratumBias, tested: StatisticalTest | None) -> str:
-    if found.n < HIDDEN_BELOW:
+def _tested(t: Messages, bias: StratumBias, tested: StatisticalTest | None) -> str:
+    if bias.n < HIDDEN_BELOW:
         return t("statistics.few")
     if tested is None:
         return t("spread.missing")
@@ -148,7 +148,7 @@ class GridCell:
 
 
 def select_bias(summaries: Mapping[int, Summary], form: Form) -> BiasSelection | None:
-    """The cell and the number of options that a form asks for, else the first with any."""
+    """The cell and the number of options that a form selects, else the first with any."""
     able = {id_: s for id_, s in summaries.items() if s.bias and s.bias.strata}
     if not able:
         return None
@@ -157,13 +157,13 @@ def select_bias(summaries: Mapping[int, Summary], form: Form) -> BiasSelection |
     summary = able[cell_id]
     strata = summary.bias.strata if summary.bias else ()
     size = field_value(form, "bias_k")
-    found = next((each for each in strata if str(each.n_options) == size), summary.main_bias)
-    assert found is not None, "a cell with strata has a largest one"
-    return BiasSelection(cell_id, summary, found)
+    stratum = next((each for each in strata if str(each.n_options) == size), summary.main_bias)
+    assert stratum is not None, "a cell with strata has a largest one"
+    return BiasSelection(cell_id, summary, stratum)
 
 
 def read_grid_cell(form: Form) -> GridCell | None:
-    """The cell that a form or an address asks for, None if it asks for none."""
+    """The cell that a form or an address selects, None if it selects none."""
     slots, options = (
         parse_whole_number(field_value(form, "slots")),
         parse_whole_number(field_value(form, "options")),
@@ -218,19 +218,20 @@ def agreement_table(
 def questions_in(result: CellResult, bias: StratumBias, grid_cell: GridCell) -> list[Sample]:
     """The questions of one cell of the grid, in file order.
 
-    As in the grid, a question counts if it has the number of options, was asked in every order,
+    As in the grid, a question counts if it has the number of options, was presented in every order,
     and no option names another or has its text.
     """
     steady = bias.consistency
     assert steady is not None, "the grid needs several orders"
-    asked: defaultdict[str, list[Trial]] = defaultdict(list)
+    by_question: defaultdict[str, list[Trial]] = defaultdict(list)
     for trial in result.trials:
         if len(trial.variant.permutation) == bias.n_options and not trial.fixed_reason:
-            asked[trial.sample_id].append(trial)
+            by_question[trial.sample_id].append(trial)
     return [
         sample
         for sample in result.samples.values()
-        if len(asked[sample.id]) == steady.n_orders and _grid_cell(asked[sample.id]) == grid_cell
+        if len(by_question[sample.id]) == steady.n_orders
+        and _grid_cell(by_question[sample.id]) == grid_cell
     ]
 
 

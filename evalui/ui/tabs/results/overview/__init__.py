@@ -32,13 +32,12 @@ from evalui.ui.tabs.results.overview.figures import (
     all_notes,
     cell_names,
     chart_title,
-    model_places,
     note_line,
     overview_top,
     pairs,
 )
 from evalui.ui.tabs.results.overview.open import by_dataset, open_below, open_chart_title, open_top
-from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.tabs.results.run_view import RunView, model_places
 
 
 class OverviewView:
@@ -122,13 +121,13 @@ class OverviewView:
 
 def left_out_note(t: Messages, view: RunView) -> Html | None:
     """What the run was given and does not evaluate, if there is anything."""
-    found = view.report.left_out
-    if not found:
+    left_out = view.report.left_out
+    if not left_out:
         return None
-    told = left_out_sentences(found, t.language)
-    listed = el("ul", *(el("li", sentence) for sentence in told))
+    sentences = left_out_sentences(left_out, t.language)
+    listed = el("ul", *(el("li", sentence) for sentence in sentences))
     # That a mode does not fit a dataset costs no data.
-    expected = all(each.rule in ("choice-modes", "open-modes") for each in found)
+    expected = all(each.rule in ("choice-modes", "open-modes") for each in left_out)
     return note("na" if expected else "warn", el("b", localized("left-title", t.language)), listed)
 
 
@@ -159,7 +158,7 @@ def overview_tables(
         _groups_card(t, summaries, cells),
         titled(
             t("overview.notes"),
-            *(div(note_line(cell, found), cls="gap-s") for cell, found in notes),
+            *(div(note_line(cell, report_note), cls="gap-s") for cell, report_note in notes),
         )
         if notes
         else None,
@@ -205,7 +204,7 @@ def _row(t: Messages, s: Summary, place: int, baseline: bool) -> list[Child]:
         s.cell.dataset,
         t(f"mode.{s.cell.mode}_short") + s.cell.label.removeprefix(s.cell.mode),
         f"{s.n:,}",
-        *(share(found) if found else "–" for found in figures),
+        *(share(figure) if figure else "–" for figure in figures),
         f"{s.ties:,}",
     ]
 
@@ -232,21 +231,21 @@ def _rules_table(t: Messages, summaries: Sequence[Summary], cells: Mapping[Cell,
     rules = [t(f"reading.{name}") for name in summaries[0].readings]
     heads = [t("column.cell"), *rules, t("column.form")]
     rows: list[list[Child]] = [
-        [cells[s.cell], *(_rule(t, found) for found in s.readings.values()), _form(t, s)]
+        [cells[s.cell], *(_rule(t, reading) for reading in s.readings.values()), _form(t, s)]
         for s in summaries
     ]
     return table(heads, rows)
 
 
-def _rule(t: Messages, found: ReadingMetrics) -> Html:
+def _rule(t: Messages, reading: ReadingMetrics) -> Html:
     lost = [
-        t("overview.unreadable", share=format_value(found.unreadable))
-        if found.unreadable.value
+        t("overview.unreadable", share=format_value(reading.unreadable))
+        if reading.unreadable.value
         else "",
-        t.count("overview.ties", found.tied) if found.tied else "",
+        t.count("overview.ties", reading.tied) if reading.tied else "",
     ]
     words = t("list.comma").join(word for word in lost if word)
-    return join(share(found.accuracy), div(words, cls="meta") if words else None)
+    return join(share(reading.accuracy), div(words, cls="meta") if words else None)
 
 
 def _form(t: Messages, s: Summary) -> Html:
@@ -268,12 +267,12 @@ def _groups_card(
     if not able:
         return None
     keys = list(dict.fromkeys((g.kind, g.name) for s in able for g in s.groups))
-    found = {(s.cell, g.kind, g.name): g for s in able for g in s.groups}
+    groups = {(s.cell, g.kind, g.name): g for s in able for g in s.groups}
     heads = [t("column.group"), t("column.n"), *(cells[s.cell] for s in able)]
 
     def rows(kinds: Collection[str]) -> list[list[Child]]:
         return [
-            _group_row(t, [found.get((s.cell, *key)) for s in able])
+            _group_row(t, [groups.get((s.cell, *key)) for s in able])
             for key in keys
             if key[0] in kinds
         ]
@@ -315,7 +314,7 @@ def _value(interval: Interval | None) -> float:
 def rating_summary(
     t: Messages, results: Sequence[CellResult], *, rule_based: frozenset[str]
 ) -> Html | None:
-    """What each judge that marked single answers says, dataset by dataset; None without marks."""
+    """The ratings of each judge of single answers, dataset by dataset; None without ratings."""
     datasets = dict.fromkeys(result.cell.dataset for result in results)
     cards = [
         card(
@@ -339,7 +338,7 @@ def judging_summary(
 ) -> Html | None:
     """For each dataset the sentence on top of its arena, and the gravest thing to know of it.
 
-    None without a verdict; a panel speaks for its judges.
+    None without a verdict; a panel stands for its judges.
     """
     if not any(arena.done for arena in arenas):
         return None
@@ -361,7 +360,7 @@ def judging_summary(
 
 
 def arena_link(t: Messages, run_id: str, place: int) -> Html:
-    """The way to the arena of that place, with everything that a judge said."""
+    """The way to the arena of that place, with every verdict of a judge."""
     address = f"?run={run_id}&tab=arena&arena={place}"
     return div(
         inline(t("open.judged"), cls="dim"),

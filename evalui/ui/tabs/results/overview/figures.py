@@ -30,7 +30,7 @@ from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Cell, Interval
 from evalui.ui.components.format import tile, unbroken_numbers
 from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.widgets import card, model_name, note, status
+from evalui.ui.components.widgets import card, note, status
 from evalui.ui.tabs.results.run_view import RunView
 
 _KPIS = ("model", "accuracy", "robust", "sensitivity", "position", "readable")
@@ -52,15 +52,15 @@ def overview_top(t: Messages, view: RunView) -> Html:
     """What stands first, one banner, the figures of each cell; notes on baselines stay below."""
     answered = any(summary.accuracy for summary in view.with_question.values())
     first = _guessing_sentence(t, view)
-    # What the first sentence says of all is not said again of each.
+    # What the first sentence states of all is not repeated for each.
     warned = _banner(t, view, unless=_GUESSING if first else ())
     return div(first, warned, _kpis(t, view) if answered else _nothing(t), cls="stack")
 
 
 def pairs(t: Messages, view: RunView) -> Html:
     """One sentence per pair of models, how they were tested, and where to go next."""
-    found = view.pairs()
-    parts = [part for each in found for part in _comparison(t, view, each)]
+    comparison_sets = view.pairs()
+    parts = [part for each in comparison_sets for part in _comparison(t, view, each)]
     return div(
         *(parts or [_no_pairs(t)]),
         div(
@@ -112,8 +112,8 @@ def all_notes(
     """Every note (on some cells `only`) with the name of its cell, most serious first."""
     cells = cell_names(t, summaries)
     chosen = summaries if only is None else only
-    found = [(cells[s.cell], one) for s in chosen for one in notes(s, t.language)]
-    return sorted(found, key=lambda pair: list(_KINDS).index(pair[1].level))
+    collected = [(cells[s.cell], one) for s in chosen for one in notes(s, t.language)]
+    return sorted(collected, key=lambda pair: list(_KINDS).index(pair[1].level))
 
 
 def note_line(cell: str, report_note: ReportNote) -> Html:
@@ -122,7 +122,7 @@ def note_line(cell: str, report_note: ReportNote) -> Html:
 
 
 def cell_names(t: Messages, summaries: Sequence[Summary]) -> dict[Cell, str]:
-    """Each cell by what tells it from the others, on one line."""
+    """Each cell by what distinguishes it from the others, on one line."""
     return {
         cell: " · ".join(part for part in parts if part)
         for cell, parts in names(summaries, t.language).items()
@@ -136,12 +136,6 @@ def join_names_shortened(t: Messages, names: Sequence[str]) -> str:
         names = [*names[:_MAX_NAMES], left]
     head, last = t("list.comma").join(names[:-1]), names[-1]
     return t("list.and", names=head, last=last) if head else last
-
-
-def model_places(summaries: Sequence[Summary], baselines: Collection[str]) -> dict[str, int]:
-    """The place of each model in the run, which decides its marker; baselines take none."""
-    models = dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines)
-    return {model: place for place, model in enumerate(models)} | dict.fromkeys(baselines, 0)
 
 
 def _nothing(t: Messages) -> Html:
@@ -163,26 +157,26 @@ def _guessing_sentence(t: Messages, view: RunView) -> Html | None:
 def _banner(t: Messages, view: RunView, *, unless: Collection[str]) -> Html | None:
     """The gravest note on real models, with the names of all that have it."""
     own = [summary for summary in view.summaries.values() if _is_real_model(summary, view)]
-    found = banner(own, t.language, unless=unless)
-    if found is None:
+    message = banner(own, t.language, unless=unless)
+    if message is None:
         return None
-    kind = _KINDS[found.level]
-    if found.rule == BIASED:
-        models = list(dict.fromkeys(cell.model for cell in found.cells))
-        said = t.count("front.biased", len(models), names=join_names_shortened(t, models))
-        return note(kind, el("b", said), " ", t.count("front.biased_about", len(models)))
+    kind = _KINDS[message.level]
+    if message.rule == BIASED:
+        models = list(dict.fromkeys(cell.model for cell in message.cells))
+        biased = t.count("front.biased", len(models), names=join_names_shortened(t, models))
+        return note(kind, el("b", biased), " ", t.count("front.biased_about", len(models)))
     called = names(list(view.summaries.values()), t.language)
     whose, gravest = _affected_cells(
-        t, [called[cell] for cell in found.cells], called[found.most_severe]
+        t, [called[cell] for cell in message.cells], called[message.most_severe]
     )
-    worst = t("front.gravest", name=gravest) if len(found.cells) > 1 else ""
-    return note(kind, el("b", whose), " ", worst, found.text)
+    worst = t("front.gravest", name=gravest) if len(message.cells) > 1 else ""
+    return note(kind, el("b", whose), " ", worst, message.text)
 
 
 def _affected_cells(
     t: Messages, cells: Sequence[tuple[str, str]], gravest: tuple[str, str]
 ) -> tuple[str, str]:
-    """The cells of a banner and the gravest of them; what they have in common is said once."""
+    """The cells of a banner and the gravest of them; what they have in common stands once."""
     shared = {rest for _, rest in cells}
     if len(shared) == 1:
         models = join_names_shortened(t, [model for model, _ in cells])
@@ -200,32 +194,33 @@ def _no_pairs(t: Messages) -> Html:
     return join(el("h2", t("front.pairs")), el("p", t("front.pairs_none"), cls="dim gap-s"))
 
 
-def _comparison(t: Messages, view: RunView, found: ComparisonSet) -> list[Html]:
-    heading = " · ".join(filter(None, (t("front.pairs"), view.heading(found))))
-    widest = sorted(found.pairs, key=lambda pair: -pair.paired.difference)
-    said = [(pair_sentence(pair, t.language), pair.has_winner) for pair in widest]
-    said += [(refusal_sentence(refused, t.language), False) for refused in found.incomparable]
+def _comparison(t: Messages, view: RunView, comparison: ComparisonSet) -> list[Html]:
+    heading = " · ".join(filter(None, (t("front.pairs"), view.heading(comparison))))
+    widest = sorted(comparison.pairs, key=lambda pair: -pair.paired.difference)
+    sentences = [(pair_sentence(pair, t.language), pair.has_winner) for pair in widest]
+    sentences += [
+        (refusal_sentence(refused, t.language), False) for refused in comparison.incomparable
+    ]
     return [
-        div(el("h2", heading), span(t(f"measure.{found.measure}"), cls="meta"), cls="card-h"),
-        *(div(el("b", line) if sure else line, cls="pair-line") for line, sure in said),
-        el("p", comparison_method(found, t.language), cls="meta gap-s"),
+        div(el("h2", heading), span(t(f"measure.{comparison.measure}"), cls="meta"), cls="card-h"),
+        *(div(el("b", line) if sure else line, cls="pair-line") for line, sure in sentences),
+        el("p", comparison_method(comparison, t.language), cls="meta gap-s"),
     ]
 
 
 def _kpis(t: Messages, view: RunView) -> Html:
     summaries = list(view.with_question.values())
-    places = model_places(summaries, view.baselines)
     parts = names(summaries, t.language)
-    ranks = {(found.dataset, found.label): found for found in view.pairs()}
+    ranks = {(comparison.dataset, comparison.label): comparison for comparison in view.pairs()}
     heads = div(*(div(t(f"kpi.{name}")) for name in _KPIS), cls="kpi h")
     rows: list[Html] = []
     for summary in summaries:
         if summary.state == "impossible":
             continue
-        cell, own = summary.cell, _is_real_model(summary, view)
+        cell = summary.cell
         model, rest = parts[cell]
         who = div(
-            model_name(model, places[cell.model], not own),
+            view.model(cell.model, model),
             div(rest, cls="meta gap-s") if rest else None,
             _rank(t, view, summary, ranks.get((cell.dataset, cell.label))),
             div(span(t(f"state.{summary.state}"), cls="tag")) if summary.state != "done" else None,
@@ -234,16 +229,18 @@ def _kpis(t: Messages, view: RunView) -> Html:
     return card(heads, *rows, cls="kpis")
 
 
-def _rank(t: Messages, view: RunView, s: Summary, found: ComparisonSet | None) -> Html | None:
+def _rank(t: Messages, view: RunView, s: Summary, comparison: ComparisonSet | None) -> Html | None:
     """The rank band of a cell, or why it has none."""
     if s.accuracy is None:
         return None
     guessing = "" if s.above_chance else t("kpi.guessing")
-    if not _is_real_model(s, view) and (found is None or found.rank_of(s.cell.model) is None):
+    if not _is_real_model(s, view) and (
+        comparison is None or comparison.rank_of(s.cell.model) is None
+    ):
         tag = div(span(t("front.baseline"), cls="tag"))
         return join(tag, div(guessing or t("front.baseline_about"), cls="meta gap-xs"))
-    word, why = rank_text(found, s.cell, t.language) if found else ("", guessing)
-    ranked = found is not None and found.rank_of(s.cell.model) is not None
+    word, why = rank_text(comparison, s.cell, t.language) if comparison else ("", guessing)
+    ranked = comparison is not None and comparison.rank_of(s.cell.model) is not None
     return join(
         div(span(word, cls="tag" if ranked else None)) if word else None,
         div(why, cls="meta gap-xs") if why else None,
@@ -270,8 +267,8 @@ def _figures(t: Messages, s: Summary) -> list[Html]:
 
 def _bias_levels(t: Messages, s: Summary) -> Html:
     """A light with its sentence for each number of options."""
-    found = s.bias.strata if s.bias else ()
-    several = len(found) > 1
+    strata = s.bias.strata if s.bias else ()
+    several = len(strata) > 1
     return join(
         *(
             div(
@@ -281,7 +278,7 @@ def _bias_levels(t: Messages, s: Summary) -> Html:
                 div(bias_level_details(each, t.language), cls="meta"),
                 cls="light",
             )
-            for each in found
+            for each in strata
         )
     ) or span("–", cls="meta")
 

@@ -30,8 +30,8 @@ from evalui.ui.components.html import span as inline
 from evalui.ui.components.widgets import card, model_name, signature_line, table, titled
 from evalui.ui.tabs.results.overview.figures import note_line
 
-# The columns of the strip by the figure that leads: what readers ask for first, then those a
-# plain person reads.
+# The columns of the strip by the figure that leads: what readers need first, then those that
+# every reader understands.
 STRIPS = {
     MAIN: (MAIN, "bleu-1", "token_f1", "exact_match"),
     RECALL: (RECALL, MAIN, "bleu-1", "exact_match"),
@@ -58,13 +58,13 @@ def open_top(
         *(
             _dataset(
                 t,
-                found,
+                group,
                 [result for result in results if result.cell.dataset == dataset],
                 _names(answers, baselines),
                 baselines=baselines,
                 heading=dataset if named else "",
             )
-            for dataset, found in by_dataset(answers).items()
+            for dataset, group in by_dataset(answers).items()
         ),
         cls="stack",
     )
@@ -87,9 +87,9 @@ def open_below(
     return div(
         _ratings_card(t, answers, names),
         *(
-            _all_card(t, found, names, heading=dataset if len(by_dataset(answers)) > 1 else "")
-            for dataset, found in by_dataset(answers).items()
-            if any(summary.means for summary in found)
+            _all_card(t, group, names, heading=dataset if len(by_dataset(answers)) > 1 else "")
+            for dataset, group in by_dataset(answers).items()
+            if any(summary.means for summary in group)
         ),
         _notes_card(t, answers, rule_based),
         div(*(signature_line(summary.cell.signature) for summary in answers)),
@@ -99,15 +99,15 @@ def open_below(
 
 def by_dataset(answers: Sequence[AnswerSummary]) -> dict[str, list[AnswerSummary]]:
     """The cells that could run, by dataset."""
-    found: dict[str, list[AnswerSummary]] = {}
+    groups: dict[str, list[AnswerSummary]] = {}
     for summary in answers:
         if summary.state != "impossible":
-            found.setdefault(summary.cell.dataset, []).append(summary)
-    return found
+            groups.setdefault(summary.cell.dataset, []).append(summary)
+    return groups
 
 
 def pair_sentence(t: Messages, pair: AnswerPair) -> str:
-    """Who is ahead and by how much, if the test says so; else that they cannot be told apart."""
+    """Who is ahead and by how much, if the test shows it; else that no difference is shown."""
     if not is_significant(pair):
         return t("open.level", first=pair.first, second=pair.second, n=count(pair.n))
     first, second = (pair.first, pair.second) if pair.value > 0 else (pair.second, pair.first)
@@ -138,10 +138,10 @@ def _dataset(
     if compared:
         title = text_title(answers, t.language, pairs=pairs, rule_based=baselines)
     reason = recall_reason(leading, t.language)
-    said = card(el("h2", title), el("p", reason, cls="dim gap-s") if reason else None)
+    head = card(el("h2", title), el("p", reason, cls="dim gap-s") if reason else None)
     return div(
         el("h2", heading) if heading else None,
-        said if any(summary.n for summary in answers) else None,
+        head if any(summary.n for summary in answers) else None,
         _strip(t, answers, names, STRIPS[leading.figure] if compared else ()),
         _pairs_card(t, pairs) if pairs else None,
         cls="stack",
@@ -201,10 +201,10 @@ def _figure(t: Messages, name: str, mean: Interval | None, n: int | None) -> Htm
 
 def _answered(t: Messages, s: AnswerSummary) -> Html:
     share = wilson_interval(s.n - s.empty, s.n)
-    told = [t("open.of", done=count(s.n - s.empty), n=count(s.questions))]
+    lines = [t("open.of", done=count(s.n - s.empty), n=count(s.questions))]
     if s.truncated:
-        told.append(t.count("open.cut", s.truncated))
-    return tile(format_value(share), "%", *told)
+        lines.append(t.count("open.cut", s.truncated))
+    return tile(format_value(share), "%", *lines)
 
 
 def _pairs_card(t: Messages, pairs: Sequence[AnswerPair]) -> Html:
@@ -289,15 +289,18 @@ def _mean(mean: Interval | None) -> Child:
 def _notes_card(
     t: Messages, answers: Sequence[AnswerSummary], rule_based: frozenset[str]
 ) -> Html | None:
-    """Every note, most serious first; what is true of several models is said once."""
-    said: dict[ReportNote, list[str]] = {}
+    """Every note, most serious first; what is true of several models stands once."""
+    cells_by_note: dict[ReportNote, list[str]] = {}
     for summary in answers:
-        for found in answer_notes(summary, t.language, rule_based=rule_based):
-            said.setdefault(found, []).append(_cell_label(summary.cell, answers))
-    if not said:
+        for report_note in answer_notes(summary, t.language, rule_based=rule_based):
+            cells_by_note.setdefault(report_note, []).append(_cell_label(summary.cell, answers))
+    if not cells_by_note:
         return None
-    serious = sorted(said, key=lambda found: _LEVELS.index(found.level))
-    lines = (note_line(t("list.comma").join(said[found]), found) for found in serious)
+    serious = sorted(cells_by_note, key=lambda report_note: _LEVELS.index(report_note.level))
+    lines = (
+        note_line(t("list.comma").join(cells_by_note[report_note]), report_note)
+        for report_note in serious
+    )
     return titled(t("overview.notes"), *(div(line, cls="gap-s") for line in lines))
 
 

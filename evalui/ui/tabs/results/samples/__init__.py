@@ -70,7 +70,7 @@ class SamplesView:
         row, wish = shown.cell(field_value(form, "cell")), read_filters(form)
         if open.is_open(row):
             return self._answers(shown, row, form, wish.page)
-        found = store.page(
+        page = store.page(
             row.id,
             outcome=wish.outcome,
             subject=wish.subject,
@@ -81,14 +81,14 @@ class SamplesView:
             offset=wish.page * PAGE_SIZE,
             limit=PAGE_SIZE,
         )
-        ids = [line.sample_id for line in found.rows]
+        ids = [line.sample_id for line in page.rows]
         opened = field_value(form, "sample")
-        if not store.has_question(row.id, opened):  # none was asked for, or the link is an old one
+        if not store.has_question(row.id, opened):  # none was requested, or the link is an old one
             opened = ids[0] if ids else ""
         bar = filter_bar(t, row, _cells(shown), store.facets(row.id), wish)
         return div(
             bar,
-            div(listing(t, found, wish, opened), self._question(row, opened), cls="two-pane"),
+            div(listing(t, page, wish, opened), self._question(row, opened), cls="two-pane"),
             cls="stack",
         )
 
@@ -96,16 +96,16 @@ class SamplesView:
         """The same for written answers: few filters, and an answer beside its reference."""
         t, result = self.t, self.service.result(row)
         wish = open.read_answer_filters(form, page)
-        found = open.filter_answers(result, wish)
+        filtered = open.filter_answers(result, wish)
         lines = {line.sample.id: line for line in open.filter_answers(result, AnswerFilters())}
         opened = field_value(form, "sample")
         if opened not in lines:
-            first = found[wish.page * PAGE_SIZE : wish.page * PAGE_SIZE + 1]
+            first = filtered[wish.page * PAGE_SIZE : wish.page * PAGE_SIZE + 1]
             opened = first[0].sample.id if first else ""
         return div(
             open.filter_bar(t, row, _cells(view), result, wish),
             div(
-                open.listing(t, found, wish, opened, page_size=PAGE_SIZE),
+                open.listing(t, filtered, wish, opened, page_size=PAGE_SIZE),
                 self._answer(row, lines[opened])
                 if opened
                 else card(div(t("samples.nothing"), cls="empty")),
@@ -116,9 +116,9 @@ class SamplesView:
 
     def _answer(self, row: CellRow, line: AnswerLine) -> Html:
         mode = ModeSpec.model_validate_json(row.plan)
-        asked = () if mode.recorded else self.service.store.prompts(row, line.sample.id)
+        prompts = () if mode.recorded else self.service.store.prompts(row, line.sample.id)
         address = _address(row, line.sample.id)
-        return open.open_detail(self.t, line, asked, mode, address=address)
+        return open.open_detail(self.t, line, prompts, mode, address=address)
 
     def _question(self, row: CellRow, sample_id: str) -> Html:
         if not sample_id:

@@ -46,8 +46,8 @@ class AnswerLine:
     @property
     def closeness(self) -> float | None:
         """ROUGE-L's f, None without a reference."""
-        found = self.trial.scores.get(MAIN)
-        return found[0] if found else None
+        score = self.trial.scores.get(MAIN)
+        return score[0] if score else None
 
 
 def is_open(row: CellRow) -> bool:
@@ -69,7 +69,7 @@ def read_answer_filters(form: Form, page: int) -> AnswerFilters:
 
 
 def filter_answers(result: CellResult, filters: AnswerFilters) -> list[AnswerLine]:
-    """The answers that pass the filters, in the order asked for."""
+    """The answers that pass the filters, in the requested order."""
     lines = [AnswerLine(result.samples[trial.sample_id], trial) for trial in result.trials]
     passing = [line for line in lines if _passes(line, filters)]
     if filters.sort == "file":
@@ -85,7 +85,7 @@ def filter_answers(result: CellResult, filters: AnswerFilters) -> list[AnswerLin
 def filter_bar(
     t: Messages, row: CellRow, cells: Mapping[str, str], result: CellResult, filters: AnswerFilters
 ) -> Html:
-    """A field per filter that can tell questions apart."""
+    """A field per filter that separates questions."""
     subjects = list(dict.fromkeys(s.subject for s in result.samples.values() if s.subject))
     capabilities = list(
         dict.fromkeys(name for s in result.samples.values() if (name := _capability(s)))
@@ -268,22 +268,22 @@ def _side_by_side(t: Messages, references: Sequence[str], reply: str) -> Html:
     if not references:
         return div(el("b", t("answer.reply")), answer, cls="side gap")
     place = closest_reference(references, reply)
-    found = diff_texts(references[place], reply)
+    diff = diff_texts(references[place], reply)
     if reply.strip():
-        answer = el("p", marked(found.reply, "ins"), cls="text")
+        answer = el("p", marked(diff.reply, "ins"), cls="text")
     others = [text for at, text in enumerate(references) if at != place]
     return join(
         div(
             div(
                 el("b", t("answer.reference")),
-                el("p", marked(found.reference, "del"), cls="text"),
+                el("p", marked(diff.reference, "del"), cls="text"),
                 *(el("p", text, cls="text dim gap-s") for text in others),
                 cls="side",
             ),
             div(el("b", t("answer.reply")), answer, cls="side"),
             cls="sides gap",
         ),
-        el("p", t("answer.legend") if found.compared else t("answer.too_long"), cls="meta gap-s"),
+        el("p", t("answer.legend") if diff.compared else t("answer.too_long"), cls="meta gap-s"),
     )
 
 
@@ -316,12 +316,12 @@ def _figures(t: Messages, trial: Trial) -> Html | None:
     )
 
 
-def _prompts(t: Messages, asked: Sequence[SentPrompt], mode: ModeSpec) -> Html:
+def _prompts(t: Messages, sent: Sequence[SentPrompt], mode: ModeSpec) -> Html:
     if mode.recorded:
         return el("p", t("answer.recorded"), cls="meta gap")
     prompts = [
         request.prompt
-        for each in asked
+        for each in sent
         for request in each.requests
         if isinstance(request, Generate)
     ]

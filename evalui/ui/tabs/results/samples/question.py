@@ -1,4 +1,4 @@
-"""One question in full: every order it was asked in, with probabilities, reply, rule and prompt."""
+"""One question in full: every order of it, with probabilities, reply, rule and prompt."""
 
 from collections.abc import Sequence
 
@@ -54,7 +54,7 @@ def question_card(
 
 
 def fixed_note(t: Messages, sample: Sample) -> Html | None:
-    """Why a question is asked in the order as written only."""
+    """Why a question is presented in the order as written only."""
     return (
         div(note("warn", t(f"question.{sample.fixed_reason}")), cls="gap-s")
         if sample.fixed_reason
@@ -147,7 +147,7 @@ def _score(scores: Sequence[float], slot: int) -> Child:
 
 
 def _rules(t: Messages, trial: Trial, sample: Sample) -> Html:
-    told: list[Child] = []
+    lines: list[Child] = []
     for name, reading in trial.readings.items():
         if reading.choice is None:
             chosen = t("outcome.tied") if reading.tied else t("outcome.unreadable")
@@ -155,8 +155,8 @@ def _rules(t: Messages, trial: Trial, sample: Sample) -> Html:
             text = sample.choices[trial.variant.permutation[reading.choice]]
             chosen = f"{LETTERS[reading.choice]} · {text}"
         rule = span(reading.rule, cls="mono") if reading.rule != name else None
-        told.append(div(t(f"reading.{name}"), " ", rule, " → ", chosen))
-    return join(*told)
+        lines.append(div(t(f"reading.{name}"), " ", rule, " → ", chosen))
+    return join(*lines)
 
 
 def _legend(t: Messages, trials: Sequence[Trial]) -> str:
@@ -192,8 +192,8 @@ def _request(t: Messages, request: Request) -> Html:
 
 def _continuation(request: Request) -> Html:
     if isinstance(request, Loglik):
-        asked = request.context if isinstance(request.context, str) else ""
-        alone = span("… ", asked[-24:], cls="mono") if asked else span("…", cls="mono")
+        context = request.context if isinstance(request.context, str) else ""
+        alone = span("… ", context[-24:], cls="mono") if context else span("…", cls="mono")
         return join(alone, el("b", request.continuation, cls="mono"))
     return join()
 

@@ -38,7 +38,6 @@ from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import (
     card,
     field,
-    model_name,
     note,
     select,
     signature_line,
@@ -46,14 +45,17 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.overview.figures import cell_names, model_places
+from evalui.ui.tabs.results.overview.figures import cell_names
 from evalui.ui.tabs.results.run_view import RunView
 
-# What the slider offers: even steps would spend most of its way on sizes that tell no more.
+# What the slider offers: even steps would spend most of its way on sizes that add no information.
 SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10_000)
 # What the tables call a finding by the name of another.
 _FINDINGS: Mapping[PairFinding, str] = {"steady": "apart"}
-_TARGET_DIFFERENCES = (0.05, 0.02)  # differences for which the questions are told, as shares
+_TARGET_DIFFERENCES = (
+    0.05,
+    0.02,
+)  # differences for which the number of questions is stated, as shares
 
 
 class StatisticsView:
@@ -93,21 +95,21 @@ class StatisticsView:
             none = card(div(el("h2", t("statistics.none")), words, cls="empty"))
             return none, hidden, SKIP, None, SKIP, Html(""), frame, SKIP, None, Html("")
         wish = select_comparison(shown, form)
-        found = wish.comparison
-        if found is None or not found.pairs:
-            told = div(errors_card(t, shown), no_comparison_card(t, wish), cls="stack")
-            return told, hidden, SKIP, None, SKIP, Html(""), frame, SKIP, None, signatures
+        comparison = wish.comparison
+        if comparison is None or not comparison.pairs:
+            notice = div(errors_card(t, shown), no_comparison_card(t, wish), cls="stack")
+            return notice, hidden, SKIP, None, SKIP, Html(""), frame, SKIP, None, signatures
         size = field_value(form, "size")
         return (
             div(errors_card(t, shown), pickers(t, wish), cls="stack"),
             gr.Row(visible=True),
-            pairs_title(t, shown, found),
-            pairs_chart(shown, found),
-            rank_bands_card(t, shown, found),
-            pairs_table(t, found),
+            pairs_title(t, shown, comparison),
+            pairs_chart(shown, comparison),
+            rank_bands_card(t, shown, comparison),
+            pairs_table(t, comparison),
             gr.Column(visible=True),
-            power_table(t, found, size),
-            power_chart(found, size, t.language),
+            power_table(t, comparison, size),
+            power_chart(comparison, size, t.language),
             signatures,
         )
 
@@ -118,11 +120,11 @@ class StatisticsView:
     def resized(self, run_id: str, act: Action) -> tuple[Any, ...]:
         """Another number of questions."""
         form = act.form
-        found = select_comparison(RunView(self.service, self.t, run_id), form).comparison
-        if found is None:
+        comparison = select_comparison(RunView(self.service, self.t, run_id), form).comparison
+        if comparison is None:
             return SKIP, SKIP
         size = field_value(form, "size")
-        return power_table(self.t, found, size), power_chart(found, size, self.t.language)
+        return power_table(self.t, comparison, size), power_chart(comparison, size, self.t.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +142,15 @@ class ComparisonSelection:
 
 
 def select_comparison(view: RunView, form: Form) -> ComparisonSelection:
-    """The comparison that the form asks for, else the first."""
+    """The comparison that the form selects, else the first."""
     offered = {_key(each): view.heading(each) for each in view.pairs()}
     wish = field_value(form, "compared")
     key = wish if wish in offered else next(iter(offered), "")
     cells = [s for s in view.with_question.values() if s.accuracy and _key(s.cell) == key]
     measures = tuple(m for m in get_args(Measure) if all(m in s.outcomes for s in cells))
     measure = next((name for name in measures if name == field_value(form, "measure")), None)
-    found = next(iter(comparisons(cells, measure, baselines=view.baselines)), None)
-    return ComparisonSelection(offered, key, measures, found)
+    comparison = next(iter(comparisons(cells, measure, baselines=view.baselines)), None)
+    return ComparisonSelection(offered, key, measures, comparison)
 
 
 def _key(kind: ComparisonSet | Cell) -> str:
@@ -180,48 +182,44 @@ def no_comparison_card(t: Messages, selection: ComparisonSelection) -> Html:
 def errors_card(t: Messages, view: RunView) -> Html:
     """The figure of each cell over its orders with its clustered error and design effect."""
     summaries = [summary for summary in view.with_question.values() if summary.accuracy]
-    # A model without answers keeps its place, and with it the colours of those that follow.
-    places = model_places(list(view.with_question.values()), view.baselines)
     names = cell_names(t, summaries)
     keys = ("cell", "kind", "figure", "se", "t", "deff", "n", "trials", "effective")
     rows: list[list[Child]] = [
-        [
-            model_name(names[s.cell], places[s.cell.model], s.cell.model in view.baselines),
-            *_error(t, s),
-        ]
+        # A model without answers keeps its place, and with it the colours of those that follow.
+        [view.model(s.cell.model, names[s.cell]), *_error(t, s)]
         for s in summaries
     ]
     most = max(summaries, key=_inflation)
-    told = t("statistics.inflated", model=names[most.cell], times=fixed(_inflation(most), 1))
+    inflated = t("statistics.inflated", model=names[most.cell], times=fixed(_inflation(most), 1))
     return titled(
         t("statistics.errors"),
         table([t(f"statistics.{key}") for key in keys], rows, right=range(2, len(keys))),
-        el("p", told, cls="meta gap-s") if _inflation(most) >= 1.05 else None,
+        el("p", inflated, cls="meta gap-s") if _inflation(most) >= 1.05 else None,
         aside=t("statistics.errors_about"),
     )
 
 
 def _error(t: Messages, s: Summary) -> list[Child]:
     assert s.accuracy is not None, "only cells with answers are listed"
-    found, n = s.clustered, count(s.n)
-    if found is None:
+    clustered, n = s.clustered, count(s.n)
+    if clustered is None:
         return [t("measure.accuracy"), value_with_range(s.accuracy), "–", "–", "–", n, n, n]
     return [
         t("measure.mean_over_orders"),
-        value_with_range(found.interval),
-        "–" if found.se is None else t("statistics.points", value=fixed(100 * found.se, 2)),
-        "–" if found.se is None else spread(found.t_interval),
-        "–" if found.design_effect is None else fixed(found.design_effect, 2),
-        count(found.interval.n),
-        count(found.n_trials),
-        count(round(found.n_effective)),
+        value_with_range(clustered.interval),
+        "–" if clustered.se is None else t("statistics.points", value=fixed(100 * clustered.se, 2)),
+        "–" if clustered.se is None else spread(clustered.t_interval),
+        "–" if clustered.design_effect is None else fixed(clustered.design_effect, 2),
+        count(clustered.interval.n),
+        count(clustered.n_trials),
+        count(round(clustered.n_effective)),
     ]
 
 
 def _inflation(s: Summary) -> float:
     """How many times too narrow the range is if every answer counts as a question."""
-    found = s.clustered
-    return sqrt(max(1.0, found.design_effect)) if found and found.design_effect else 1.0
+    clustered = s.clustered
+    return sqrt(max(1.0, clustered.design_effect)) if clustered and clustered.design_effect else 1.0
 
 
 def pairs_title(t: Messages, view: RunView, comparison: ComparisonSet) -> Html:
@@ -263,7 +261,7 @@ def pairs_table(t: Messages, comparison: ComparisonSet) -> Html:
 def power_table(t: Messages, comparison: ComparisonSet, requested_size: str) -> Html:
     """What difference may have been missed, now and with another number of questions.
 
-    A pair that was told apart missed nothing.
+    A pair with a shown difference missed nothing.
     """
     size = SIZES[_place(requested_size, comparison)]
     slider = el(
@@ -325,18 +323,13 @@ def rank_bands_card(t: Messages, view: RunView, comparison: ComparisonSet | None
         comparison.ranks or set(comparison.unranked.values()) - {"baseline"}
     ):
         return join(head, el("p", t("statistics.no_rank"), cls="dim gap-s"))
-    places = model_places(list(view.with_question.values()), view.baselines)
-
-    def name(model: str) -> Html:
-        return model_name(model, places[model], model in view.baselines)
-
     rows: list[list[Child]] = [
-        [str(each.band), name(each.name), f"{percent(each.value)} %", _ranks(each)]
+        [str(each.band), view.model(each.name), f"{percent(each.value)} %", _ranks(each)]
         for each in comparison.ranks
     ]
     for cell in comparison.unranked:
         rows.append(
-            ["–", name(cell.model), "–", narrative.rank_text(comparison, cell, t.language)[1]]
+            ["–", view.model(cell.model), "–", narrative.rank_text(comparison, cell, t.language)[1]]
         )
     heads = [
         t("statistics.band"),
@@ -352,11 +345,11 @@ def rank_bands_card(t: Messages, view: RunView, comparison: ComparisonSet | None
 
 
 def _pair(t: Messages, pair: CellComparison) -> list[Child]:
-    found = pair.paired
+    paired = pair.paired
     difference = join(
-        el("b", narrative.format_points(found)),
+        el("b", narrative.format_points(paired)),
         " ",
-        span("" if found.all_equal else narrative.format_points_range(found), cls="meta nw"),
+        span("" if paired.all_equal else narrative.format_points_range(paired), cls="meta nw"),
     )
     return [
         _names(t, pair),
@@ -398,9 +391,9 @@ def _ranks(place: RankBand) -> str:
     return str(place.low) if place.low == place.high else f"{place.low}–{place.high}"
 
 
-def _place(wish: str, found: ComparisonSet) -> int:
+def _place(wish: str, comparison: ComparisonSet) -> int:
     """Where the slider stands; at first, at about twice the questions there are."""
     place = parse_whole_number(wish)
     if place is not None and place < len(SIZES):
         return place
-    return min(range(len(SIZES)), key=lambda place: abs(SIZES[place] - 2 * found.n))
+    return min(range(len(SIZES)), key=lambda place: abs(SIZES[place] - 2 * comparison.n))
