@@ -1,4 +1,4 @@
-"""The page of one language: top bar, seven tabs, and what its address requests."""
+"""The page of one language: theme, top bar, seven tabs, and what its address requests."""
 
 import hashlib
 from pathlib import Path
@@ -93,8 +93,8 @@ class AppShell:
                     self.compare.build()
                 with gr.Tab(t("tab.models"), id="models", elem_id="tab-models") as models_tab:
                     self.models.build()
-            shown, chosen, *state = runs
-            runs_tab.select(self.runs.open, [chosen], [shown, *state], **QUIET)
+            pane, chosen, *state = runs
+            runs_tab.select(self.runs.open, [chosen], [pane, *state], **QUIET)
             compared = self.compare
             compare_tab.select(compared.open, compared.inputs, compared.outputs, **QUIET)
             models_tab.select(self.models.open, None, self.models.outputs, **QUIET)
@@ -114,12 +114,12 @@ class AppShell:
         # An annotator is shown no names, not even on the tabs beside.
         votes = form.get("tab") == "annotate"
         visible_run = "" if votes else run_id
-        shown, *state = self.runs.blind_voting_outputs() if votes else self.runs.open(visible_run)
+        pane, *state = self.runs.blind_voting_outputs() if votes else self.runs.open(visible_run)
         selected = self._tab(form, run_id)
         return (
             gr.Tabs(selected=selected),
             *((SKIP, SKIP) if votes else self.evaluate.enter(again, query.getlist("models"))),
-            shown,
+            pane,
             visible_run,
             *state,
             *(
@@ -168,9 +168,9 @@ class AppShell:
         )
 
     def _tab(self, form: Form, run_id: str) -> str:
-        wish = form.get("tab")
-        if wish in _TABS:
-            return str(wish)
+        requested = form.get("tab")
+        if requested in _TABS:
+            return str(requested)
         if not run_id:
             return "evaluate"
         try:

@@ -1,4 +1,4 @@
-"""The small parts every page is made of. Text comes in translated."""
+"""The small parts every page is made of, with their icons. Text comes in translated."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -141,8 +141,8 @@ def table(
         else _head(head, right=at in right)
         for at, head in enumerate(heads)
     ]
-    made = el("table", el("thead", el("tr", *top)), el("tbody", *body), cls=cls or None)
-    return div(made, cls="scroll")
+    element = el("table", el("thead", el("tr", *top)), el("tbody", *body), cls=cls or None)
+    return div(element, cls="scroll")
 
 
 def definitions(pairs: Iterable[tuple[Child, Child]]) -> Html:

@@ -105,28 +105,28 @@ class AnswersService:
         )
         return tuple(run for run in earlier if run.models)
 
-    def spec(self, given: AnswerSource, datasets: Mapping[str, Dataset]) -> AnswersSpec:
+    def spec(self, source: AnswerSource, datasets: Mapping[str, Dataset]) -> AnswersSpec:
         """The draft's answers as the specification names them."""
         open_ = {key: each for key, each in datasets.items() if each.kind != "multiple_choice"}
-        if not given.model:
+        if not source.model:
             raise SpecError("answers-no-name")
         if not open_:
             raise SpecError("answers-no-open")
-        if given.run:
-            answered = self._answered_questions(given)
+        if source.run:
+            answered = self._answered_questions(source)
             key = max(open_, key=lambda each: len(answered & _questions_of(open_[each])))
-            return AnswersSpec(model=given.model, run=given.run, dataset=key)
-        path = self._answers_path(given)
-        dataset = self._best_matching_dataset(path, list(open_.values()), given.model)
+            return AnswersSpec(model=source.model, run=source.run, dataset=key)
+        path = self._answers_path(source)
+        dataset = self._best_matching_dataset(path, list(open_.values()), source.model)
         key = next(key for key, each in open_.items() if each is dataset)
         # What is wrong in the file stands on the page, beside its name.
-        return AnswersSpec(model=given.model, path=str(path), dataset=key, skip_faulty=True)
+        return AnswersSpec(model=source.model, path=str(path), dataset=key, skip_faulty=True)
 
-    def _answers_path(self, given: AnswerSource) -> Path:
-        paths = self._uploads.paths(self._owner, given.upload)
-        if given.place >= len(paths):
+    def _answers_path(self, source: AnswerSource) -> Path:
+        paths = self._uploads.paths(self._owner, source.upload)
+        if source.place >= len(paths):
             raise DataError("upload-gone")
-        return paths[given.place]
+        return paths[source.place]
 
     def _best_matching_dataset(
         self, path: Path, datasets: Sequence[Dataset], model: str
@@ -141,10 +141,10 @@ class AnswersService:
             path, dataset.samples, model=model, limits=Limits(bytes=self._uploads.limit)
         )
 
-    def _answered_questions(self, given: AnswerSource) -> frozenset[tuple[str, str]]:
+    def _answered_questions(self, source: AnswerSource) -> frozenset[tuple[str, str]]:
         """The questions that the model answered in the earlier run."""
-        self._run(given.run)
-        cells = (row for row in self._store.cells(given.run) if row.cell.model == given.model)
+        self._run(source.run)
+        cells = (row for row in self._store.cells(source.run) if row.cell.model == source.model)
         keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
         return frozenset(question for key in keys for question in self._questions(key))
 

@@ -203,8 +203,8 @@ class ModelsService:
         entries = list(self.catalog().values())
         known = self._states.statuses(entries, wait_s=_WAIT_S)
         return [
-            look.state or ModelState(entry, frozenset(), _QUERY_PENDING)
-            for entry, look in zip(entries, known, strict=True)
+            status.state or ModelState(entry, frozenset(), _QUERY_PENDING)
+            for entry, status in zip(entries, known, strict=True)
         ]
 
     def current_statuses(self) -> dict[str, ModelStatus]:
@@ -334,8 +334,8 @@ def _run_query(entry: ModelEntry) -> _QueryResult:
     return _QueryResult(_state(entry, probe_and_describe), time.time())
 
 
-def _state(entry: ModelEntry, look: Callable[[ModelEntry], ModelState]) -> ModelState:
+def _state(entry: ModelEntry, describe_model: Callable[[ModelEntry], ModelState]) -> ModelState:
     try:
-        return look(entry)
+        return describe_model(entry)
     except EvaluiError as error:
         return ModelState(entry, frozenset(), error.sentence)

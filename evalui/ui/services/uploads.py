@@ -1,4 +1,4 @@
-"""Our own store of uploaded files: a folder per owner and content, closed to other users.
+"""Uploaded files: a folder per owner and content, closed to other users; the shipped samples.
 
 Gradio's upload folder is readable by every visitor who knows a path; this one has no paths in
 its addresses.

@@ -230,15 +230,15 @@ class TokenMiddleware:
 
 def _split_query(query: bytes) -> tuple[str | None, str]:
     """The token of a query, None if there is none, and the query without it."""
-    given: str | None = None
+    token: str | None = None
     rest: list[str] = []
     for part in _query_parts(query):
         name, _, value = part.partition("=")
         if unquote_plus(name) == PARAMETER:
-            given = unquote_plus(value)
+            token = unquote_plus(value)
         else:
             rest.append(part)
-    return given, "&".join(rest)
+    return token, "&".join(rest)
 
 
 def _query_parts(query: bytes) -> Iterator[str]:

@@ -61,11 +61,11 @@ class AnnotateTab:
         """What the page shows after a vote, a key, another name or an upload."""
         voter = act.value("voter").strip()[:NAME_LENGTH] or LOCAL
         try:
-            wish, sentence = self._perform(run_id, voter, act)
+            requested, sentence = self._perform(run_id, voter, act)
         except EvaluiError as error:
-            wish, sentence = act.value("pair"), note("bad", self.t.translate(error.sentence))
+            requested, sentence = act.value("pair"), note("bad", self.t.translate(error.sentence))
         return self.show(
-            run_id, voter, requested_pair=wish, notice=sentence, confirming=act.do == "ask"
+            run_id, voter, requested_pair=requested, notice=sentence, confirming=act.do == "ask"
         )
 
     def show(

@@ -101,11 +101,11 @@ def import_votes(service: AppService, run: RunRow, upload: str, voter: str) -> i
     paths = service.uploads.paths(service.owner, upload)
     if not paths:
         raise DataError("upload-empty")
-    given: dict[str, list[Verdict]] = defaultdict(list)
+    by_dataset: dict[str, list[Verdict]] = defaultdict(list)
     for path in paths:
         for dataset, verdicts in read_votes(path).items():
-            given[dataset] += verdicts
-    return service.store.add_votes(run.id, given)
+            by_dataset[dataset] += verdicts
+    return service.store.add_votes(run.id, by_dataset)
 
 
 def open_datasets(service: AppService, run_id: str) -> tuple[CellRow, ...]:
@@ -137,14 +137,14 @@ def _dataset(
     verdicts = service.store.verdicts(run.id, cell.dataset_key)
     figures = _figures(service, t, run, cell.cell.dataset)
     names = [one.name for one in figures.judged.contestants]
-    shown = PeopleView(t, names, service.baselines(), figures.judged, figures)
+    view = PeopleView(t, names, service.baselines(), figures.judged, figures)
     return div(
         el("h2", title) if title else None,
-        div(_own_standings(shown, verdicts, voter), agreement(shown), cls="row"),
-        standings(shown),
-        prediction_powered(shown),
-        disagreements(shown),
-        voters(shown),
+        div(_own_standings(view, verdicts, voter), agreement(view), cls="row"),
+        standings(view),
+        prediction_powered(view),
+        disagreements(view),
+        voters(view),
         cls="stack",
     )
 

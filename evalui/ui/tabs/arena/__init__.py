@@ -82,8 +82,8 @@ class ArenaTab:
         view = self._view_or_error(run_id, _place(field_value(form, "arena")))
         if isinstance(view, Html):
             return self._empty(view)
-        wish = field_value(form, "sub")
-        return self._page(view, wish if wish in SUBS else SUBS[0], form)
+        requested = field_value(form, "sub")
+        return self._page(view, requested if requested in SUBS else SUBS[0], form)
 
     def open(self, name: str, state: str) -> tuple[Any, ...]:
         """The page's frame and a view when its tab is pressed; one that was filled already keeps
@@ -161,12 +161,12 @@ class ArenaTab:
     def _view_or_error(self, run_id: str, place: int) -> ArenaView | Html:
         """An arena of the run, or the page that states why there is none."""
         try:
-            shown = self._view(run_id, place) if run_id else None
+            view = self._view(run_id, place) if run_id else None
         except EvaluiError as error:
             return no_arena_page(self.service, self.t, self.t.translate(error.sentence))
-        if shown is None or not shown.arenas:
-            return no_arena_page(self.service, self.t, run=shown and shown.run)
-        return shown
+        if view is None or not view.arenas:
+            return no_arena_page(self.service, self.t, run=view and view.run)
+        return view
 
     def _view(self, run_id: str, place: int) -> ArenaView:
         return ArenaView(self.service, self.t, self.arenas, run_id, place)

@@ -1,4 +1,4 @@
-"""The arenas of a run: as its judges saw the duels, and as people did."""
+"""The arenas of a run, as its judges and as people saw the duels, and the state of the tab."""
 
 from collections.abc import Mapping
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""The verdicts of an arena, gathered by question and pair, and the filters over them."""
+"""The verdicts of an arena by question and pair, the filters over them, and one duel in full."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,10 +90,10 @@ def judged_pairs_of(arena: Arena) -> tuple[JudgedPair, ...]:
     for verdict in arena.verdicts:
         duel = verdict.duel
         turned = order.get(duel.model_a, 0) > order.get(duel.model_b, 0)
-        shown = Duel(duel.sample_id, duel.model_b, duel.model_a) if turned else duel
+        ordered = Duel(duel.sample_id, duel.model_b, duel.model_a) if turned else duel
         names = _MIRRORED if turned else _SIDES
         side = names[verdict.outcome] if verdict.outcome else None
-        gathered.setdefault(shown, []).append((verdict, side))
+        gathered.setdefault(ordered, []).append((verdict, side))
     questions = {sample_id: place for place, sample_id in enumerate(arena.samples)}
     last = len(questions)
     return tuple(

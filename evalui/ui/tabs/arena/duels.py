@@ -53,10 +53,10 @@ class ArenaDuelsView:
         form = act.form | {name: act.value(name) for name in ("page", "duel") if act.value(name)}
         if act.do == "set":
             form |= {"page": "0", "duel": ""}
-        shown = self._get_view(before.run, before.place)
-        if not shown.arenas:  # the field names a run without duels, which no page has shown
+        view = self._get_view(before.run, before.place)
+        if not view.arenas:  # the field names a run without duels, which no page has shown
             raise ClientStateError
-        return self.page(shown, form)
+        return self.page(view, form)
 
     def show(self, view: ArenaView, form: Form) -> tuple[Any, ...]:
         """Everything the view shows of an arena."""
@@ -64,16 +64,16 @@ class ArenaDuelsView:
 
     def page(self, view: ArenaView, form: Form) -> Html:
         """Filters, list and the opened duel."""
-        wish, every = read_duel_filters(form), judged_pairs_of(view.arena)
-        listed = filtered(view.arena, every, wish)
-        first = wish.page * PAGE_SIZE
+        filters, every = read_duel_filters(form), judged_pairs_of(view.arena)
+        listed = filtered(view.arena, every, filters)
+        first = filters.page * PAGE_SIZE
         rows = listed[first : first + PAGE_SIZE]
         requested = field_value(form, "duel")
         opened = next((one for one in every if one.key == requested), next(iter(rows), None))
         return div(
-            _filter_bar(view, every, wish),
+            _filter_bar(view, every, filters),
             div(
-                _listing(view, rows, wish, opened, total=len(listed)),
+                _listing(view, rows, filters, opened, total=len(listed)),
                 _opened_duel(view, opened),
                 cls="two-pane",
             ),
@@ -87,22 +87,24 @@ def _opened_duel(view: ArenaView, opened: JudgedPair | None) -> Html:
     return duel_card(view, opened, view.address("duels", duel=opened.key))
 
 
-def _filter_bar(view: ArenaView, every: Sequence[JudgedPair], wish: DuelFilters) -> Html:
+def _filter_bar(view: ArenaView, every: Sequence[JudgedPair], filters: DuelFilters) -> Html:
     """A field per filter. The page starts again from the first when one changes."""
     t, any_ = view.t, {"": view.t(f"{_KEY}.any")}
     pairs = any_ | {
         f"{left}|{right}": t(f"{_KEY}.versus", left=left, right=right)
         for left, right in model_pairs(every)
     }
-    outcomes = any_ | {name: _outcome(view, name, wish) for name in OUTCOMES}
+    outcomes = any_ | {name: _outcome(view, name, filters) for name in OUTCOMES}
     capabilities = any_ | {name: name for name in all_capabilities(view.arena)}
     find = el(
-        "input", type="search", name="find", value=wish.find, placeholder=t(f"{_KEY}.find_hint")
+        "input", type="search", name="find", value=filters.find, placeholder=t(f"{_KEY}.find_hint")
     )
     return div(
-        field(t(f"{_KEY}.pair"), select("duel_pair", pairs, wish.pair)) if len(pairs) > 2 else None,
-        field(t(f"{_KEY}.outcome"), select("duel_outcome", outcomes, wish.outcome)),
-        field(t(f"{_KEY}.capability"), select("duel_capability", capabilities, wish.capability))
+        field(t(f"{_KEY}.pair"), select("duel_pair", pairs, filters.pair))
+        if len(pairs) > 2
+        else None,
+        field(t(f"{_KEY}.outcome"), select("duel_outcome", outcomes, filters.outcome)),
+        field(t(f"{_KEY}.capability"), select("duel_capability", capabilities, filters.capability))
         if len(capabilities) > 2
         else None,
         field(t(f"{_KEY}.find"), find),
@@ -110,15 +112,15 @@ def _filter_bar(view: ArenaView, every: Sequence[JudgedPair], wish: DuelFilters)
     )
 
 
-def _outcome(view: ArenaView, name: str, wish: DuelFilters) -> str:
+def _outcome(view: ArenaView, name: str, filters: DuelFilters) -> str:
     """A filter's word; with one pair chosen it names the winner."""
     t = view.t
     if name == "changed" and view.arena.by == PEOPLE:
         return t(f"{_KEY}.disagreed")
     if name == "unreadable" and view.arena.by == PANEL_NAME:
         return t(f"{_KEY}.undecided")
-    if name in ("left", "right") and wish.pair:
-        left, _, right = wish.pair.partition("|")
+    if name in ("left", "right") and filters.pair:
+        left, _, right = filters.pair.partition("|")
         return t(f"{_KEY}.left_of", model=left if name == "left" else right)
     return t(f"{_KEY}.{name}")
 
@@ -126,19 +128,19 @@ def _outcome(view: ArenaView, name: str, wish: DuelFilters) -> str:
 def _listing(
     view: ArenaView,
     rows: Sequence[JudgedPair],
-    wish: DuelFilters,
+    filters: DuelFilters,
     opened: JudgedPair | None,
     *,
     total: int,
 ) -> Html:
     """The duels of one page; arrow keys move between them."""
-    t, first = view.t, wish.page * PAGE_SIZE
+    t, first = view.t, filters.page * PAGE_SIZE
     last = first + len(rows)
     range_label = t(f"{_KEY}.shown", first=f"{first + 1:,}", last=f"{last:,}") if rows else ""
     items = [_item(view, meeting, current=meeting is opened) for meeting in rows]
     steps = div(
-        button(t(f"{_KEY}.earlier"), "page", data_page=wish.page - 1) if wish.page else None,
-        button(t(f"{_KEY}.later"), "page", data_page=wish.page + 1) if last < total else None,
+        button(t(f"{_KEY}.earlier"), "page", data_page=filters.page - 1) if filters.page else None,
+        button(t(f"{_KEY}.later"), "page", data_page=filters.page + 1) if last < total else None,
         cls="links pad",
     )
     return card(
@@ -147,10 +149,10 @@ def _listing(
             span(range_label, cls="meta"),
             cls="card-h pad",
         ),
-        el("input", type="hidden", name="page", value=wish.page),
+        el("input", type="hidden", name="page", value=filters.page),
         el("input", type="hidden", name="duel", value=opened.key if opened else ""),
         el("ul", *items, cls="list") if items else el("p", t(f"{_KEY}.nothing"), cls="dim pad"),
-        steps if wish.page or last < total else None,
+        steps if filters.page or last < total else None,
         cls="flush",
     )
 

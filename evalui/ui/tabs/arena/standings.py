@@ -1,4 +1,4 @@
-"""The standings of an arena as tables: counts and ratings, and the numbers of its charts."""
+"""The standings of an arena as tables: overall, and on each kind of question."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -280,8 +280,8 @@ def _table(view: ArenaView, kind: Grouping, rows: Sequence[CategoryTable]) -> Ht
     )
     heads = el("tr", *(_head(t, name) for _ in models for name in _FIGURES))
     body = [_line(t, one, models) for one in rows]
-    made = el("table", el("thead", top, heads), el("tbody", *body), cls="tallied")
-    return div(made, cls="scroll")
+    element = el("table", el("thead", top, heads), el("tbody", *body), cls="tallied")
+    return div(element, cls="scroll")
 
 
 def _head(t: Messages, name: str) -> Html:

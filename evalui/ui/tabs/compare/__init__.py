@@ -129,7 +129,7 @@ class CompareTab:
         return ((SKIP,) * (len(self.outputs) - 1)) + (below,)
 
     def _page(
-        self, run_id: str, ids: Sequence[int], form: Form, wish: QuestionListQuery
+        self, run_id: str, ids: Sequence[int], form: Form, query: QuestionListQuery
     ) -> tuple[Any, ...]:
         offered, problem = self.comparable_runs.all(), ""
         if not ids and run_id:
@@ -140,7 +140,7 @@ class CompareTab:
         if len(able) < 2:
             return self._choice(run_id, offered, ids, problem, hinders)
         compared = self._compare(able, field_value(form, "measure"))
-        return (run_id, _FILLED, *self._comparison_outputs(offered, ids, compared, hinders, wish))
+        return (run_id, _FILLED, *self._comparison_outputs(offered, ids, compared, hinders, query))
 
     def _split_comparable(
         self, offered: Sequence[ComparableRun], ids: Sequence[int]
@@ -176,16 +176,16 @@ class CompareTab:
         ids: Sequence[int],
         compared: Comparison,
         hinders: Sequence[Incompatibility],
-        wish: QuestionListQuery,
+        query: QuestionListQuery,
     ) -> tuple[Any, ...]:
         """The panes of a comparison."""
         t = self.t
         choice = chooser(t, offered, ids, baselines=self.service.baselines())
         head = self._head(compared, hinders, choice, ids)
-        versus = compared.pair(wish.pair)
+        versus = compared.pair(query.pair)
         if versus is None:
             nothing = (gr.Row(visible=False), Html(""), None, Html(""), Html(""))
-            return (head, *nothing, self._below(compared, wish))
+            return (head, *nothing, self._below(compared, query))
         return (
             head,
             gr.Row(visible=True),
@@ -193,17 +193,17 @@ class CompareTab:
             chart(t, compared, self.service.baselines()),
             chart_about(t, compared),
             outcome_counts_card(t, compared, versus),
-            self._below(compared, wish),
+            self._below(compared, query),
         )
 
-    def _below(self, compared: Comparison, wish: QuestionListQuery) -> Html:
+    def _below(self, compared: Comparison, query: QuestionListQuery) -> Html:
         """The table of pairs, and the questions on which one pair parts."""
-        versus = compared.pair(wish.pair)
+        versus = compared.pair(query.pair)
         if versus is None:
             return card(sentences(self.t, compared))
         return div(
             pairs_table(self.t, compared),
-            question_list_card(self.t, compared, versus, wish),
+            question_list_card(self.t, compared, versus, query),
             *(signature_line(each.row.cell.signature) for each in compared.cells),
             cls="stack",
         )

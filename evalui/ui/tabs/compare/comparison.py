@@ -146,14 +146,14 @@ def split_by_winner(
 
 
 def _of_choices(
-    chosen: Sequence[ComparedCell], results: Sequence[CellResult], wish: str
+    chosen: Sequence[ComparedCell], results: Sequence[CellResult], measure_name: str
 ) -> Comparison:
     summaries = [pair_summary(result) for result in results]
     measures: tuple[Measure, ...] = shared_measures(summaries) or ("accuracy",)
     known: Mapping[str, Measure] = {name: name for name in measures}
-    measure = known.get(wish, measures[0])
-    made = [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
-    corrected = [each for each in holm_corrected(made) if isinstance(each, CellComparison)]
+    measure = known.get(measure_name, measures[0])
+    comparisons_ = [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
+    corrected = [each for each in holm_corrected(comparisons_) if isinstance(each, CellComparison)]
     of = {each.name: each for each in chosen}
     pairs = [
         PairComparison(of[each.first.model], of[each.second.model], each) for each in corrected
@@ -168,20 +168,20 @@ def _under_each(main: CellComparison, summaries: Sequence[Summary]) -> list[Cell
     """The only pair under every measure that both have, the same model first."""
     one, other = (each for each in summaries if each.cell in (main.first, main.second))
     others: list[Measure] = [name for name in MEASURES if name != main.measure]
-    made = [compare_cells(one, other, name) for name in others]
+    compared = [compare_cells(one, other, name) for name in others]
     return [
         main,
-        *(_reversed(each, main.first) for each in made if isinstance(each, CellComparison)),
+        *(_reversed(each, main.first) for each in compared if isinstance(each, CellComparison)),
     ]
 
 
 def _of_answers(
-    chosen: Sequence[ComparedCell], results: Sequence[CellResult], wish: str
+    chosen: Sequence[ComparedCell], results: Sequence[CellResult], figure_name: str
 ) -> Comparison:
     """By the figure that leads; where that is recall, ROUGE-L can be chosen too."""
     answers = tuple(summarise_answers(result) for result in results)
     measures = ("recall", "rouge") if ranking_metric(answers).figure == RECALL else ("rouge",)
-    measure = wish if wish in measures else measures[0]
+    measure = figure_name if figure_name in measures else measures[0]
     figure = FIGURES[measure]
     of = {each.name: each for each in chosen}
     answer_pairs = [_ahead_first(each) for each in compare_answers(results, figure)]

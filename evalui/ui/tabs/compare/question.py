@@ -207,7 +207,7 @@ def _text(text: str) -> Html:
 
 
 def _link(t: Messages, contender: ComparedCell, sample: Sample) -> Html:
-    wish = {
+    address = {
         "run": contender.run.id,
         "tab": "results",
         "sub": "samples",
@@ -215,4 +215,4 @@ def _link(t: Messages, contender: ComparedCell, sample: Sample) -> Html:
         "sample": sample.id,
     }
     words = t("compare.question.prompt_link", name=contender.name)
-    return el("a", words, href=f"?{urlencode(wish)}")
+    return el("a", words, href=f"?{urlencode(address)}")

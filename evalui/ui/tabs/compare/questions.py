@@ -94,13 +94,13 @@ def _lines(compared: Comparison, versus: PairComparison) -> list[_QuestionLine]:
     return sorted(lines, key=lambda line: -line.gap) if compared.written else lines
 
 
-def _page(lines: Sequence[_QuestionLine], wish: QuestionListQuery) -> int:
+def _page(lines: Sequence[_QuestionLine], query: QuestionListQuery) -> int:
     """The requested page, or the one with the question that an address names."""
-    if wish.linked:
+    if query.linked:
         for place, line in enumerate(lines):
-            if line.sample.id == wish.question:
+            if line.sample.id == query.question:
                 return place // PAGE_SIZE
-    return wish.page
+    return query.page
 
 
 def _filters(
@@ -147,11 +147,11 @@ def _pair_picker(t: Messages, compared: Comparison, versus: PairComparison) -> H
 
 
 def _question_outside_list(
-    t: Messages, compared: Comparison, versus: PairComparison, wish: QuestionListQuery
+    t: Messages, compared: Comparison, versus: PairComparison, query: QuestionListQuery
 ) -> Html | None:
     """A question that an address names and the list does not hold: they agree on it."""
-    sample = compared.samples.get(wish.question)
-    if sample is None or not wish.linked:
+    sample = compared.samples.get(query.question)
+    if sample is None or not query.linked:
         return None
     return div(
         el("h3", t("question.title", id=_short(sample))),
@@ -166,7 +166,7 @@ def _listing(
     compared: Comparison,
     versus: PairComparison,
     rows: Sequence[_QuestionLine],
-    wish: QuestionListQuery,
+    query: QuestionListQuery,
 ) -> Html:
     subjects = any(line.sample.subject for line in rows)
     heads = [
@@ -178,7 +178,7 @@ def _listing(
         t(f"compare.list.{compared.measure}"),
     ]
     head = div(*(span(each) for each in heads), cls="compare-heads", aria_hidden="true")
-    items = [_item(t, compared, versus, line, wish) for line in rows]
+    items = [_item(t, compared, versus, line, query) for line in rows]
     return div(head, el("ul", *items, cls="list compare-list"), cls="compare-rows")
 
 
@@ -187,10 +187,10 @@ def _item(
     compared: Comparison,
     versus: PairComparison,
     line: _QuestionLine,
-    wish: QuestionListQuery,
+    query: QuestionListQuery,
 ) -> Html:
     sample = line.sample
-    opened = sample.id == wish.question
+    opened = sample.id == query.question
     # Both names are read out with their marks, because the heads above are for the eye.
     outcomes = [
         span(
@@ -211,7 +211,7 @@ def _item(
         data_do="question",
         data_question="" if opened else sample.id,
         aria_expanded="true" if opened else "false",
-        autofocus=opened and wish.linked,
+        autofocus=opened and query.linked,
     )
     return el("li", press, side_by_side(t, compared, versus, sample) if opened else None)
 

@@ -135,10 +135,10 @@ def chooser(
     """The list of runs with a box per cell, and the way to the comparison."""
     cells = {cell.id: cell for offer in available for cell in offer.cells}
     picked = [cells[id_] for id_ in ids if id_ in cells]
-    shown = _listed(available, picked, find)
+    listed = _listed(available, picked, find)
     runs = [
         _run(t, offer, picked, baselines, opened=place < _MAX_EXPANDED)
-        for place, offer in enumerate(shown)
+        for place, offer in enumerate(listed)
     ]
     return card(
         div(
@@ -210,10 +210,12 @@ def _listed(
 ) -> list[ComparableRun]:
     """The runs to show: those of the chosen cells first, then the newest that fit the search."""
     runs = {cell.run_id for cell in picked}
-    wish = find.strip()[:_MAX_SEARCH_LENGTH].casefold()
+    searched = find.strip()[:_MAX_SEARCH_LENGTH].casefold()
     own = [offer for offer in offered if offer.run.id in runs]
     rest = [
-        offer for offer in offered if offer.run.id not in runs and wish in offer.run.name.casefold()
+        offer
+        for offer in offered
+        if offer.run.id not in runs and searched in offer.run.name.casefold()
     ]
     return own + rest[:_RECENT]
 

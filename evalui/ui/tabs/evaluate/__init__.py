@@ -271,8 +271,11 @@ class EvaluateTab:
         if not open_:
             return None, None
         answers = read_answer_sources(form)
-        files = [self.service.answers.file(given, open_) for given in answers if given.upload]
-        names = [*field_values(form, "models"), *(given.model for given in answers if given.model)]
+        files = [self.service.answers.file(source, open_) for source in answers if source.upload]
+        names = [
+            *field_values(form, "models"),
+            *(source.model for source in answers if source.model),
+        ]
         return (
             answers_card(self.t, files, self.service.answers.earlier_runs(open_), form),
             judge_card(

@@ -259,8 +259,8 @@ def _option(sample: Sample, place: int) -> Html:
     text = f"{letter}. {sample.choices[place]}"
     same = "".join(group for group in equal_letters(sample.choices) if letter in group)
     others = "".join(f" = {other}" for other in same if other != letter)
-    shown = el("b", text) if place == sample.target else join(text)
-    return join(shown, inline(others, cls="warn")) if others else shown
+    text_ = el("b", text) if place == sample.target else join(text)
+    return join(text_, inline(others, cls="warn")) if others else text_
 
 
 def _columns(t: Messages, form: Form, kind: DatasetKind) -> Html:

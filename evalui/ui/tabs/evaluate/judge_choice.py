@@ -26,8 +26,8 @@ class ReferenceCounts:
 
 def can_judge(state: ModelState) -> bool:
     """Whether a model can give verdicts here; of the scripted ones, those made for it."""
-    made = state.entry.backend != "scripted" or state.entry.judges_only
-    return made and "generate" in state.abilities and not state.problem
+    meant_to_judge = state.entry.backend != "scripted" or state.entry.judges_only
+    return meant_to_judge and "generate" in state.abilities and not state.problem
 
 
 def judge_card(
@@ -139,7 +139,7 @@ def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
     pairs = field_value(form, "judge_pairs") or "all"
     template = field_value(form, "rubric")
     single = is_single(template, form)
-    shown = [
+    fields = [
         div(
             field(
                 t("judge.rubric"),
@@ -162,7 +162,7 @@ def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
             _input("judge_tokens", field_value(form, "judge_tokens"), str(JUDGE_TOKENS)),
         ),
     ]
-    return div(*shown, cls="fields")
+    return div(*fields, cls="fields")
 
 
 def _pick(t: Messages, name: str, options: Mapping[str, str], chosen: str, single: bool) -> Html:

@@ -1,4 +1,4 @@
-"""The Evaluate page's choices: models, modes, their parameters, and what they will cost."""
+"""The Evaluate page's choices: models, modes, parameters, the cost, where texts are sent."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The Evaluate page's view of open questions: how many, in which language, what comes with them."""
+"""The Evaluate page's cards of open questions: the file, and answers that are there already."""
 
 from collections.abc import Mapping, Sequence
 

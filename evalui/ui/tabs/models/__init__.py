@@ -199,16 +199,16 @@ class ModelsTab:
         return [
             ModelRow(
                 entry=catalog[name],
-                status=look,
+                status=status,
                 test=_current_test(trials.get(name), catalog[name]),
-                footprint=service.footprint(look.state, hardware) if look.state else None,
+                footprint=service.footprint(status.state, hardware) if status.state else None,
                 free_bytes=None if service.cluster else hardware.free(catalog[name]),
                 speeds=speeds.get(name, {}),
                 worker=at.get(name),
                 base=base_of(catalog[name], catalog.values()),
                 added=name in added,
             )
-            for name, look in looks.items()
+            for name, status in looks.items()
             if name in catalog
         ]
 

@@ -1,4 +1,4 @@
-"""The Models page's catalog: each model with its state, abilities, size, speed and price."""
+"""The Models page's catalog: each model with its abilities, size, speed, price and last test."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -178,7 +178,7 @@ def _memory(t: Messages, model: ModelRow) -> Html | None:
     estimate = model.footprint
     if estimate is None:
         return None
-    made = t(
+    parts = t(
         "catalog.made_of",
         weights=amount(estimate.weights),
         dtype=estimate.dtype,
@@ -188,7 +188,7 @@ def _memory(t: Messages, model: ModelRow) -> Html | None:
     most = t("catalog.at_most", size=amount(estimate.peak), tokens=f"{estimate.max_input_tokens:,}")
     return join(
         _fits(t, model, estimate),
-        div(made, cls="meta"),
+        div(parts, cls="meta"),
         div(most, cls="meta") if estimate.max_input_tokens > estimate.tokens else None,
     )
 

@@ -1,4 +1,4 @@
-"""What one row of the Models page's catalog shows, and what all rows share."""
+"""One row of the Models page: its data, its state and buttons, and the form that adds a model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

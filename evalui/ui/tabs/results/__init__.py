@@ -99,21 +99,21 @@ class ResultsTab:
     def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
         """All outputs for an address: the head, and the one view it names."""
         try:
-            shown = RunView(self.service, self.t, run_id) if run_id else None
+            run_view = RunView(self.service, self.t, run_id) if run_id else None
         except EvaluiError as error:
             return self._without_run(self._none(self.t.translate(error.sentence)))
-        if shown is None:
+        if run_view is None:
             return self._without_run(self._none(""))
-        wish = field_value(form, "sub")
+        requested = field_value(form, "sub")
         # Written answers have no positions and are not right or wrong: these views are hidden.
-        offered = VIEWS if shown.has_choices else tuple(v for v in VIEWS if v not in _CHOICES)
-        name = wish if wish in offered else VIEWS[0]
+        offered = VIEWS if run_view.has_choices else tuple(v for v in VIEWS if v not in _CHOICES)
+        name = requested if requested in offered else VIEWS[0]
         parts: list[Any] = []
         for other, view in zip(VIEWS, self._views(), strict=True):
             filled = other == name
             parts += self._content(name, run_id, form) if filled else [SKIP] * len(view.outputs)
         views = gr.Tabs(visible=True, selected=name)
-        return (run_id, f"{name}@{shown.run.revision}", self.head(shown), views, *parts)
+        return (run_id, f"{name}@{run_view.run.revision}", self.head(run_view), views, *parts)
 
     def blind_voting_outputs(self) -> tuple[Any, ...]:
         """All outputs for an annotator, who votes without knowing names."""
@@ -260,8 +260,8 @@ class ReportView:
 
     def show(self, run_id: str) -> tuple[Any, ...]:
         """Links and preview of a run."""
-        shown = RunView(self.service, self.t, run_id)
-        return downloads(self.t, shown.run), preview(
+        view = RunView(self.service, self.t, run_id)
+        return downloads(self.t, view.run), preview(
             self.service.report(run_id, self.t.language), self.t.language
         )
 

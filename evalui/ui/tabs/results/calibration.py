@@ -74,8 +74,8 @@ class CalibrationView:
 
     def show(self, run_id: str, form: Form | None = None) -> tuple[Any, ...]:
         """Everything the view shows of a run."""
-        shown, t = RunView(self.service, self.t, run_id), self.t
-        offered = calibrated_cells(shown.with_question)
+        view, t = RunView(self.service, self.t, run_id), self.t
+        offered = calibrated_cells(view.with_question)
         if not offered:
             return (
                 _none(t),
@@ -84,13 +84,13 @@ class CalibrationView:
                 None,
                 SKIP,
                 SKIP,
-                _cells_without_probabilities(t, shown),
+                _cells_without_probabilities(t, view),
             )
-        wish = field_value(form or {}, "calibration_cell")
-        chosen = next((each for each in offered if each.key == wish), offered[0])
+        requested = field_value(form or {}, "calibration_cell")
+        chosen = next((each for each in offered if each.key == requested), offered[0])
         model = chosen.summary.cell.model
-        drawn = series_styles([s.cell.model for s in shown.with_question.values()], shown.baselines)
-        words = {cell.id: shown.label(cell) for cell in shown.cells}
+        drawn = series_styles([s.cell.model for s in view.with_question.values()], view.baselines)
+        words = {cell.id: view.label(cell) for cell in view.cells}
         several = len({each.bias.n_options for each in offered}) > 1
         names = {
             each.key: words[each.cell_id]
@@ -105,7 +105,7 @@ class CalibrationView:
             reliability(chosen.calibration, t.language, colour=drawn[model].colour),
             bins_table(t, chosen.calibration),
             model_explanation(t, chosen),
-            div(_figures(t, shown, offered), _cells_without_probabilities(t, shown), cls="stack"),
+            div(_figures(t, view, offered), _cells_without_probabilities(t, view), cls="stack"),
         )
 
     def changed(self, run_id: str, act: Action) -> tuple[Any, ...]:

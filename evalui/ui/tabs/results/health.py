@@ -39,13 +39,13 @@ class HealthView:
 
     def show(self, run_id: str) -> Html:
         """The health of each dataset of a run, as this run used it."""
-        shown, t = RunView(self.service, self.t, run_id), self.t
-        by_name = datasets(shown)
+        view, t = RunView(self.service, self.t, run_id), self.t
+        by_name = datasets(view)
         if not by_name:
             return card(div(el("h2", t("dataset.none")), cls="empty unavailable"))
         return div(
             *(
-                _dataset(t, shown, name, samples, heading=name if len(by_name) > 1 else "")
+                _dataset(t, view, name, samples, heading=name if len(by_name) > 1 else "")
                 for name, samples in by_name.items()
             ),
             cls="stack",

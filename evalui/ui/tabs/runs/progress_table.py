@@ -1,4 +1,4 @@
-"""One run as a matrix: a cell per model, dataset and mode, each with its own progress."""
+"""One run as a table: a cell per model, dataset and mode with its progress, waits and cost."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime

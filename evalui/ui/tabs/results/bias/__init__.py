@@ -69,19 +69,19 @@ class BiasView:
 
     def show(self, run_id: str, form: Form | None = None) -> tuple[Any, ...]:
         """Everything the view shows of a run; `form` names the cell and the number of options."""
-        shown, t, form = RunView(self.service, self.t, run_id), self.t, form or {}
-        chosen = select_bias(shown.with_question, form)
+        view, t, form = RunView(self.service, self.t, run_id), self.t, form or {}
+        chosen = select_bias(view.with_question, form)
         if chosen is None:
             hidden = gr.Row(visible=False)
             chart = (SKIP, None, SKIP)
             soft = (gr.Column(visible=False), SKIP, None)
-            own = (_none(t, shown), hidden, *chart, *chart, hidden, *chart, *soft, SKIP)
+            own = (_none(t, view), hidden, *chart, *chart, hidden, *chart, *soft, SKIP)
             return *own, div(), *self.maps.empty_outputs()
         model = chosen.summary.cell.model
-        drawn = series_styles([s.cell.model for s in shown.with_question.values()], shown.baselines)
+        drawn = series_styles([s.cell.model for s in view.with_question.values()], view.baselines)
         colour, bias, language = drawn[model].colour, chosen.bias, t.language
         return (
-            head(t, shown, chosen),
+            head(t, view, chosen),
             gr.Row(visible=True),
             heatmap_title(t, chosen),
             confusion(bias.position, language, colour=colour),
@@ -94,7 +94,7 @@ class BiasView:
             *_soft_recall(t, chosen, colour),
             tests(t, chosen),
             signature_line(chosen.summary.cell.signature),
-            *self.maps.show(shown, chosen, form),
+            *self.maps.show(view, chosen, form),
         )
 
     def changed(self, run_id: str, act: Action) -> tuple[Any, ...]:
@@ -106,8 +106,10 @@ class BiasView:
         chosen = select_bias(RunView(self.service, self.t, run_id).with_question, act.form)
         if chosen is None:
             return SKIP
-        wish = read_grid_cell(act.form | {name: act.value(name) for name in ("slots", "options")})
-        return self._grid_table(run_id, chosen, wish if act.do == "cell" else None)
+        grid_cell = read_grid_cell(
+            act.form | {name: act.value(name) for name in ("slots", "options")}
+        )
+        return self._grid_table(run_id, chosen, grid_cell if act.do == "cell" else None)
 
     def _order_consistency(self, run_id: str, chosen: BiasSelection, form: Form) -> tuple[Any, ...]:
         """Title, chart and table of the grid, or what it would need."""
@@ -125,12 +127,12 @@ class BiasView:
             self._grid_table(run_id, chosen, read_grid_cell(form)),
         )
 
-    def _grid_table(self, run_id: str, chosen: BiasSelection, wish: GridCell | None) -> Html:
+    def _grid_table(self, run_id: str, chosen: BiasSelection, grid_cell: GridCell | None) -> Html:
         if chosen.bias.consistency is None:
             return Html("")
         row = next(c for c in self.service.store.cells(run_id) if c.id == chosen.cell_id)
-        result = self.service.result(row) if wish else None
-        return agreement_table(self.t, chosen.bias, result, wish, run_id=run_id, cell=row.id)
+        result = self.service.result(row) if grid_cell else None
+        return agreement_table(self.t, chosen.bias, result, grid_cell, run_id=run_id, cell=row.id)
 
 
 def head(t: Messages, view: RunView, chosen: BiasSelection) -> Html:

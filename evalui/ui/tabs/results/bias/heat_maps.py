@@ -81,9 +81,9 @@ class BiasHeatMaps:
         form = act.form | {"gap_of": act.value("of") if act.do == "into" else ""}
         if act.do in ("into", "back"):
             form |= {"gap_by": "subject" if act.do == "into" else "category"}
-        shown = RunView(self.service, self.t, run_id)
-        chosen = select_bias(shown.with_question, form)
-        gaps = self._gaps(shown, comparable_cells(shown, chosen), form) if chosen else None
+        view = RunView(self.service, self.t, run_id)
+        chosen = select_bias(view.with_question, form)
+        gaps = self._gaps(view, comparable_cells(view, chosen), form) if chosen else None
         return gaps or (SKIP, None, SKIP)
 
     def _gaps(
@@ -92,8 +92,8 @@ class BiasHeatMaps:
         """Title, map and table of the gaps; None where nothing was moved or nothing is grouped."""
         t, summaries = self.t, list(cells.values())
         categories = gap_rows(summaries, "category", t.language)[1]
-        wish = field_value(form, "gap_by") or "category"
-        kind: GroupKind = "category" if categories and wish == "category" else "subject"
+        requested = field_value(form, "gap_by") or "category"
+        kind: GroupKind = "category" if categories and requested == "category" else "subject"
         columns, rows = gap_rows(summaries, kind, t.language)
         members = _members(summaries).get(field_value(form, "gap_of"), frozenset())
         inside = [row for row in rows if row.key in members] if kind == "subject" else []
@@ -114,11 +114,11 @@ def comparable_cells(view: RunView, chosen: BiasSelection) -> Mapping[int, Summa
 
     In one order alone an uneven spread of right answers looks the same.
     """
-    wanted = chosen.summary.cell
+    cell = chosen.summary.cell
     return {
         cell_id: summary
         for cell_id, summary in view.with_question.items()
-        if (summary.cell.dataset, summary.cell.label) == (wanted.dataset, wanted.label)
+        if (summary.cell.dataset, summary.cell.label) == (cell.dataset, cell.label)
         and summary.cell.pattern != "origin"
     }
 
@@ -214,8 +214,8 @@ def gap_table(
         for row in rows
     ]
     heads = [t("maps.group"), *columns, "n"]
-    made = table(heads, body, right=range(1, len(heads)), cls="slim")
-    return join(note("na", t("maps.all_few")), made) if opened else collapsible_table(t, made)
+    element = table(heads, body, right=range(1, len(heads)), cls="slim")
+    return join(note("na", t("maps.all_few")), element) if opened else collapsible_table(t, element)
 
 
 def _gap(row: GapRow, place: int, link: _Link) -> Child:

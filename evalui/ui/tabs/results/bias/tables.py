@@ -1,4 +1,7 @@
-"""The pictures of one cell as tables whose figures lead to their questions; the lesser figures."""
+"""The selected cell of the Bias view, and its charts as tables.
+
+Their figures lead to their questions; the lesser figures stand below.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -152,8 +155,8 @@ def select_bias(summaries: Mapping[int, Summary], form: Form) -> BiasSelection |
     able = {id_: s for id_, s in summaries.items() if s.bias and s.bias.strata}
     if not able:
         return None
-    wish = parse_whole_number(field_value(form, "bias_cell"))
-    cell_id = wish if wish is not None and wish in able else next(iter(able))
+    requested = parse_whole_number(field_value(form, "bias_cell"))
+    cell_id = requested if requested is not None and requested in able else next(iter(able))
     summary = able[cell_id]
     strata = summary.bias.strata if summary.bias else ()
     size = field_value(form, "bias_k")
@@ -252,7 +255,9 @@ def _button(slots: int, options: int, number: int) -> Html:
     )
 
 
-def _list(t: Messages, samples: list[Sample], wish: GridCell, *, run_id: str, cell: int) -> Html:
+def _list(
+    t: Messages, samples: list[Sample], grid_cell: GridCell, *, run_id: str, cell: int
+) -> Html:
     address = {"run": run_id, "sub": "samples", "cell": cell}
     lines = [
         el(
@@ -270,7 +275,7 @@ def _list(t: Messages, samples: list[Sample], wish: GridCell, *, run_id: str, ce
     more = len(samples) - len(lines)
     return div(
         div(
-            el("h3", t("maps.listed", slots=wish.slots, options=wish.options)),
+            el("h3", t("maps.listed", slots=grid_cell.slots, options=grid_cell.options)),
             button(t("maps.close"), "close", cls="quiet"),
             cls="card-h",
         ),

@@ -69,22 +69,22 @@ class OverviewView:
 
     def show(self, run_id: str) -> tuple[Any, ...]:
         """Everything the view shows of a run."""
-        shown, t = RunView(self.service, self.t, run_id), self.t
-        written = self._written(shown)
-        if not shown.has_choices:
-            empty = (left_out_note(t, shown) or Html(""), gr.Row(visible=False), Html(""), None)
+        view, t = RunView(self.service, self.t, run_id), self.t
+        written = self._written(view)
+        if not view.has_choices:
+            empty = (left_out_note(t, view) or Html(""), gr.Row(visible=False), Html(""), None)
             return *empty, *written, Html(""), Html("")
-        summaries = list(shown.with_question.values())
+        summaries = list(view.with_question.values())
         answered = any(summary.accuracy for summary in summaries)
-        chart = before_after(summaries, t.language, baselines=shown.baselines) if answered else None
+        chart = before_after(summaries, t.language, baselines=view.baselines) if answered else None
         return (
-            div(overview_top(t, shown), left_out_note(t, shown), cls="stack"),
+            div(overview_top(t, view), left_out_note(t, view), cls="stack"),
             gr.Row(visible=answered),
-            chart_title(t, summaries, shown.baselines),
+            chart_title(t, summaries, view.baselines),
             chart,
             *written,
-            pairs(t, shown),
-            overview_tables(t, list(shown.summaries.values()), shown.baselines, sort=""),
+            pairs(t, view),
+            overview_tables(t, list(view.summaries.values()), view.baselines, sort=""),
         )
 
     def _written(self, view: RunView) -> tuple[Any, ...]:
@@ -114,9 +114,9 @@ class OverviewView:
 
     def sorted(self, run_id: str, act: Action) -> Any:
         """The table of all figures in another order."""
-        shown = RunView(self.service, self.t, run_id)
-        wish = act.value("sort")
-        return overview_tables(self.t, list(shown.summaries.values()), shown.baselines, sort=wish)
+        view = RunView(self.service, self.t, run_id)
+        sort = act.value("sort")
+        return overview_tables(self.t, list(view.summaries.values()), view.baselines, sort=sort)
 
 
 def left_out_note(t: Messages, view: RunView) -> Html | None:
@@ -222,7 +222,7 @@ def _readings_card(
     ]
     return titled(
         t("overview.rules"),
-        *(div(made, cls="gap-s") for made in tables),
+        *(div(rules, cls="gap-s") for rules in tables),
         aside=t("overview.rules_about"),
     )
 

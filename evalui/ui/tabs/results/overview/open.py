@@ -176,15 +176,15 @@ def _kpi(
     )
     if not s.n:
         return div(who, div(s.error or t("results.no_answers"), cls="meta wide"), cls="kpi")
-    shown = [
+    figures = [
         _figure(t, name, s.means.get(name), s.compared if name == columns[0] else None)
         for name in columns
     ]
-    shown.append(_answered(t, s))
+    figures.append(_answered(t, s))
     if not columns:
-        shown.append(tile(f"{s.length:,.0f}", t("open.characters"), t("open.median")))
+        figures.append(tile(f"{s.length:,.0f}", t("open.characters"), t("open.median")))
     labelled = [
-        div(div(head, cls="lab meta"), cell) for head, cell in zip(heads[1:], shown, strict=True)
+        div(div(head, cls="lab meta"), cell) for head, cell in zip(heads[1:], figures, strict=True)
     ]
     return div(who, *labelled, cls="kpi")
 
@@ -261,20 +261,39 @@ def _all_card(
     ]
     corpora = [s.corpus for s in shown]
     if any(corpora):
-        rows.append(["BLEU", *(f"{made.bleu:.2f}" if made else "–" for made in corpora)])
-        rows.append(["chrF", *(f"{made.chrf:.2f}" if made else "–" for made in corpora)])
+        rows.append(
+            [
+                "BLEU",
+                *(
+                    f"{signature_list.bleu:.2f}" if signature_list else "–"
+                    for signature_list in corpora
+                ),
+            ]
+        )
+        rows.append(
+            [
+                "chrF",
+                *(
+                    f"{signature_list.chrf:.2f}" if signature_list else "–"
+                    for signature_list in corpora
+                ),
+            ]
+        )
     signatures = dict.fromkeys(
         line
-        for made in corpora
-        if made
-        for line in (f"BLEU|{made.bleu_signature}", f"chrF|{made.chrf_signature}")
+        for signature_list in corpora
+        if signature_list
+        for line in (
+            f"BLEU|{signature_list.bleu_signature}",
+            f"chrF|{signature_list.chrf_signature}",
+        )
     )
     heads: list[Child] = [t("open.figure"), *(names[s.cell] for s in shown)]
-    made = el("details", el("summary", t("open.made")), *map(signature_line, signatures))
+    signature_list = el("details", el("summary", t("open.made")), *map(signature_line, signatures))
     return titled(
         " · ".join(filter(None, (t("overview.figures"), heading))),
         table(heads, rows, right=range(1, len(heads)), cls="all-figures"),
-        div(made, cls="gap-s") if signatures else None,
+        div(signature_list, cls="gap-s") if signatures else None,
         aside=t("open.figures_about"),
     )
 

@@ -66,46 +66,46 @@ class SamplesView:
     def show(self, run_id: str, form: Form | None = None) -> Html:
         """Filters, list and the opened question of a run."""
         form = form or {}
-        shown, t, store = RunView(self.service, self.t, run_id), self.t, self.service.store
-        row, wish = shown.cell(field_value(form, "cell")), read_filters(form)
+        view, t, store = RunView(self.service, self.t, run_id), self.t, self.service.store
+        row, filters = view.cell(field_value(form, "cell")), read_filters(form)
         if open.is_open(row):
-            return self._answers(shown, row, form, wish.page)
+            return self._answers(view, row, form, filters.page)
         page = store.page(
             row.id,
-            outcome=wish.outcome,
-            subject=wish.subject,
-            rule=wish.rule,
-            gold_slot=wish.gold,
-            picked_slot=wish.picked,
-            find=wish.find,
-            offset=wish.page * PAGE_SIZE,
+            outcome=filters.outcome,
+            subject=filters.subject,
+            rule=filters.rule,
+            gold_slot=filters.gold,
+            picked_slot=filters.picked,
+            find=filters.find,
+            offset=filters.page * PAGE_SIZE,
             limit=PAGE_SIZE,
         )
         ids = [line.sample_id for line in page.rows]
         opened = field_value(form, "sample")
         if not store.has_question(row.id, opened):  # none was requested, or the link is an old one
             opened = ids[0] if ids else ""
-        bar = filter_bar(t, row, _cells(shown), store.facets(row.id), wish)
+        bar = filter_bar(t, row, _cells(view), store.facets(row.id), filters)
         return div(
             bar,
-            div(listing(t, page, wish, opened), self._question(row, opened), cls="two-pane"),
+            div(listing(t, page, filters, opened), self._question(row, opened), cls="two-pane"),
             cls="stack",
         )
 
     def _answers(self, view: RunView, row: CellRow, form: Form, page: int) -> Html:
         """The same for written answers: few filters, and an answer beside its reference."""
         t, result = self.t, self.service.result(row)
-        wish = open.read_answer_filters(form, page)
-        filtered = open.filter_answers(result, wish)
+        filters = open.read_answer_filters(form, page)
+        filtered = open.filter_answers(result, filters)
         lines = {line.sample.id: line for line in open.filter_answers(result, AnswerFilters())}
         opened = field_value(form, "sample")
         if opened not in lines:
-            first = filtered[wish.page * PAGE_SIZE : wish.page * PAGE_SIZE + 1]
+            first = filtered[filters.page * PAGE_SIZE : filters.page * PAGE_SIZE + 1]
             opened = first[0].sample.id if first else ""
         return div(
-            open.filter_bar(t, row, _cells(view), result, wish),
+            open.filter_bar(t, row, _cells(view), result, filters),
             div(
-                open.listing(t, filtered, wish, opened, page_size=PAGE_SIZE),
+                open.listing(t, filtered, filters, opened, page_size=PAGE_SIZE),
                 self._answer(row, lines[opened])
                 if opened
                 else card(div(t("samples.nothing"), cls="empty")),
@@ -185,7 +185,7 @@ def filter_bar(
 def listing(t: Messages, page: QuestionPage, filters: Filters, opened: str) -> Html:
     """The questions of one page; arrow keys move between them."""
     first = filters.page * PAGE_SIZE
-    shown = (
+    range_label = (
         t("samples.shown", first=f"{first + 1:,}", last=f"{first + len(page.rows):,}")
         if page.rows
         else ""
@@ -214,7 +214,7 @@ def listing(t: Messages, page: QuestionPage, filters: Filters, opened: str) -> H
     parts = question_list(
         t,
         items,
-        shown,
+        range_label,
         total=page.total,
         end=first + len(page.rows),
         page=filters.page,
@@ -228,8 +228,8 @@ def _cells(view: RunView) -> Mapping[str, str]:
 
 
 def _address(row: CellRow, sample_id: str) -> str:
-    wish = {"run": row.run_id, "sub": "samples", "cell": row.id, "sample": sample_id}
-    return f"?{urlencode(wish)}"
+    address = {"run": row.run_id, "sub": "samples", "cell": row.id, "sample": sample_id}
+    return f"?{urlencode(address)}"
 
 
 def _outcomes_label(t: Messages, outcomes: tuple[str, ...]) -> str:

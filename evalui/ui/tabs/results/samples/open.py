@@ -123,15 +123,15 @@ def listing(
     """The questions of one page; arrow keys move between them."""
     first = filters.page * page_size
     lines = answer_lines[first : first + page_size]
-    shown = ""
+    range_label = ""
     if lines:
-        shown = t("samples.shown", first=f"{first + 1:,}", last=f"{first + len(lines):,}")
+        range_label = t("samples.shown", first=f"{first + 1:,}", last=f"{first + len(lines):,}")
     several = len({line.sample.subject for line in answer_lines}) > 1
     items = [_item(t, line, opened, subject=line.sample.subject * several) for line in lines]
     parts = question_list(
         t,
         items,
-        shown,
+        range_label,
         total=len(answer_lines),
         end=first + len(lines),
         page=filters.page,
@@ -174,17 +174,17 @@ def state_of(trial: Trial) -> str:
     return trial.reading.rule if trial.reading.rule in STATES else "answered"
 
 
-def _passes(line: AnswerLine, wish: AnswerFilters) -> bool:
+def _passes(line: AnswerLine, filters: AnswerFilters) -> bool:
     sample, trial = line.sample, line.trial
     texts = (sample.question, *trial.answers)
     return (
-        wish.state in ("", state_of(trial))
-        and wish.subject in ("", sample.subject)
-        and wish.capability in ("", _capability(sample))
+        filters.state in ("", state_of(trial))
+        and filters.subject in ("", sample.subject)
+        and filters.capability in ("", _capability(sample))
         and (
-            not wish.find
-            or wish.find == sample.id
-            or any(wish.find.casefold() in text.casefold() for text in texts)
+            not filters.find
+            or filters.find == sample.id
+            or any(filters.find.casefold() in text.casefold() for text in texts)
         )
     )
 

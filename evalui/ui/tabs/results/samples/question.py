@@ -186,8 +186,8 @@ def _prompt(t: Messages, entry: SentPrompt, title: str, *, opened: bool) -> Html
 
 def _request(t: Messages, request: Request) -> Html:
     prompt = request.prompt if isinstance(request, Generate) else request.context
-    shown = el("pre", format_prompt(t, prompt))
-    return join(shown, div(_continuation(request), cls="meta gap-s"))
+    text = el("pre", format_prompt(t, prompt))
+    return join(text, div(_continuation(request), cls="meta gap-s"))
 
 
 def _continuation(request: Request) -> Html:

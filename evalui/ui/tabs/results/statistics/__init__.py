@@ -86,26 +86,26 @@ class StatisticsView:
 
     def show(self, run_id: str, form: Form | None = None) -> tuple[Any, ...]:
         """Everything the view shows of a run."""
-        shown, t, form = RunView(self.service, self.t, run_id), self.t, form or {}
-        summaries = [summary for summary in shown.with_question.values() if summary.accuracy]
+        view, t, form = RunView(self.service, self.t, run_id), self.t, form or {}
+        summaries = [summary for summary in view.with_question.values() if summary.accuracy]
         signatures = div(*(signature_line(summary.cell.signature) for summary in summaries))
         hidden, frame = gr.Row(visible=False), gr.Column(visible=False)
         if not summaries:
             words = el("p", t("statistics.none_about"), cls="dim")
             none = card(div(el("h2", t("statistics.none")), words, cls="empty"))
             return none, hidden, SKIP, None, SKIP, Html(""), frame, SKIP, None, Html("")
-        wish = select_comparison(shown, form)
-        comparison = wish.comparison
+        selection = select_comparison(view, form)
+        comparison = selection.comparison
         if comparison is None or not comparison.pairs:
-            notice = div(errors_card(t, shown), no_comparison_card(t, wish), cls="stack")
+            notice = div(errors_card(t, view), no_comparison_card(t, selection), cls="stack")
             return notice, hidden, SKIP, None, SKIP, Html(""), frame, SKIP, None, signatures
         size = field_value(form, "size")
         return (
-            div(errors_card(t, shown), pickers(t, wish), cls="stack"),
+            div(errors_card(t, view), pickers(t, selection), cls="stack"),
             gr.Row(visible=True),
-            pairs_title(t, shown, comparison),
-            pairs_chart(shown, comparison),
-            rank_bands_card(t, shown, comparison),
+            pairs_title(t, view, comparison),
+            pairs_chart(view, comparison),
+            rank_bands_card(t, view, comparison),
             pairs_table(t, comparison),
             gr.Column(visible=True),
             power_table(t, comparison, size),
@@ -144,8 +144,8 @@ class ComparisonSelection:
 def select_comparison(view: RunView, form: Form) -> ComparisonSelection:
     """The comparison that the form selects, else the first."""
     offered = {_key(each): view.heading(each) for each in view.pairs()}
-    wish = field_value(form, "compared")
-    key = wish if wish in offered else next(iter(offered), "")
+    requested = field_value(form, "compared")
+    key = requested if requested in offered else next(iter(offered), "")
     cells = [s for s in view.with_question.values() if s.accuracy and _key(s.cell) == key]
     measures = tuple(m for m in get_args(Measure) if all(m in s.outcomes for s in cells))
     measure = next((name for name in measures if name == field_value(form, "measure")), None)
@@ -391,9 +391,9 @@ def _ranks(place: RankBand) -> str:
     return str(place.low) if place.low == place.high else f"{place.low}–{place.high}"
 
 
-def _place(wish: str, comparison: ComparisonSet) -> int:
+def _place(requested_size: str, comparison: ComparisonSet) -> int:
     """Where the slider stands; at first, at about twice the questions there are."""
-    place = parse_whole_number(wish)
+    place = parse_whole_number(requested_size)
     if place is not None and place < len(SIZES):
         return place
     return min(range(len(SIZES)), key=lambda place: abs(SIZES[place] - 2 * comparison.n))
