@@ -1,4 +1,4 @@
-"""The models of the server as the pages work with them: catalog, states, trials and devices.
+"""The models of the server as the pages work with them: catalog, states, tests and devices.
 
 States that take a network are requested in threads, so that a page never waits long: what is known
 of an endpoint is shown while it is probed again.
@@ -258,14 +258,14 @@ class ModelsService:
                 "models-not-yours",
             )
 
-    # Trials
+    # Tests
 
     def queue_test(self, name: str, owner: str) -> None:
-        """Queue a trial of a model; raises `UnknownName` if there is none of that name."""
+        """Queue a test of a model; raises `UnknownName` if there is none of that name."""
         model_tests.queue_model_test(self._database, self._entry(name), owner)
 
     def tests(self, owner: str) -> dict[str, ModelTestRow]:
-        """The last trial of each model that this user requested."""
+        """The last test of each model that this user requested."""
         return model_tests.model_tests(self._database, owner)
 
     # Devices
@@ -313,12 +313,10 @@ class ModelsService:
                 return WorkerView(row, visible=False)
             seen = may_see(run.owner, owner)
             return WorkerView(row, seen, run.name if seen else "")
-        trial = model_tests.model_test_of_worker(self._database, row.name)
+        test = model_tests.model_test_of_worker(self._database, row.name)
         # A worker is marked busy and its test is marked taken at different moments: what
         # has no owner yet may belong to another user.
-        return WorkerView(
-            row, not row.is_busy or (trial is not None and may_see(trial.owner, owner))
-        )
+        return WorkerView(row, not row.is_busy or (test is not None and may_see(test.owner, owner)))
 
 
 def _current_status(query: _PendingQuery) -> ModelStatus:

@@ -193,14 +193,14 @@ class ModelsTab:
         service, catalog = self.service.models, {}
         if looks:
             catalog = service.catalog()
-        trials, speeds = service.tests(self.service.owner), service.speeds()
+        tests, speeds = service.tests(self.service.owner), service.speeds()
         added = service.added() - service.shadowed() if looks else frozenset[str]()
         at = {worker.row.model: worker for worker in workers if worker.visible and worker.row.model}
         return [
             ModelRow(
                 entry=catalog[name],
                 status=status,
-                test=_current_test(trials.get(name), catalog[name]),
+                test=_current_test(tests.get(name), catalog[name]),
                 footprint=service.footprint(status.state, hardware) if status.state else None,
                 free_bytes=None if service.cluster else hardware.free(catalog[name]),
                 speeds=speeds.get(name, {}),
@@ -213,7 +213,7 @@ class ModelsTab:
         ]
 
     def _wait_sentence(self, workers: Sequence[WorkerView]) -> str:
-        """What a queued trial waits for."""
+        """What a queued test waits for."""
         t = self.t
         if not workers:
             return t("tried.nobody")
@@ -238,9 +238,9 @@ def _new_notice(problem: str = "", confirming: str = "") -> ModelsNotice:
     return ModelsNotice(problem, confirming, time.time())
 
 
-def _current_test(trial: ModelTestRow | None, entry: ModelEntry) -> ModelTestRow | None:
+def _current_test(test: ModelTestRow | None, entry: ModelEntry) -> ModelTestRow | None:
     """The test, unless it is of a model that the catalog has changed since."""
-    return trial if trial and (trial.is_pending or trial.entry == entry) else None
+    return test if test and (test.is_pending or test.entry == entry) else None
 
 
 def _stamp(page: Html) -> str:

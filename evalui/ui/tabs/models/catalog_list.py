@@ -223,21 +223,21 @@ def _price(t: Messages, entry: ModelEntry) -> str:
     return t("catalog.prices", read=dollars(entry.input_price), written=dollars(entry.output_price))
 
 
-def test_result(t: Messages, trial: ModelTestRow) -> Html | None:
-    """The finished trial below its model; None while it is on its way."""
-    if trial.is_pending:
+def test_result(t: Messages, test: ModelTestRow) -> Html | None:
+    """The finished test below its model; None while it is on its way."""
+    if test.is_pending:
         return None
-    when = format_time(t, trial.finished or trial.created)
-    if trial.error and not trial.ability_tests:
+    when = format_time(t, test.finished or test.created)
+    if test.error and not test.ability_tests:
         return div(
-            note("bad", t("tried.failed", when=when), " ", t.translate(trial.error)), cls="tried"
+            note("bad", t("tried.failed", when=when), " ", t.translate(test.error)), cls="tried"
         )
-    loaded = t("tried.loaded", time=seconds(t, trial.load_s or 0.0))
+    loaded = t("tried.loaded", time=seconds(t, test.load_s or 0.0))
     return div(
         div(el("b", t("tried.title", when=when)), span(loaded, cls="meta"), cls="tried-h"),
-        div(*(_ability(t, ability_test) for ability_test in trial.ability_tests), cls="abilities"),
-        *(div(t.translate(note_), cls="meta") for note_ in trial.notes),
-        div(t("tried.questions", asked=_questions(trial)), cls="meta"),
+        div(*(_ability(t, ability_test) for ability_test in test.ability_tests), cls="abilities"),
+        *(div(t.translate(note_), cls="meta") for note_ in test.notes),
+        div(t("tried.questions", asked=_questions(test)), cls="meta"),
         cls="tried",
     )
 
@@ -249,8 +249,8 @@ def seconds(t: Messages, spent: float) -> str:
     return t("time.seconds", n=f"{spent:.1f}" if spent >= 0.1 else f"{spent:.2f}")
 
 
-def _questions(trial: ModelTestRow) -> str:
-    written = {ability_test.ability == "generate" for ability_test in trial.ability_tests}
+def _questions(test: ModelTestRow) -> str:
+    written = {ability_test.ability == "generate" for ability_test in test.ability_tests}
     questions = (
         CHOICE_SAMPLE.question if False in written else "",
         OPEN_SAMPLE.question if True in written else "",

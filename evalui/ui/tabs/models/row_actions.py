@@ -78,7 +78,7 @@ class ModelRow:
 class RowContext:
     """What the rows share: what a test waits for, who may edit, which removal is to be confirmed.
 
-    `wait_sentence` is the sentence of a trial that is queued. `checked_at` is when the files were
+    `wait_sentence` is the sentence of a test that is queued. `checked_at` is when the files were
     last read because a user came or clicked, in Unix time.
     """
 
@@ -171,10 +171,8 @@ def _clock(t: Messages, at: float) -> str:
 
 def _last_test_failed(model: ModelRow) -> bool:
     """Whether its last test failed, and it was not probed since."""
-    trial, checked_at = model.test, model.status.checked_at or 0.0
-    return bool(
-        trial and trial.state == "failed" and (trial.finished or trial.created) > checked_at
-    )
+    test, checked_at = model.test, model.status.checked_at or 0.0
+    return bool(test and test.state == "failed" and (test.finished or test.created) > checked_at)
 
 
 def _worker_link(t: Messages, worker: WorkerView) -> Html:
@@ -187,16 +185,16 @@ def _worker_link(t: Messages, worker: WorkerView) -> Html:
 
 
 def _actions(t: Messages, model: ModelRow, context: RowContext) -> list[Html | None]:
-    name, trial = model.entry.name, model.test
+    name, test = model.entry.name, model.test
     if context.confirming == name:
         return [
             div(t("catalog.remove_sure"), cls="meta"),
             button(t("catalog.remove_yes"), "remove", data_model=name),
             button(t("runs.keep"), "keep", cls="quiet"),
         ]
-    live = trial is not None and trial.is_pending
+    live = test is not None and test.is_pending
     return [
-        _waiting(t, trial, context) if live and trial and not model.worker else None,
+        _waiting(t, test, context) if live and test and not model.worker else None,
         None if live or not model.usable else button(t("catalog.test"), "test", data_model=name),
         _retry_button(t, model),
         _compare(t, model),
@@ -215,8 +213,8 @@ def _retry_button(t: Messages, model: ModelRow) -> Html | None:
     return make(word, "again", data_model=model.entry.name)
 
 
-def _waiting(t: Messages, trial: ModelTestRow, context: RowContext) -> Html:
-    if trial.state == "running":
+def _waiting(t: Messages, test: ModelTestRow, context: RowContext) -> Html:
+    if test.state == "running":
         return div(status("go", t("tried.running")))
     return div(status("na", t("tried.queued")), div(context.wait_sentence, cls="meta"))
 
