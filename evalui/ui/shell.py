@@ -1,8 +1,9 @@
 """The page of one language: theme, top bar, seven tabs, and what its address requests."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import gradio as gr
 from gradio.themes import Base
@@ -25,7 +26,6 @@ from evalui.ui.tabs.models import ModelsTab
 from evalui.ui.tabs.results import ResultsTab
 from evalui.ui.tabs.runs import RunsTab
 
-_TABS = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models")
 _CACHE_S = 3600  # how long Gradio keeps its own copies of plots
 _SHEETS = (
     "css/tokens.css",
@@ -57,6 +57,16 @@ class UnqueuedBlocks(gr.Blocks):
         self.create_limiter()
 
 
+class Tab(Protocol):
+    """One tab of the page; `outputs` are the components that its address fills."""
+
+    outputs: list[Any]
+
+    def build(self) -> object:
+        """Lay out the tab."""
+        ...
+
+
 class AppShell:
     """One language of the application."""
 
@@ -70,6 +80,15 @@ class AppShell:
         self.annotate = AnnotateTab(service, self.t)
         self.compare = CompareTab(service, self.t)
         self.models = ModelsTab(service, self.t)
+        self.tabs: Mapping[str, Tab] = {
+            "evaluate": self.evaluate,
+            "runs": self.runs,
+            "results": self.results,
+            "arena": self.arena,
+            "annotate": self.annotate,
+            "compare": self.compare,
+            "models": self.models,
+        }
 
     def build(self) -> gr.Blocks:
         """Lay out the page and wire it."""
@@ -78,32 +97,18 @@ class AppShell:
             title=t("app.title"), analytics_enabled=False, delete_cache=(_CACHE_S, _CACHE_S)
         ) as demo:
             html_fragment("top", self.top_bar())
+            frames: dict[str, gr.Tab] = {}
             with gr.Tabs(elem_id="main") as tabs:
-                with gr.Tab(t("tab.evaluate"), id="evaluate", elem_id="tab-evaluate"):
-                    self.evaluate.build()
-                with gr.Tab(t("tab.runs"), id="runs", elem_id="tab-runs") as runs_tab:
-                    runs = self.runs.build()
-                with gr.Tab(t("tab.results"), id="results", elem_id="tab-results"):
-                    self.results.build()
-                with gr.Tab(t("tab.arena"), id="arena", elem_id="tab-arena"):
-                    self.arena.build()
-                with gr.Tab(t("tab.annotate"), id="annotate", elem_id="tab-annotate"):
-                    self.annotate.build()
-                with gr.Tab(t("tab.compare"), id="compare", elem_id="tab-compare") as compare_tab:
-                    self.compare.build()
-                with gr.Tab(t("tab.models"), id="models", elem_id="tab-models") as models_tab:
-                    self.models.build()
-            pane, chosen, *state = runs
-            runs_tab.select(self.runs.open, [chosen], [pane, *state], **QUIET)
+                for name, tab in self.tabs.items():
+                    with gr.Tab(t(f"tab.{name}"), id=name, elem_id=f"tab-{name}") as frames[name]:
+                        tab.build()
+            pane, chosen, *state = self.runs.outputs
+            frames["runs"].select(self.runs.open, [chosen], [pane, *state], **QUIET)
             compared = self.compare
-            compare_tab.select(compared.open, compared.inputs, compared.outputs, **QUIET)
-            models_tab.select(self.models.open, None, self.models.outputs, **QUIET)
-            outputs = [
-                part
-                for tab in (self.results, self.arena, self.annotate, self.compare, self.models)
-                for part in tab.outputs
-            ]
-            demo.load(self.enter, None, [tabs, *self.evaluate.outputs, *runs, *outputs], **QUIET)
+            frames["compare"].select(compared.open, compared.inputs, compared.outputs, **QUIET)
+            frames["models"].select(self.models.open, None, self.models.outputs, **QUIET)
+            outputs = [part for tab in self.tabs.values() for part in tab.outputs]
+            demo.load(self.enter, None, [tabs, *outputs], **QUIET)
         return demo
 
     def enter(self, request: gr.Request) -> tuple[Any, ...]:
@@ -169,7 +174,7 @@ class AppShell:
 
     def _tab(self, form: Form, run_id: str) -> str:
         requested = form.get("tab")
-        if requested in _TABS:
+        if requested in self.tabs:
             return str(requested)
         if not run_id:
             return "evaluate"

@@ -254,9 +254,7 @@ class ModelsService:
 
     def _check_may_edit(self) -> None:
         if not self.may_edit:
-            raise ModelError(
-                "models-not-yours",
-            )
+            raise ModelError("models-not-yours")
 
     # Tests
 

@@ -345,10 +345,7 @@ def _rubric(form: Form) -> str | dict[str, Any]:
 def _shots(text: str) -> tuple[int, ...]:
     parts = [part for part in re.split(r"[,，;；\s]+", text.strip()) if part]
     if not all(part.isascii() and part.isdigit() and len(part) <= 3 for part in parts):
-        raise SpecError(
-            "shots-no-number",
-            text=text,
-        )
+        raise SpecError("shots-no-number", text=text)
     return tuple(dict.fromkeys(int(part) for part in parts)) or (0,)
 
 

@@ -39,10 +39,7 @@ class UploadStore:
         if not files:
             raise DataError("upload-empty")
         if sum(len(content) for _, content in files) > self.limit:
-            raise DataError(
-                "upload-too-large",
-                mb=self.limit // 2**20,
-            )
+            raise DataError("upload-too-large", mb=self.limit // 2**20)
         named = _distinct(files)
         upload = _digest(named)
         folder = self._folder(owner) / upload
@@ -79,10 +76,7 @@ class UploadStore:
                 path.write_bytes(content)
         except OSError as error:
             shutil.rmtree(unfinished)
-            raise DataError(
-                "upload-unwritten",
-                reason=error.strerror or str(error),
-            ) from error
+            raise DataError("upload-unwritten", reason=error.strerror or str(error)) from error
         try:
             os.rename(unfinished, folder)  # noqa: PTH104 - Path.rename replaces on some systems
         except OSError:

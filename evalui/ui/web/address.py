@@ -52,9 +52,7 @@ def access_token(folder: Path, *, renew: bool = False) -> str:
             return token
     except OSError as error:
         raise StoreError(
-            "access-token",
-            file=str(path),
-            reason=error.strerror or str(error),
+            "access-token", file=str(path), reason=error.strerror or str(error)
         ) from error
 
 
@@ -112,12 +110,7 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:  # Unicode: a name that no machine can have
         reason = getattr(error, "strerror", None) or str(error)
-        raise SpecError(
-            "not-listening",
-            port=port,
-            host=host,
-            reason=reason,
-        ) from error
+        raise SpecError("not-listening", port=port, host=host, reason=reason) from error
 
 
 def address_of(listener: socket.socket, token: str) -> str:

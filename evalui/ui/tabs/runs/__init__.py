@@ -70,8 +70,9 @@ class RunsTab:
     def __init__(self, service: AppService, t: Messages) -> None:
         self.service = service
         self.t = t
+        self.outputs: list[Any] = []
 
-    def build(self) -> tuple[gr.HTML, gr.Textbox, gr.Textbox, gr.Textbox, gr.Timer]:
+    def build(self) -> None:
         """Lay out the tab; the browser keeps which run is shown, the notice and the state."""
         with gr.Column(elem_classes="page"):
             whole = html_fragment("runs-pane")
@@ -79,12 +80,12 @@ class RunsTab:
         notice = gr.Textbox(visible=False)
         seen = gr.Textbox(visible=False)
         timer = gr.Timer(1.0, active=False)
-        on_action(whole, self.answer, inputs=[chosen], outputs=[whole, chosen, notice, seen, timer])
+        self.outputs = [whole, chosen, notice, seen, timer]
+        on_action(whole, self.answer, inputs=[chosen], outputs=self.outputs)
         parts = [chosen, notice, seen], [whole, seen, timer]
         ticked = timer.tick(self.tick, *parts, trigger_mode="once", **QUIET)
         # Should the tick have undone a click, the next one comes at once.
         ticked.then(self.tick, *parts, **QUIET)
-        return whole, chosen, notice, seen, timer
 
     def answer(self, chosen: str, act: Action) -> tuple[Any, ...]:
         """What the page shows after a click: stop, resume, delete or another run."""
