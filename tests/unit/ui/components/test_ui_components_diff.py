@@ -21,7 +21,7 @@ def test_a_text_is_cut_into_words_with_their_blanks(text: str, cut: list[str]):
     assert split_words(text) == cut
 
 
-def test_what_only_one_side_says_is_told_apart():
+def test_what_only_one_side_says_is_marked():
     found = diff_texts("The capital is Paris.", "the capital is Lyon.")
     assert found.reference == (
         DiffSegment("The capital is ", True),

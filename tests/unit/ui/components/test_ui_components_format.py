@@ -32,7 +32,7 @@ def test_a_time_span_has_the_unit_it_deserves(seconds: float, expected: str):
     assert duration(messages("en"), seconds) == expected
 
 
-def test_a_moment_is_told_by_its_day():
+def test_a_moment_is_written_by_its_day():
     now = datetime(2026, 3, 2, 9, 30).astimezone()
 
     def told(then: datetime) -> str:
@@ -61,5 +61,5 @@ def test_a_share_has_its_range_and_its_n_beside_it():
     )
 
 
-def test_lengths_are_told_from_the_shortest_to_the_longest():
+def test_lengths_stand_from_the_shortest_to_the_longest():
     assert length_range(LengthStatistics(4, 18.4, 1200)) == "4 – 18 – 1,200"

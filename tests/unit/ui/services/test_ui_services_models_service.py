@@ -56,7 +56,7 @@ def wait_for(true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_nobody_waits_longer_than_they_said(slow: Slow):
+def test_a_caller_waits_no_longer_than_requested(slow: Slow):
     began = time.monotonic()
     states = ModelStatusCache().statuses([*entries(3), ModelEntry("near", "scripted")], wait_s=0.1)
     assert time.monotonic() - began < 2
@@ -76,7 +76,7 @@ def test_who_looks_again_does_not_wait_again(slow: Slow):
     assert slow.asked == 1
 
 
-def test_one_question_is_asked_once_at_a_time(slow: Slow):
+def test_one_query_runs_once_at_a_time(slow: Slow):
     states = ModelStatusCache()
     for _ in range(5):
         states.statuses(entries(), wait_s=0.01)
@@ -87,7 +87,7 @@ def test_one_question_is_asked_once_at_a_time(slow: Slow):
     assert slow.asked == 1
 
 
-def test_what_was_known_stays_while_it_is_asked_again(slow: Slow, monkeypatch: pytest.MonkeyPatch):
+def test_what_was_known_stays_during_a_new_query(slow: Slow, monkeypatch: pytest.MonkeyPatch):
     states = ModelStatusCache()
     slow.open.set()
     states.statuses(entries(), wait_s=5)
@@ -143,7 +143,7 @@ def test_asking_again_does_not_wait_until_the_answer_is_old(slow: Slow):
     assert slow.asked == 2
 
 
-def test_an_error_nobody_foresaw_does_not_stay(slow: Slow, monkeypatch: pytest.MonkeyPatch):
+def test_an_unforeseen_error_does_not_stay(slow: Slow, monkeypatch: pytest.MonkeyPatch):
     states = ModelStatusCache()
     slow.open.set()
     slow.error = ZeroDivisionError("half")
@@ -156,7 +156,7 @@ def test_an_error_nobody_foresaw_does_not_stay(slow: Slow, monkeypatch: pytest.M
     assert look.state.abilities == {"generate"}
 
 
-def test_the_page_shows_a_model_as_being_asked_and_asks_again(slow: Slow, desk: AppService):
+def test_the_page_shows_a_pending_query_and_reads_it_again(slow: Slow, desk: AppService):
     desk.settings.models.write_text('[far]\nbackend = "slow"\n', encoding="utf-8")
     tab = ModelsTab(desk, messages("en"))
     shown, _, said, stamp, timer = tab.open()
@@ -170,7 +170,7 @@ def test_the_page_shows_a_model_as_being_asked_and_asks_again(slow: Slow, desk: 
     assert "Test this model" in shown
 
 
-def test_a_choice_of_models_tells_that_one_is_being_asked(
+def test_a_choice_of_models_shows_a_pending_query(
     slow: Slow, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("evalui.ui.services.models_service._WAIT_S", 0.05)

@@ -39,7 +39,7 @@ def spec_of(form: Form):
     return draft.run_spec([draft.dataset_spec(["a.csv"], name="a", sha256="")])
 
 
-def test_each_mode_is_asked_with_each_number_of_examples():
+def test_each_mode_has_each_number_of_examples():
     spec = spec_of(FORM)
     assert [(mode.mode, mode.shots) for mode in spec.modes] == [
         ("multiple_choice", 0),
@@ -49,7 +49,7 @@ def test_each_mode_is_asked_with_each_number_of_examples():
     ]
 
 
-def test_a_mode_that_shows_no_options_is_asked_once():
+def test_a_mode_that_shows_no_options_has_one_order():
     patterns = {mode.mode: mode.pattern for mode in spec_of(FORM).modes}
     assert patterns == {"multiple_choice": "all_possible", "cloze": "origin"}
 
@@ -125,7 +125,7 @@ def test_empty_fields_mean_the_usual():
     assert draft.pattern == "circular"
 
 
-def test_a_mode_that_does_not_exist_is_not_asked():
+def test_a_mode_that_does_not_exist_is_left_out():
     assert read_run_form(FORM | {"modes": ["cloze", "telepathy"]}).modes == ("cloze",)
 
 
@@ -186,7 +186,7 @@ def test_answers_are_read_with_their_places_and_names():
     )
 
 
-def test_judging_is_read_as_it_is_asked_for():
+def test_judging_is_read_as_requested():
     judging = open_spec(OPEN).judging
     assert judging is not None
     assert (judging.judges, judging.template) == (["judge"], "arena-hard-en.1")
@@ -202,7 +202,7 @@ def test_what_a_plan_of_pairs_does_not_need_is_left_out():
 
 
 @pytest.mark.parametrize("fields", [{"judging": []}, {"judges": []}])
-def test_without_a_judge_nobody_judges(fields: Form):
+def test_without_a_judge_there_is_no_judging(fields: Form):
     assert open_spec(OPEN | fields).judging is None
 
 

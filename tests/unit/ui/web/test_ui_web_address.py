@@ -29,7 +29,7 @@ def test_a_new_token_replaces_the_old_one(tmp_path: Path):
     assert access_token(tmp_path) == second
 
 
-def test_nobody_else_can_read_it(tmp_path: Path):
+def test_no_other_user_can_read_it(tmp_path: Path):
     access_token(tmp_path / "data")
     assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / "data" / FILE).stat().st_mode) == 0o600

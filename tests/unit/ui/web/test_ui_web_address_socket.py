@@ -16,7 +16,7 @@ def test_port_0_takes_a_free_port_and_the_address_names_it():
         assert address_of(listener, "") == f"http://127.0.0.1:{port}/"
 
 
-def test_a_connection_waits_until_somebody_answers():
+def test_a_connection_waits_until_the_server_answers():
     with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()) as a:
         a.sendall(b"early")
         accepted, _ = listener.accept()

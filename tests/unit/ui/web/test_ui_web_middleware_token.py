@@ -57,7 +57,7 @@ def test_without_the_token_an_event_is_refused_in_json():
     assert "token" in answer.json()["error"]
 
 
-def test_health_is_answered_to_everybody():
+def test_health_is_public():
     assert browser().get("/healthz").status_code == 200
 
 
@@ -91,7 +91,7 @@ def test_the_redirect_never_leads_to_another_site():
     assert answer.headers["location"].startswith("./")
 
 
-def test_an_old_token_is_taken_out_of_the_address_of_whoever_has_the_cookie():
+def test_an_old_token_is_taken_out_of_an_address_with_the_cookie():
     client = browser()
     client.get(f"/?token={TOKEN}")
     assert client.get("/en/?token=old&run=x").headers["location"] == "./?run=x"

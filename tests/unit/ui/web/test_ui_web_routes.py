@@ -43,7 +43,7 @@ def test_an_upload_without_a_file_is_refused(client: TestClient):
     assert (sent.status_code, sent.json()) == (400, {"error": "The upload holds no file."})
 
 
-def test_a_refusal_is_told_in_the_language_of_the_page(client: TestClient):
+def test_a_refusal_is_in_the_language_of_the_page(client: TestClient):
     sent = client.post("/upload?lang=zh", data={"files": "text"})
     assert sent.json() == {"error": "上传内容中没有文件。"}
     assert "重新拖入" in client.get("/faults/0123456789abcdef.csv?lang=zh").text
@@ -93,7 +93,7 @@ def test_the_archive_holds_the_report(client: TestClient, finished: Callable[...
         assert {"report.md", "report.json", "trials.jsonl"} <= set(archive.namelist())
 
 
-def test_a_run_of_somebody_else_is_not_found(
+def test_a_run_of_another_user_is_not_found(
     client: TestClient, desk: AppService, finished: Callable[..., str]
 ):
     run_id = finished()
@@ -101,7 +101,7 @@ def test_a_run_of_somebody_else_is_not_found(
     assert client.get(f"/export/{run_id}.zip").status_code == 404
 
 
-def test_a_broken_catalog_is_told_instead_of_a_file(
+def test_a_broken_catalog_is_reported_instead_of_a_file(
     client: TestClient, desk: AppService, finished: Callable[..., str]
 ):
     run_id = finished()

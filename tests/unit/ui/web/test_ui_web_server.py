@@ -37,7 +37,7 @@ def test_each_language_has_its_page(client: TestClient, path: str, language: str
     assert "../static/js/wire.js?" in page
 
 
-def test_the_browser_is_told_to_keep_no_history(client: TestClient):
+def test_the_browser_keeps_no_history(client: TestClient):
     config = client.get("/en/config").json()
     assert config["run_history"] is False
     assert config["analytics_enabled"] is False

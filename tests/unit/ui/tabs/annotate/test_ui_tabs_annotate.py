@@ -180,7 +180,7 @@ def test_the_time_spent_is_kept_if_it_can_be_true(
     assert ("11 left · about 2 min" in page) == (kept == 12.5)
 
 
-def test_everybody_has_their_own_place(
+def test_each_annotator_has_their_own_place(
     tab: AnnotateTab, act: MakeAct, desk: AppService, press: Callable[..., str]
 ):
     run_id = open_run(desk)
@@ -227,7 +227,7 @@ def test_finishing_asks_first_and_then_shows_names(
     assert len(desk.store.votes(run_id)) == 1
 
 
-def test_agreement_is_told_late_and_without_names(
+def test_agreement_is_shown_late_and_without_names(
     tab: AnnotateTab, act: MakeAct, desk: AppService, press: Callable[..., str]
 ):
     run_id = open_run(desk, AGREEMENT_AFTER + 2)
@@ -257,7 +257,7 @@ def test_a_run_without_written_answers_says_so(
     assert "no question that two models have answered" in page
 
 
-def test_an_unknown_run_is_told(tab: AnnotateTab, act: MakeAct):
+def test_an_unknown_run_is_reported(tab: AnnotateTab, act: MakeAct):
     assert "There is no run" in opened(tab, act, "nothing-here")
 
 

@@ -83,7 +83,7 @@ def test_people_stand_beside_the_judge(tab: AnnotateTab, desk: AppService, act: 
     assert "ann and bob" in agreed
 
 
-def test_disagreements_name_the_question_and_what_each_said(
+def test_disagreements_name_the_question_and_each_vote(
     tab: AnnotateTab, desk: AppService, act: MakeAct
 ):
     run_id = open_run(desk, judged=True)
@@ -155,7 +155,7 @@ def test_another_trial_makes_other_figures(desk: AppService):
     assert desk.report(run_id, "en").arenas[0].done == before.arenas[0].done - 1
 
 
-def test_nobody_has_voted_is_said(tab: AnnotateTab, desk: AppService, act: MakeAct):
+def test_a_run_without_votes_is_reported_as_such(tab: AnnotateTab, desk: AppService, act: MakeAct):
     page = finished(tab, act, open_run(desk))
     assert "No votes." in page
     assert "Nobody else has voted" in page
@@ -188,7 +188,7 @@ def test_votes_leave_as_battles_and_come_back(
         "no json",
     ],
 )
-def test_a_file_that_does_not_fit_is_told_and_nothing_is_kept(
+def test_a_file_that_does_not_fit_is_reported_and_nothing_is_kept(
     tab: AnnotateTab, desk: AppService, act: MakeAct, line: str
 ):
     run_id = open_run(desk)
@@ -206,7 +206,7 @@ def test_how_far_one_agrees_does_not_hang_on_the_sides_one_was_shown(desk: AppSe
     assert "30 of 30" in told
 
 
-def test_votes_of_somebody_elses_run_are_not_found(client: TestClient, desk: AppService):
+def test_votes_on_the_run_of_another_user_are_not_found(client: TestClient, desk: AppService):
     run_id = open_run(desk)
     desk.owner = "bob"
     assert client.get(f"/votes/{run_id}.jsonl").status_code == 404

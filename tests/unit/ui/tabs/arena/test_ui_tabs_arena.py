@@ -60,7 +60,7 @@ def fills(outputs: tuple[Any, ...]) -> list[bool]:
 # ---------------------------------------------------------------- where there is nothing
 
 
-def test_without_a_run_the_next_step_is_told(tmp_path: Path):
+def test_without_a_run_the_next_step_is_shown(tmp_path: Path):
     said = page(ArenaTab(open_desk(tmp_path), messages("en")), "")
     assert "No duels yet" in said
     assert "Start a run with open questions and a judge, or try the sample." in said
@@ -81,7 +81,7 @@ def test_a_run_of_multiple_choice_says_that_it_has_no_duels(desk: AppService, fi
     assert "This run has no duels" in said
 
 
-def test_an_unknown_run_is_told(tab: ArenaTab):
+def test_an_unknown_run_is_reported(tab: ArenaTab):
     assert "There is no run" in page(tab, "nothing-here")
 
 
@@ -91,7 +91,7 @@ def test_an_arena_without_verdicts_waits(tab: ArenaTab, arena_desk: AppService):
         assert "No verdicts yet" in page(tab, run_id, sub=sub)
 
 
-def test_verdicts_that_nobody_can_read_lead_to_the_duels(tab: ArenaTab, arena_desk: AppService):
+def test_unreadable_verdicts_lead_to_the_duels(tab: ArenaTab, arena_desk: AppService):
     def nothing(number: int, first: str, second: str) -> Outcome | None:
         del number, first, second
 
@@ -266,7 +266,7 @@ def test_each_judge_is_held_against_people(arena_desk: AppService):
 # ---------------------------------------------------------------- while it goes on
 
 
-def test_verdicts_come_in_while_nobody_touches_the_page(laid_out: ArenaTab, arena_desk: AppService):
+def test_verdicts_come_in_without_a_click(laid_out: ArenaTab, arena_desk: AppService):
     tab = laid_out
     run_id = add_run(arena_desk)
     lease = begin(arena_desk, run_id)
@@ -306,14 +306,14 @@ def test_a_list_that_is_read_does_not_move(laid_out: ArenaTab, arena_desk: AppSe
     assert "60 of 72" in later[id(tab.outputs[2])]
 
 
-def test_a_finished_run_is_not_asked_again(laid_out: ArenaTab, run_id: str):
+def test_a_finished_run_is_not_read_again(laid_out: ArenaTab, run_id: str):
     tab = laid_out
     seen, timer, *_ = tab.enter(run_id, {})
     assert not timer.active
     assert not any(fills(tab.tick(seen)))
 
 
-def test_a_run_deleted_elsewhere_is_told(laid_out: ArenaTab, arena_desk: AppService):
+def test_a_run_deleted_elsewhere_is_reported(laid_out: ArenaTab, arena_desk: AppService):
     tab, run_id = laid_out, judged(arena_desk)
     seen, *_ = tab.enter(run_id, {})
     arena_desk.store.delete(run_id)

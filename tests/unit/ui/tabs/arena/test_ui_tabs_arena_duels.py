@@ -174,7 +174,7 @@ def test_people_are_named_with_what_they_saw_on_the_left(tab: ArenaTab, arena_de
         assert part in shown.partition("detail")[2]
 
 
-def test_a_panel_shows_what_each_of_its_judges_said(tab: ArenaTab, arena_desk: AppService):
+def test_a_panel_shows_the_verdict_of_each_judge(tab: ArenaTab, arena_desk: AppService):
     run_id = judged(arena_desk, said, judges=["judge", "second"])
     shown = duels(tab, run_id, arena="0", duel="open/q3|late|early").partition("detail")[2]
     assert "No majority" in shown

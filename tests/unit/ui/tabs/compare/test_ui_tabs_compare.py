@@ -131,7 +131,7 @@ def page(tab: CompareTab, *chosen: str, **form: str) -> str:
 # ---------------------------------------------------------------- the choice
 
 
-def test_without_a_finished_run_the_next_step_is_told(tmp_path: Path):
+def test_without_a_finished_run_the_next_step_is_shown(tmp_path: Path):
     said = told(CompareTab(open_desk(tmp_path), messages("en")).enter("", {"tab": "compare"}))
     assert "Nothing to compare yet" in said
     assert 'data-tab="tab-evaluate"' in said
@@ -218,7 +218,7 @@ def test_the_sentence_comes_first_with_its_test(tab: CompareTab, ids: dict[str, 
     assert "Paired on the same questions, p &lt; .001." in said
 
 
-def test_who_is_no_better_than_guessing_is_said_and_wins_nothing(
+def test_a_model_no_better_than_guessing_is_reported_and_wins_nothing(
     tab: CompareTab, desk: AppService, ids: dict[str, str]
 ):
     told = page(tab, ids["biased"], ids["always-A"])
@@ -284,7 +284,7 @@ def test_mean_over_orders_has_no_right_and_wrong(tab: CompareTab, ids: dict[str,
     assert "McNemar mid-p &lt;" not in said
 
 
-def test_cells_that_cannot_be_compared_are_told_with_the_reason(
+def test_cells_that_cannot_be_compared_have_the_reason(
     tab: CompareTab, desk: AppService, ids: dict[str, str]
 ):
     other = cells(desk, run(desk, csv(QUESTIONS), ["biased"], pattern="origin", name="Plain"))
@@ -320,7 +320,7 @@ def test_only_the_questions_of_one_side_are_listed(
     assert f'data-only="{ids["perfect"]}"' in below
 
 
-def test_a_filter_nobody_knows_shows_all(tab: CompareTab, ids: dict[str, str]):
+def test_an_unknown_filter_shows_all(tab: CompareTab, ids: dict[str, str]):
     assert 'aria-pressed="true">All 160' in page(
         tab, ids["perfect"], ids["always-A"], only="<b>", page="-1"
     )
@@ -384,7 +384,7 @@ def test_hostile_text_stays_text(tmp_path: Path):
 # ---------------------------------------------------------------- whose it is, and when
 
 
-def test_somebody_elses_cells_are_no_such_run(desk: AppService, ids: dict[str, str]):
+def test_cells_of_another_user_are_no_such_run(desk: AppService, ids: dict[str, str]):
     other = AppService(desk.settings, desk.store, owner="somebody-else")
     said = told(
         CompareTab(other, messages("en")).enter(
@@ -396,7 +396,7 @@ def test_somebody_elses_cells_are_no_such_run(desk: AppService, ids: dict[str, s
     assert "Spring" not in said
 
 
-def test_somebody_elses_run_is_no_such_run(desk: AppService, both: tuple[str, str]):
+def test_a_run_of_another_user_is_no_such_run(desk: AppService, both: tuple[str, str]):
     other = CompareTab(AppService(desk.settings, desk.store, owner="somebody-else"), messages("en"))
     assert "There is no such run." in told(other.enter(both[0], {"tab": "compare"}))
 
@@ -406,7 +406,7 @@ def test_a_run_of_an_address_begins_with_its_first_group(tab: CompareTab, both: 
     assert "Tick one more" in told(tab.enter(both[1], {"tab": "compare"}))
 
 
-def test_a_run_that_waits_is_told(desk: AppService, tab: CompareTab):
+def test_a_run_that_waits_is_reported(desk: AppService, tab: CompareTab):
     form: Form = {
         "uploads": [desk.store_upload([("later.csv", csv(4).encode())])],
         "models": ["perfect"],
@@ -418,7 +418,7 @@ def test_a_run_that_waits_is_told(desk: AppService, tab: CompareTab):
     assert "This run has no finished answers yet." in said
 
 
-def test_a_run_deleted_in_another_window_is_told(tmp_path: Path, act: MakeAct):
+def test_a_run_deleted_in_another_window_is_reported(tmp_path: Path, act: MakeAct):
     desk = open_desk(tmp_path)
     run_id = run(desk, csv(8), ["perfect", "always-A"])
     found = ",".join(cells(desk, run_id).values())
@@ -440,7 +440,7 @@ def test_another_tab_leaves_the_page_empty_until_it_is_pressed(
     assert all(part is SKIP for part in tab.open(pressed[0], pressed[1]))
 
 
-def test_whoever_votes_is_told_no_names(desk: AppService):
+def test_an_annotator_is_shown_no_names(desk: AppService):
     tab = CompareTab(desk, messages("en"))
     tab.outputs = list(range(9))
     closed = tab.blind_voting_outputs()
@@ -449,7 +449,7 @@ def test_whoever_votes_is_told_no_names(desk: AppService):
     assert all(part is SKIP for part in tab.open(closed[0], closed[1]))
 
 
-def test_the_page_closes_the_tab_for_whoever_votes(
+def test_the_page_closes_the_tab_for_an_annotator(
     desk: AppService, both: tuple[str, str], ids: dict[str, str]
 ):
     page = built(lambda: _laid_out(desk))

@@ -99,7 +99,7 @@ def test_many_faults_are_shown_in_part_and_counted(tab: EvaluateTab, form_for: M
     assert "and 10 more faults" in page
 
 
-def test_faults_that_are_only_counted_are_told_as_such(tab: EvaluateTab, form_for: MakeForm):
+def test_faults_that_are_only_counted_are_marked_as_such(tab: EvaluateTab, form_for: MakeForm):
     rows = "".join(f"x{n},,a,b,c,d,E\n" for n in range(1500))
     page = tab.show(form_for(GOOD + rows))
     assert "1,500 rows cannot be used" in page
@@ -166,7 +166,7 @@ def test_a_run_can_be_repeated_from_its_form(
     assert "checked" in origin
 
 
-def test_a_file_that_is_no_table_is_told_on_the_empty_page(
+def test_a_file_that_is_no_table_is_reported_on_the_empty_page(
     tab: EvaluateTab, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("photo.csv", bytes(range(256)) * 40)])
@@ -216,7 +216,7 @@ def test_a_chinese_page_tells_in_chinese_what_cannot_work(
     assert "没有文件夹 " in page  # the model that cannot be loaded
 
 
-def test_an_upload_of_somebody_else_is_not_opened(tab: EvaluateTab, desk: AppService, act: MakeAct):
+def test_an_upload_of_another_user_is_not_opened(tab: EvaluateTab, desk: AppService, act: MakeAct):
     upload = desk.uploads.store("bob", [("capitals.csv", GOOD.encode())])
     assert "no longer here" in tab.answer(act("uploaded", upload=upload))
 

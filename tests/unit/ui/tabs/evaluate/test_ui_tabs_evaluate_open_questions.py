@@ -67,7 +67,7 @@ def test_open_questions_are_shown_with_their_references(
     assert "English, Chinese" in page or "Chinese, English" in page
 
 
-def test_only_what_means_something_for_open_questions_is_asked(tab: EvaluateTab, desk: AppService):
+def test_only_settings_of_open_questions_are_offered(tab: EvaluateTab, desk: AppService):
     page = tab.show({"uploads": open_form(desk)["uploads"]})
     assert "checked" in box(page, "modes", "question_answer")
     for gone in ('value="cloze"', 'name="pattern"', 'name="shots"', 'name="own_name"'):
@@ -129,7 +129,7 @@ def test_answers_find_their_questions(tab: EvaluateTab, desk: AppService, act: M
     assert "1 answer belongs to no question: en-9" in page
 
 
-def test_faults_of_answers_are_told_with_line_and_reason(desk: AppService):
+def test_faults_of_answers_have_line_and_reason(desk: AppService):
     bad = answers() + b"no JSON at all\n" + lines([{"index": "", "answer": "?"}] * 5)
     form = open_form(desk) | given(desk, bad)
     page = EvaluateTab(desk, messages("en")).show(form)
@@ -172,14 +172,16 @@ def test_a_file_that_holds_no_answers_says_so(tab: EvaluateTab, desk: AppService
 
 
 @pytest.mark.parametrize("place", ["0", "7"])
-def test_answers_that_are_no_longer_here_are_told(tab: EvaluateTab, desk: AppService, place: str):
+def test_answers_that_are_no_longer_here_are_reported(
+    tab: EvaluateTab, desk: AppService, place: str
+):
     upload = "0" * 16 if place == "0" else str(given(desk)["answers"][0])
     page = tab.show(open_form(desk) | {"answers": [upload], f"given_{upload}_{place}": "m"})
     assert "This upload is no longer here." in page
     assert "disabled" in start_button(page)
 
 
-def test_the_answers_of_somebody_else_are_not_opened(
+def test_the_answers_of_another_user_are_not_opened(
     tab: EvaluateTab, desk: AppService, act: MakeAct
 ):
     upload = desk.uploads.store("bob", [("answers_m.jsonl", answers())])
@@ -204,7 +206,7 @@ def test_a_run_on_other_questions_is_not_offered(tab: EvaluateTab, desk: AppServ
     assert "Monday" not in tab.show(open_form(desk))
 
 
-def test_the_cost_tells_how_much_the_judges_are_asked(tab: EvaluateTab, desk: AppService):
+def test_the_cost_counts_the_requests_to_judges(tab: EvaluateTab, desk: AppService):
     page = tab.show(open_form(desk))
     assert "<dt>Requests</dt><dd>16</dd>" in page  # 4 questions x 2 models, and 4 pairs x 2 orders
     assert "<dt>of them to judges</dt><dd>8</dd>" in page
@@ -228,13 +230,13 @@ def test_judging_that_cannot_work_says_why(
     assert "disabled" in start_button(page)
 
 
-def test_a_judge_that_also_answers_is_told(tab: EvaluateTab, desk: AppService):
+def test_a_judge_that_also_answers_is_reported(tab: EvaluateTab, desk: AppService):
     assert "also takes part" not in tab.show(open_form(desk))
     brought = given(desk, name="reference-judge")
     assert "reference-judge also takes part" in tab.show(open_form(desk) | brought)
 
 
-def test_a_rule_that_needs_references_is_told_where_there_are_none(
+def test_a_rule_that_needs_references_is_reported_where_there_are_none(
     tab: EvaluateTab, desk: AppService
 ):
     told = "A rule that compares with a reference: reference-judge. 1 of 4 questions has none"
@@ -264,7 +266,7 @@ def test_two_lists_meet_each_other_only(tab: EvaluateTab, desk: AppService):
     assert "<dt>of them to judges</dt><dd>8</dd>" in page
 
 
-def test_a_price_is_told_if_it_is_known(tmp_path: Path):
+def test_a_price_is_shown_if_it_is_known(tmp_path: Path):
     desk = open_desk(tmp_path, PRICED)
     page = EvaluateTab(desk, messages("en")).show(open_form(desk, models=["perfect"], judging=[]))
     assert "about US$ 2.0" in page  # 4 replies of at most 512 tokens, at 1000 a million

@@ -154,7 +154,7 @@ def test_a_long_context_is_an_upper_bound_and_no_need(
         ("auto", "", "fits"),
     ],
 )
-def test_what_fits_is_told_of_the_gpu_that_the_model_goes_to(
+def test_what_fits_is_of_the_gpu_that_the_model_goes_to(
     tab: ModelsTab,
     desk: AppService,
     devices: SimpleNamespace,
@@ -169,7 +169,7 @@ def test_what_fits_is_told_of_the_gpu_that_the_model_goes_to(
     assert told in row(tab, "late")
 
 
-def test_a_folder_that_nobody_may_read_says_so_and_the_page_stands(
+def test_an_unreadable_folder_is_reported_and_the_page_stands(
     tab: ModelsTab, desk: AppService, tmp_path: Path
 ):
     half = tmp_path / "half"
@@ -251,7 +251,7 @@ def test_an_empty_catalog_tells_the_next_step(tab: ModelsTab, desk: AppService):
     assert "Add one below, or name it in models.toml." in page(tab)
 
 
-def test_a_broken_catalog_is_told_and_the_page_stands(tab: ModelsTab, desk: AppService):
+def test_a_broken_catalog_is_reported_and_the_page_stands(tab: ModelsTab, desk: AppService):
     desk.settings.models.write_text("[", encoding="utf-8")
     assert "is not valid TOML" in page(tab)
     assert "This server" in page(tab)
@@ -327,7 +327,7 @@ def test_out_of_reach_does_not_look_like_cannot_be_used(tab: ModelsTab, moody: M
     assert "It may come back" not in told
 
 
-def test_an_endpoint_is_asked_again_at_a_click(tab: ModelsTab, moody: Moody, act: MakeAct):
+def test_an_endpoint_is_probed_again_at_a_click(tab: ModelsTab, moody: Moody, act: MakeAct):
     moody.problem_now = AWAY
     told = settled(tab)
     assert 'data-do="again" data-model="gpt">Ask again</button>' in told
@@ -371,7 +371,7 @@ def test_the_advice_is_what_this_person_can_do(
     assert advice in row(tab, "late" if added else "gone")
 
 
-def test_an_endpoint_asked_after_its_failed_test_is_believed(
+def test_an_endpoint_probed_after_its_failed_test_is_believed(
     tab: ModelsTab, desk: AppService, moody: Moody, act: MakeAct
 ):
     assert "Answers" in settled(tab)
@@ -443,7 +443,7 @@ def test_a_model_on_a_device_is_loaded_now(tab: ModelsTab, desk: AppService):
     assert "worker 4711" in row(tab, "late")
 
 
-def test_the_run_of_somebody_else_is_busy_and_nothing_more(
+def test_the_run_of_another_user_is_busy_and_nothing_more(
     tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for(name="Secret")))
@@ -455,7 +455,7 @@ def test_the_run_of_somebody_else_is_busy_and_nothing_more(
     assert "In use now" not in told
 
 
-def test_the_test_of_somebody_else_is_busy_and_nothing_more(tab: ModelsTab, desk: AppService):
+def test_the_test_of_another_user_is_busy_and_nothing_more(tab: ModelsTab, desk: AppService):
     desk.models.queue_test("biased", "local")
     claim_model_test(desk.store.database, "host:4711")
     WorkerStatus(desk.store.database, "host:4711").update(model="biased", device="rule")
@@ -464,7 +464,7 @@ def test_the_test_of_somebody_else_is_busy_and_nothing_more(tab: ModelsTab, desk
     assert "In use now" not in row(tab, "biased")
 
 
-def test_a_test_whose_owner_is_not_known_yet_is_shown_to_nobody(tab: ModelsTab, desk: AppService):
+def test_a_test_whose_owner_is_not_known_yet_is_hidden(tab: ModelsTab, desk: AppService):
     WorkerStatus(desk.store.database, "host:4711").update(model="biased", device="rule")
     assert "In use now" not in row(tab, "biased")
     assert "1 busy, 0 idle" in page(tab)
@@ -542,7 +542,7 @@ def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(
     assert "tried" not in row(tab, "odd")
 
 
-def test_a_model_nobody_has_cannot_be_tested(tab: ModelsTab, act: MakeAct):
+def test_an_unknown_model_cannot_be_tested(tab: ModelsTab, act: MakeAct):
     shown, *_ = tab.answer(act("test", model="nobody"))
     assert "Unknown model" in shown
 
@@ -591,7 +591,7 @@ def test_a_model_is_added_tested_and_removed(tab: ModelsTab, desk: AppService, a
     assert "late" not in desk.catalog()
 
 
-def test_a_wrong_field_is_told_and_the_form_keeps_the_rest(tab: ModelsTab, act: MakeAct):
+def test_a_wrong_field_is_reported_and_the_form_keeps_the_rest(tab: ModelsTab, act: MakeAct):
     shown, form, *_ = tab.answer(act("add", FOLDER | {"add_path": "/no/where"}))
     assert shown == SKIP
     assert "There is no folder /no/where." in form
@@ -663,7 +663,7 @@ def test_a_field_that_is_left_writes_over_nothing(tab: ModelsTab, act: MakeAct):
     assert tab.answer(act("set", PRICED, name="add_output_price")) == (SKIP,) * 5
 
 
-def test_a_name_that_is_taken_is_told_beside_it(tab: ModelsTab, act: MakeAct):
+def test_a_name_that_is_taken_is_reported_beside_it(tab: ModelsTab, act: MakeAct):
     _, form, *_ = tab.answer(act("add", FOLDER | {"add_name": "biased"}))
     name = form.partition('name="add_name"')[2].partition("</label>")[0]
     assert "There is a model &#x27;biased&#x27; already." in name
@@ -714,7 +714,7 @@ def test_who_may_not_has_no_form_and_is_refused(tab: ModelsTab, desk: AppService
     assert list(desk.models.added()) == ["late"]
 
 
-def test_an_added_model_whose_name_was_taken_since_is_told_and_can_go(
+def test_an_added_model_whose_name_was_taken_since_is_reported_and_can_go(
     tab: ModelsTab, desk: AppService, act: MakeAct
 ):
     additions_path(desk.settings.database).write_text('[biased]\nbackend = "scripted"\n')
@@ -839,7 +839,7 @@ def test_an_address_that_cannot_be_used_alone_says_why(
     assert "Test this model" in told
 
 
-def test_an_endpoint_that_did_not_answer_its_test_is_not_said_to_answer(
+def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
     tab: ModelsTab, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     far = BACKENDS["openai"]

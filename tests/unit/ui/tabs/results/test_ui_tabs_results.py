@@ -65,7 +65,9 @@ def test_a_run_without_answers_has_every_view(
     assert "4 questions, as this run asked them" in tab.health.show(run_id)
 
 
-def test_an_unknown_run_is_told_and_recent_ones_are_offered(tab: ResultsTab, finished: Finished):
+def test_an_unknown_run_is_reported_and_recent_ones_are_offered(
+    tab: ResultsTab, finished: Finished
+):
     run_id = finished()
     head = tab.enter("nothing-here", {})[2]
     assert "There is no run" in head
@@ -125,7 +127,7 @@ def test_every_figure_carries_its_signature(tab: ResultsTab, desk: AppService, f
         ({"outcome": "nonsense", "gold": "x"}, 4),
     ],
 )
-def test_filters_are_asked_of_the_store(
+def test_filters_are_applied_by_the_store(
     tab: ResultsTab, finished: Finished, fields: dict[str, str], shown: int
 ):
     page = tab.samples.show(finished(models=["always-A"], modes=["multiple_choice"]), fields)

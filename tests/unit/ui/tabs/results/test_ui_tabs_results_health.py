@@ -69,12 +69,12 @@ def test_the_figures_are_those_of_the_evaluate_page(view: HealthView, room: AppS
     assert "Right answers per letter, balanced" in page
 
 
-def test_only_the_questions_that_were_asked_count(view: HealthView, room: AppService):
+def test_only_the_questions_of_the_run_count(view: HealthView, room: AppService):
     page = view.show(ran(room, ("many.csv", MANY), models=["always-A"], limit="40"))
     assert "40 questions, as this run asked them" in page
 
 
-def test_a_run_with_the_question_only_is_told_what_is_missing(view: HealthView, room: AppService):
+def test_a_run_with_the_question_only_shows_what_is_missing(view: HealthView, room: AppService):
     page = view.show(ran(room, ("capitals.csv", GOOD), models=["always-A"]))
     assert "Repeat the run with “Options only”" in page
 
@@ -93,7 +93,7 @@ def test_a_model_that_fails_without_the_question_says_why(view: HealthView, room
     assert "Not measured:" in page
 
 
-def test_better_than_guessing_without_the_question_is_told():
+def test_better_than_guessing_without_the_question_is_reported():
     shown = card(blind=90, whole=150)
     assert "</svg>answerable without the question</span>" in shown
     assert "Answerable without reading the question: 45 % right" in shown

@@ -148,7 +148,7 @@ def test_marks_of_single_answers_are_shown(tab: ResultsTab, desk: AppService):
         (0.12, 0.05, "a and b cannot be told apart with 1,200 questions."),
     ],
 )
-def test_a_pair_is_told_as_the_test_says(value: float, p: float, told: str):
+def test_a_pair_is_reported_as_its_test_results(value: float, p: float, told: str):
     ends = (0.05, 0.19) if value > 0 else (-0.19, -0.05)
     pair = AnswerPair("a", "b", "rouge-l-f", value, *ends, p, 1200)
     assert pair_sentence(messages("en"), pair) == told
@@ -212,7 +212,7 @@ def test_the_prompt_is_shown_as_sent_but_not_for_answers_brought_along(
     assert "Answer:" not in brought
 
 
-def test_an_empty_reply_is_said_to_be_empty(tab: ResultsTab, desk: AppService):
+def test_an_empty_reply_is_marked_as_empty(tab: ResultsTab, desk: AppService):
     run_id = finish(desk, open_form(desk, models=[], judging=[]) | given(desk))
     page = tab.samples.show(run_id, {"sample": "talk/en-4"})
     assert "The reply is empty." in page

@@ -180,7 +180,7 @@ def test_a_tick_that_was_on_its_way_does_not_bring_back_another_run(
     assert f'data-do="show" data-run="{second}"' not in page
 
 
-def test_who_opens_the_tab_again_begins_without_what_was_said(
+def test_the_tab_opens_again_without_its_notice(
     tab: RunsTab, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
@@ -247,7 +247,7 @@ def test_the_run_in_full_tells_its_settings_too(tab: RunsTab, queued: Callable[.
     assert page.count("biased, always-A · letters, circular; cloze · seed 7") == 2
 
 
-def test_several_numbers_of_examples_are_told_together():
+def test_several_numbers_of_examples_stand_together():
     spec = read_spec(
         '{"datasets": ["a.csv"], "models": ["a", "b", "c", "d", "e"], "modes": ['
         '{"mode": "cloze"}, {"mode": "cloze", "shots": 5}, {"mode": "generation", "shots": 1}]}'

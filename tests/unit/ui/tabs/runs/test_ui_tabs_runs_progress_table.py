@@ -58,7 +58,7 @@ def price(desk: AppService) -> None:
 
 
 @pytest.mark.usefixtures("lease")
-def test_a_run_whose_tokens_nobody_counts_tells_no_cost(desk: AppService):
+def test_a_run_without_token_counts_has_no_cost(desk: AppService):
     price(desk)
     assert "tokens" not in page(desk)
 
@@ -70,13 +70,13 @@ def test_a_run_tells_its_tokens_and_their_price_today(desk: AppService, lease: L
     assert "读入 1.20 M 词元，写出 0.30 M 词元，按今日价格 0.42 美元" in page(desk, "zh")
 
 
-def test_tokens_without_a_price_are_told_without_dollars(desk: AppService, lease: Lease):
+def test_tokens_without_a_price_have_no_dollars(desk: AppService, lease: Lease):
     usage.add_usage(desk.store.database, lease, 1, Usage(1_200, 300))
     assert '<div class="meta gap-s">1,200 tokens read, 300 written</div>' in page(desk)
     assert "$" not in page(desk)
 
 
-def test_several_cells_are_told_one_by_one(desk: AppService, lease: Lease):
+def test_several_cells_stand_one_by_one(desk: AppService, lease: Lease):
     price(desk)
     usage.add_usage(desk.store.database, lease, 1, Usage(1_000_000, 0))
     assert "<details" not in page(desk)

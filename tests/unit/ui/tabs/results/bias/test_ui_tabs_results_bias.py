@@ -62,7 +62,7 @@ def test_the_verdict_stands_beside_the_picker(view: BiasView, many: str):
     assert "<b>Clear bias</b>. Picks A" in head
 
 
-def test_every_test_is_told_in_words_with_how_it_was_made(view: BiasView, many: str):
+def test_every_test_is_explained_with_its_method(view: BiasView, many: str):
     tests = shown(view, many)["bias-tests"]
     for told in ("Do picks depend on position?", "within-question permutation", "Cochran Q"):
         assert told in tests

@@ -61,7 +61,7 @@ def said(desk: AppService, run_id: str) -> str:
     return pairs(t, RunView(desk, t, run_id))
 
 
-def test_a_clear_bias_is_told_by_icon_word_and_sentence(room: AppService, many: str):
+def test_a_clear_bias_has_icon_word_and_sentence(room: AppService, many: str):
     shown = page(room, many)
     assert "biased has a clear position bias." in shown
     assert "</svg>Clear bias</span>" in shown
@@ -98,7 +98,7 @@ def test_too_few_questions_have_a_sentence_too(room: AppService, few: str):
     assert "biased and always-A: too few questions to tell (4)" in said(room, few)
 
 
-def test_one_model_has_nobody_to_be_compared_with(room: AppService):
+def test_one_model_has_no_comparison(room: AppService):
     run_id = ran(room, ("capitals.csv", GOOD), models=["biased"])
     assert "One model only: nothing to compare." in said(room, run_id)
 
@@ -130,7 +130,7 @@ def test_a_tie_among_few_questions_counts_in_part(tmp_path: Path):
         ("zh", "在这些题上，没有模型好于乱猜。", "不比乱猜好"),
     ],
 )
-def test_that_nobody_beats_guessing_stands_before_notes_and_figures(
+def test_that_no_model_beats_guessing_stands_before_notes_and_figures(
     room: AppService, language: Language, verdict: str, reason: str
 ):
     run_id = ran(room, ("many.csv", MANY), models=["first-slot", "also-first", "always-A"])
@@ -173,7 +173,7 @@ def test_many_names_are_counted():
     assert join_names_shortened(messages("zh"), ["a", "b", "c", "d", "e"]) == "a、b、c、另外 2 个"
 
 
-def test_what_the_cells_of_a_banner_have_in_common_is_said_once(room: AppService):
+def test_what_the_cells_of_a_banner_have_in_common_stands_once(room: AppService):
     modes = ["multiple_choice", "cloze"]
     run_id = ran(room, ("many.csv", MANY), models=["muddled", "mute"], modes=modes)
     assert "<b>muddled and mute · multiple choice, letters</b> Gravest, mute: " in page(

@@ -129,7 +129,7 @@ def test_the_slider_tells_what_more_questions_would_show(
         (GUESSING, "no better than guessing", None),
     ],
 )
-def test_what_may_have_been_missed_is_told_only_of_a_pair_not_told_apart(
+def test_what_may_have_been_missed_is_of_pairs_without_a_difference_only(
     counts: tuple[int, int, int, int], finding: str, missed: str | None
 ):
     (found,) = comparisons(two(*counts))
