@@ -51,13 +51,13 @@ def press(page: Any, key: str) -> None:
 
 def settled(page: Any, told: str) -> None:
     """Wait for the server's answer to the last key."""
-    expect(page.locator(".ballot:not(.ahead) .said")).to_contain_text(told)
+    expect(page.locator(".ballot:not(.ahead) .last-vote")).to_contain_text(told)
 
 
 def in_view(page: Any) -> tuple[str, str, str]:
     """The question's id and who wrote the answers in view, found by what is written."""
     shown = page.locator(".pair.now")
-    number = int(re.findall(r"square of (\d+)", shown.locator(".asked").inner_text())[0])
+    number = int(re.findall(r"square of (\d+)", shown.locator(".ballot-question").inner_text())[0])
     # Formulas are drawn beside their source: the words before them are enough.
     written = {answer(name, number).split("$")[0]: name for name in CONTESTANTS}
     sides = [
@@ -110,7 +110,7 @@ def test_a_note_is_typed_without_voting_and_goes_with_its_vote(page: Any, hall: 
     page.locator(".note-field summary").click()
     page.locator("textarea[name=comment]").type("1 2 3 4 s u")
     page.locator("textarea[name=comment]").press("Tab")
-    expect(page.locator(".said")).to_have_text("Each vote is saved at once.")
+    expect(page.locator(".last-vote")).to_have_text("Each vote is saved at once.")
     assert not [vote for vote in hall.store.votes(run_id) if vote.by == "cleo"]
     page.evaluate("document.activeElement.blur()")
     press(page, "3")

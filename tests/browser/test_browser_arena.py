@@ -97,7 +97,7 @@ def test_a_duel_opens_from_the_list_with_both_answers_and_the_judges_words(page:
     for place, name in enumerate(("quokka", "wombat")):
         shown = duel.locator(".answers .variant").nth(place)
         expect(shown.get_by_role("heading")).to_have_text(name)
-        assert shown.locator(".said").inner_text().split() == answer(name, 7).split()
+        assert shown.locator(".quoted").inner_text().split() == answer(name, 7).split()
     verdicts = duel.locator(".variants .variant")
     expect(verdicts).to_have_count(2)
     expect(verdicts.nth(0)).to_contain_text("quokka shown first")

@@ -72,7 +72,7 @@ def test_the_sample_leads_to_standings_a_vote_and_a_report_of_its_own(
     expect(page.locator(".pair.now .answer")).to_have_count(2)
     page.wait_for_timeout(260)  # a press on a pair that nobody can have read is no vote
     page.get_by_role("button", name="Both good").click()
-    expect(page.locator(".ballot:not(.ahead) .said")).to_contain_text("pair 1, both good")
+    expect(page.locator(".ballot:not(.ahead) .last-vote")).to_contain_text("pair 1, both good")
     assert [vote.choice for vote in hall.store.votes(run_id)] == ["tie"]
     page.goto(f"/en/?run={run_id}&sub=report")
     with page.expect_download() as started:

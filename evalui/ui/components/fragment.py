@@ -22,6 +22,11 @@ QUIET: Mapping[str, Any] = {
 SKIP = cast("dict[str, Any]", gr.skip())  # leaves an output as it is; Gradio tells no type
 
 
+def skip_all(outputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Leaves each of the outputs as it is."""
+    return (SKIP,) * len(outputs)
+
+
 class Action(gr.EventData):
     """What a user did: the button's `do` with its other `data`, and every field of the tab.
 

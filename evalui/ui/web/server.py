@@ -1,25 +1,38 @@
-"""The web server: our own routes, the page in each language, and the workers behind them."""
+"""The web server: its routes, the page in each language, and the workers behind them."""
 
+import csv
 import inspect
+import io
 import logging
 import os
 import socket
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import uvicorn
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 from starlette.types import ASGIApp
 
-from evalui.messages import LANGUAGES, messages
+from evalui import __version__
+from evalui.datasets.base import LoadResult
+from evalui.errors import DataError, EvaluiError, StoreError
+from evalui.messages import LANGUAGES, Messages, language_of, messages, sentence
+from evalui.report.analyses.people.figures import vote_lines
+from evalui.report.export.files import FORMATS
+from evalui.report.export.spreadsheets import escape_formula
 from evalui.runs.database.store import Store
 from evalui.runs.logs import configure_log
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import ASSETS, Settings
+from evalui.ui.services.run_form import read_layout
 from evalui.ui.services.service import AppService
 from evalui.ui.web.address import access_token, own_folder
 from evalui.ui.web.middleware import (
@@ -27,12 +40,14 @@ from evalui.ui.web.middleware import (
     SameOriginMiddleware,
     StoreMiddleware,
     TokenMiddleware,
+    status_of,
 )
-from evalui.ui.web.routes import add_routes
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
 _DOCUMENT_LANGUAGES = {"zh": "zh-CN", "en": "en"}
+_MAX_FILES = 2000
+_OVERHEAD = 2**20  # what a form adds to its files
 
 
 def serve(settings: Settings, listener: socket.socket) -> None:
@@ -151,3 +166,135 @@ def _without_stubs() -> Generator[None]:
         yield
     finally:
         inspect.getfile = known
+
+
+def add_routes(app: FastAPI, service: AppService) -> None:
+    """Add the routes; each is a few lines over `service`, and its errors are answered in words."""
+    app.get("/")(_home(service))
+    app.get("/r/{run_id}")(_permalink)
+    app.post("/upload")(_upload(service))
+    app.get("/faults/{upload}.csv")(_faults(service))
+    app.get("/export/{run_id}.{extension}")(_export(service))
+    app.get("/votes/{run_id}.jsonl")(_votes(service))
+    app.get("/healthz")(_health(service))
+    app.add_exception_handler(EvaluiError, _problem(service))
+
+
+Route = Callable[..., object]
+
+
+def _home(service: AppService) -> Route:
+    def home(request: Request) -> Response:
+        query = dict(request.query_params)
+        language = language_of(query.pop("lang", None), service.settings.language)
+        return RedirectResponse(f"{language}/" + (f"?{urlencode(query)}" if query else ""))
+
+    return home
+
+
+def _permalink(run_id: str) -> Response:
+    return RedirectResponse(f"../?run={quote(run_id, safe='')}")
+
+
+def _upload(service: AppService) -> Route:
+    async def upload(request: Request) -> Response:
+        t = _text(request, service)
+        length = request.headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > service.uploads.limit + _OVERHEAD:
+            limit = service.settings.max_upload_mb
+            return JSONResponse({"error": t("drop.too_large", mb=limit)}, status_code=413)
+        async with request.form(max_files=_MAX_FILES) as form:
+            sent = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
+            files = [(part.filename or "", await part.read()) for part in sent]
+        try:
+            upload_id = await run_in_threadpool(service.store_upload, files)
+        except DataError as error:
+            return JSONResponse({"error": t.translate(error.sentence)}, status_code=400)
+        return JSONResponse({"upload": upload_id})
+
+    return upload
+
+
+def _faults(service: AppService) -> Route:
+    def faults(upload: str, request: Request) -> Response:
+        t = _text(request, service)
+        layout = read_layout(dict(request.query_params.items()))
+        try:
+            loaded = service.load(upload, layout)
+        except EvaluiError as error:
+            return Response(t.translate(error.sentence), status_code=404, media_type="text/plain")
+        return _download(_sheet(t, loaded), "text/csv", f"faults-{loaded.dataset.name}.csv")
+
+    return faults
+
+
+def _export(service: AppService) -> Route:
+    def export(run_id: str, extension: str, request: Request) -> Response:
+        t = _text(request, service)
+        if extension not in FORMATS:
+            known = ", ".join(FORMATS)
+            message = sentence(
+                "error.no-export",
+                kind=extension,
+                known=known,
+            )
+            return Response(t.translate(message), status_code=404, media_type="text/plain")
+        name, content = service.export(run_id, extension, t.language)
+        return _download(content, FORMATS[extension], name)
+
+    return export
+
+
+def _votes(service: AppService) -> Route:
+    def votes(run_id: str) -> Response:
+        name = service.run(run_id).id
+        content = "".join(vote_lines(service.votes(name))).encode()
+        return _download(content, "application/jsonl", f"votes-{name}.jsonl")
+
+    return votes
+
+
+def _health(service: AppService) -> Route:
+    def healthz() -> Response:
+        state: dict[str, object] = {"ok": True, "version": __version__}
+        try:
+            state["revision"] = service.store.revision()
+        except StoreError:
+            # Its sentence names a folder, and this route is public; the pages show it.
+            return JSONResponse(state | {"ok": False}, 503)
+        return JSONResponse(state)
+
+    return healthz
+
+
+def _problem(service: AppService) -> Callable[[Request, Exception], Response]:
+    def problem(request: Request, error: Exception) -> Response:
+        assert isinstance(error, EvaluiError), "registered for nothing else"
+        # These routes take an address only: other errors are of the server, such as its catalog's.
+        status = status_of(error, otherwise=503)
+        message = _text(request, service).translate(error.sentence)
+        return Response(message, status_code=status, media_type="text/plain")
+
+    return problem
+
+
+def _text(request: Request, service: AppService) -> Messages:
+    return messages(language_of(request.query_params.get("lang"), service.settings.language))
+
+
+def _sheet(t: Messages, loaded: LoadResult) -> bytes:
+    sheet = io.StringIO()
+    writer = csv.writer(sheet)
+    writer.writerow(["file", "line", "column", "rule", "found", "expected"])
+    for fault in loaded.faults:
+        cells = [fault.file, fault.line, fault.column, fault.rule, fault.actual, fault.expected]
+        writer.writerow([escape_formula(str(cell)) for cell in cells])
+    if loaded.unlisted:
+        writer.writerow([t("faults.unlisted", n=f"{loaded.unlisted:,}"), *[""] * 5])
+    # Excel takes a CSV for UTF-8 only if it begins with the mark.
+    return sheet.getvalue().encode("utf-8-sig")
+
+
+def _download(content: bytes, kind: str, name: str) -> Response:
+    disposition = f"attachment; filename*=UTF-8''{quote(name)}"
+    return Response(content, media_type=kind, headers={"Content-Disposition": disposition})

@@ -13,7 +13,7 @@ from evalui.runs.database.votes import VotingProgress
 from evalui.types import Sample
 from evalui.ui.components.format import duration
 from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.markdown import math_files, render_markdown
+from evalui.ui.components.texts import math_files, render_markdown
 from evalui.ui.components.widgets import bar, button, card, note, page_head
 
 CHOICES = {"1": "a", "2": "b", "3": "tie", "4": "neither"}  # the key of each vote
@@ -141,7 +141,7 @@ def _question(t: Messages, ballot: Ballot) -> Html:
     return card(
         div(" · ".join(fact for fact in facts if fact), cls="meta"),
         el("details", el("summary", t("annotate.history")), *before) if before else None,
-        div(render_markdown(sample.question), cls="written asked"),
+        div(render_markdown(sample.question), cls="written ballot-question"),
         cls="f2",
     )
 
@@ -215,7 +215,7 @@ def _action_buttons(
     return div(
         skip,
         undo_button(t, progress, voter),
-        span(last_vote_note(t, progress), cls="meta said", role="status"),
+        span(last_vote_note(t, progress), cls="meta last-vote", role="status"),
         el("details", el("summary", t("annotate.note")), div(text, cls="field"), cls="note-field"),
         # Whatever else happens on the page, the pair in view stays.
         el("input", type="hidden", name="pair", value=now.pair_key),

@@ -18,7 +18,7 @@ from evalui.runs.database.records import RunRow
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.form import Form, dump_client_state, field_value, load_client_state
 from evalui.ui.components.format import format_time
-from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action
+from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action, skip_all
 from evalui.ui.components.html import Child, Html, div, el
 from evalui.ui.components.widgets import field, note, page_head, select, status, table, titled
 from evalui.ui.services.service import AppService
@@ -90,7 +90,7 @@ class ArenaTab:
         its filters. If the run was deleted meanwhile, the page states it.
         """
         before, view = load_client_state(ArenaClientState, state), self._views()[name]
-        skipped = [SKIP for _ in view.outputs]
+        skipped = skip_all(view.outputs)
         if not before.run or name in before.filled:
             return (dump_client_state(before._replace(sub=name)), SKIP, SKIP, SKIP, *skipped)
         arena_view = self._view_or_error(before.run, before.place)
@@ -116,7 +116,7 @@ class ArenaTab:
         except UnknownRun:  # it was deleted in another window
             due = True
         if not due:
-            return tuple(SKIP for _ in self.outputs)
+            return skip_all(self.outputs)
         view = self._view_or_error(before.run, before.place)
         if isinstance(view, Html):
             return self._empty(view)
@@ -140,7 +140,7 @@ class ArenaTab:
             parts += (
                 self._content(arena_view, name, form or {})
                 if name == filled
-                else [SKIP] * len(view.outputs)
+                else skip_all(view.outputs)
             )
         seen = ArenaClientState(
             arena_view.run.id,
@@ -175,8 +175,7 @@ class ArenaTab:
         return self._views()[name].show(view, form)
 
     def _empty(self, page: Html) -> tuple[Any, ...]:
-        parts = [SKIP for view in self._views().values() for _ in view.outputs]
-        return *_frame(page), *parts
+        return *_frame(page), *skip_all(self.outputs[4:])
 
     def _views(self) -> dict[str, ArenaOverallView | ArenaDimensionsView | ArenaDuelsView]:
         return {

@@ -265,7 +265,7 @@ def _references(t: Messages, sample: Sample) -> list[Html]:
 
 
 def _quote_block(title: str, text: str) -> Html:
-    return div(el("h3", title, cls="lab"), div(text, cls="said"), cls="gap-s")
+    return div(el("h3", title, cls="lab"), div(text, cls="quoted"), cls="gap-s")
 
 
 def _answer(view: ArenaView, sample: Sample | None, name: str, sample_id: str) -> Html:
@@ -285,7 +285,7 @@ def _turn(t: Messages, follow_ups: tuple[str, ...], place: int, text: str) -> Ht
     """One answer, below the question it follows if that is not the first."""
     follow_up = follow_ups[place - 1] if 0 < place <= len(follow_ups) else ""
     written = (
-        div(text, cls="said") if text.strip() else el("p", t(f"{_KEY}.empty_answer"), cls="meta")
+        div(text, cls="quoted") if text.strip() else el("p", t(f"{_KEY}.empty_answer"), cls="meta")
     )
     return div(
         _quote_block(t(f"{_KEY}.turn", n=place + 1), follow_up) if follow_up else None, written

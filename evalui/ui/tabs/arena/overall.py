@@ -22,7 +22,7 @@ from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP, html_fragment
+from evalui.ui.components.fragment import html_fragment, skip_all
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import card, definitions, icon, note, status, titled
 from evalui.ui.tabs.arena.arena_view import ArenaView, chart_head, signature_footer, waiting_key
@@ -88,11 +88,10 @@ class ArenaOverallView:
         del form  # there is nothing to choose
         arena, language = view.arena, self.t.language
         if not arena.standings:
-            nothing = (SKIP,) * (len(self.outputs) - 3)
             return (
                 _waiting(view),
                 gr.Row(visible=False),
-                *nothing,
+                *skip_all(self.outputs[2:-1]),
                 signature_footer(view, "overall"),
             )
         about = standings_subtitle(arena, language, rule_based=view.rule_based)
@@ -285,7 +284,7 @@ def further_warnings(view: ArenaView) -> Html | None:
         div(
             icon(_ICONS[report_note.level]),
             div(*_note_text(view, report_note)),
-            cls=f"told {report_note.level}",
+            cls=f"note-line {report_note.level}",
         )
         for report_note in rest
     ]

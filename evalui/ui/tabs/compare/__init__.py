@@ -12,7 +12,7 @@ import gradio as gr
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
+from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action, skip_all
 from evalui.ui.components.html import Html, div, el
 from evalui.ui.components.widgets import (
     blind_voting_page,
@@ -97,7 +97,7 @@ class CompareTab:
     def open(self, run_id: str, state: str) -> tuple[Any, ...]:
         """The page when its tab is pressed; what is there already stays."""
         if state in (_CLOSED, _FILLED, _stamp(self.comparable_runs.all())):
-            return (SKIP,) * len(self.outputs)
+            return skip_all(self.outputs)
         return self._page(run_id, (), {}, QuestionListQuery())
 
     def blind_voting_outputs(self) -> tuple[Any, ...]:
@@ -126,7 +126,7 @@ class CompareTab:
         below = self._below(
             self._compare(able, field_value(form, "measure")), read_list_query(form)
         )
-        return ((SKIP,) * (len(self.outputs) - 1)) + (below,)
+        return *skip_all(self.outputs[:-1]), below
 
     def _page(
         self, run_id: str, ids: Sequence[int], form: Form, query: QuestionListQuery
@@ -277,7 +277,7 @@ class CompareTab:
             head = self._head(
                 self._compare(able, field_value(form, "measure")), hinders, choice, ids
             )
-        return (SKIP, SKIP, head, *((SKIP,) * (len(self.outputs) - 3)))
+        return (SKIP, SKIP, head, *skip_all(self.outputs[3:]))
 
     def _nothing(self, head: Html) -> tuple[Any, ...]:
         empty = Html("")

@@ -7,8 +7,8 @@ from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.scoring.choice.circular import variant_label
 from evalui.types import LETTERS, Pattern, Sample, Trial, Variant
-from evalui.ui.components.diff import closest_reference, diff_texts
 from evalui.ui.components.html import Child, Html, div, el, join, span
+from evalui.ui.components.texts import closest_reference, diff_texts
 from evalui.ui.components.widgets import bar, marker, status
 from evalui.ui.tabs.compare.comparison import FIGURES, Comparison, PairComparison
 from evalui.ui.tabs.compare.selection import ComparedCell

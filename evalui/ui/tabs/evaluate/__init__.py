@@ -65,7 +65,7 @@ class EvaluateTab:
     def build(self) -> gr.HTML:
         """Lay out the tab; the empty page is there before any script has run."""
         with gr.Column(elem_classes="page"):
-            preselection = html_fragment("evaluate-told")
+            preselection = html_fragment("evaluate-preselected")
             whole = html_fragment("evaluate-pane", self.show({}))
         self.outputs = [preselection, whole]
         on_action(whole, self.clicked, outputs=self.outputs)

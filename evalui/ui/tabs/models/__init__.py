@@ -20,7 +20,7 @@ from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.components.form import Form, dump_client_state, load_client_state
 from evalui.ui.components.format import amount
-from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action
+from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action, skip_all
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import bar, button, note, page_head, status, table, titled
 from evalui.ui.services.models_service import ClusterSettings, Hardware, ModelStatus, WorkerView
@@ -79,7 +79,7 @@ class ModelsTab:
 
     def enter(self, form: Form) -> tuple[Any, ...]:
         """All outputs for an address; another tab's costs nothing."""
-        return self.open() if form.get("tab") == "models" else (SKIP,) * len(self.outputs)
+        return self.open() if form.get("tab") == "models" else skip_all(self.outputs)
 
     def open(self) -> tuple[Any, ...]:
         """All outputs when the tab is pressed."""

@@ -276,7 +276,7 @@ def _answer(t: Messages, ability_test: AbilityTest) -> Html:
     if ability_test.ability == "generate":
         answer = ability_test.answer.strip()
         cut = answer[:_MAX_ANSWER_LENGTH] + ("…" if len(answer) > _MAX_ANSWER_LENGTH else "")
-        return div(cut or t("tried.blank"), cls="said" if cut else "dim")
+        return div(cut or t("tried.blank"), cls="quoted" if cut else "dim")
     if not ability_test.answer:
         return div(t("tried.tie"), cls="dim")
     key = "tried.right" if ability_test.correct else "tried.wrong"

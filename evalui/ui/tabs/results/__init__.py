@@ -12,7 +12,7 @@ from evalui.report.export.files import FORMATS
 from evalui.runs.database.records import RunRow
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
-from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
+from evalui.ui.components.fragment import QUIET, SKIP, html_fragment, skip_all
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import (
     blind_voting_page,
@@ -111,7 +111,7 @@ class ResultsTab:
         parts: list[Any] = []
         for other, view in zip(VIEWS, self._views(), strict=True):
             filled = other == name
-            parts += self._content(name, run_id, form) if filled else [SKIP] * len(view.outputs)
+            parts += self._content(name, run_id, form) if filled else skip_all(view.outputs)
         views = gr.Tabs(visible=True, selected=name)
         return (run_id, f"{name}@{run_view.run.revision}", self.head(run_view), views, *parts)
 
@@ -120,8 +120,7 @@ class ResultsTab:
         return self._without_run(blind_voting_page(self.t, "results"))
 
     def _without_run(self, head: Html) -> tuple[Any, ...]:
-        views = (SKIP for view in self._views() for _ in view.outputs)
-        return ("", "", head, gr.Tabs(visible=False), *views)
+        return ("", "", head, gr.Tabs(visible=False), *skip_all(self.outputs[4:]))
 
     def open(self, name: str, run_id: str, filled: str) -> tuple[Any, ...]:
         """The page's frame and a view when its tab is pressed.
@@ -130,7 +129,7 @@ class ResultsTab:
         page states it, in place of all views.
         """
         view = self._views()[VIEWS.index(name)]
-        skipped = [SKIP for _ in view.outputs]
+        skipped = skip_all(view.outputs)
         try:
             stamp = f"{name}@{self.service.run(run_id).revision}" if run_id else ""
             if not run_id or stamp in filled.split():

@@ -20,7 +20,7 @@ from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
 from evalui.ui.tabs.results.overview import OverviewView
-from evalui.ui.web.routes import add_routes
+from evalui.ui.web.server import add_routes
 
 MakeAct = Callable[..., Action]
 QA = '{"query": "Capital of Spain?", "response": "Madrid"}\n'

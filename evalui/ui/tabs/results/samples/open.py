@@ -12,9 +12,9 @@ from evalui.runs.database.sent_prompts import SentPrompt
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.text.metrics import BLEUS, ROUGES
 from evalui.types import CellResult, Generate, Sample, Trial
-from evalui.ui.components.diff import DiffSegment, closest_reference, diff_texts
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.html import Child, Html, div, el, join, span
+from evalui.ui.components.texts import DiffSegment, closest_reference, diff_texts
 from evalui.ui.components.widgets import card, field, note, question_list, select, status, table
 from evalui.ui.tabs.results.samples.question import format_prompt, source_line
 

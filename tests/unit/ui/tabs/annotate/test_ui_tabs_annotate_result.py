@@ -16,7 +16,7 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate import AnnotateTab
 from evalui.ui.tabs.annotate.result import agreement_so_far
-from evalui.ui.web.routes import add_routes
+from evalui.ui.web.server import add_routes
 
 MakeAct = Callable[..., Action]
 TAG = re.compile(r"<[^>]+>")

@@ -7,7 +7,7 @@ import gradio
 import pytest
 from ui_examples import HOSTILE
 
-from evalui.ui.components.markdown import math_files, render_markdown
+from evalui.ui.components.texts import math_files, render_markdown
 
 TAGS = re.compile(r"<([a-z][a-z0-9-]*)", re.IGNORECASE)
 

@@ -12,7 +12,7 @@ from ui_examples import FAULTY, GOOD
 from evalui.datasets.base import Layout, LoadResult
 from evalui.report.export.files import FORMATS
 from evalui.ui.services.service import AppService
-from evalui.ui.web.routes import add_routes
+from evalui.ui.web.server import add_routes
 
 
 @pytest.fixture

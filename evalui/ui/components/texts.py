@@ -1,14 +1,17 @@
-"""Markdown of models and files as harmless markup; formulas keep their TeX for the browser.
+"""Texts of models and files as harmless markup, and the differences of two texts.
 
 HTML in the text is shown as the characters it consists of. Nothing is loaded from anywhere: an
 image becomes a link that says what the text says. A formula becomes `<ev-math>` around its own
 source, which assets/js/annotate.js draws with the KaTeX that comes with Gradio; without that it
-stays TeX.
+stays TeX. Differences are found word by word.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from evalui.text_tokenizers.words import tokenize_zh
 from evalui.ui.components.html import Html, el
 
 _MAX_LENGTH = 20_000  # characters that are read as Markdown; what follows is shown as it is
@@ -30,6 +34,12 @@ _MARKS = (("$$", "$$", True), (r"\[", r"\]", True), (r"\(", r"\)", False))
 _DOLLARS = re.compile(r"\$(?![\s$])((?:\\.|[^\\$])*?)(?<!\s)\$(?!\d)", re.DOTALL)
 # No public address: Gradio ships KaTeX under names with a hash; without it formulas stay TeX.
 _ASSETS = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
+_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+_MAX_WORDS = 4000  # in both texts together; comparing longer ones would keep the page waiting
+_MAX_FULL_LOOKUP_WORDS = (
+    1000  # words beyond which frequent ones are no longer looked up, only carried along
+)
 
 
 def render_markdown(text: str) -> Html:
@@ -171,3 +181,81 @@ def _write_heading(_: RendererHTML, tokens: Sequence[Token], index: int, *rest: 
     token = tokens[index]
     level = min(int(token.tag[1]) + _PAGE_LEVELS, _MAX_HEADING_LEVEL)
     return f"</h{level}>\n" if token.nesting < 0 else f"<h{level}>"
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSegment:
+    """A stretch of one text; `shared` if the other text has it too."""
+
+    text: str
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TextDiff:
+    """A reference and a reply in pieces; joined, the pieces of each are its text.
+
+    `compared` is False for texts that are too long: each is then one piece, neither shared nor not.
+    """
+
+    reference: tuple[DiffSegment, ...]
+    reply: tuple[DiffSegment, ...]
+    compared: bool = True
+
+
+def diff_texts(reference: str, reply: str) -> TextDiff:
+    """The two texts, split into common words and the others; case and blanks do not count."""
+    first, second = split_words(reference), split_words(reply)
+    if len(first) + len(second) > _MAX_WORDS:
+        return TextDiff(
+            (DiffSegment(reference, True),), (DiffSegment(reply, True),), compared=False
+        )
+    long = len(first) + len(second) > _MAX_FULL_LOOKUP_WORDS
+    matcher = SequenceMatcher(None, _keys(first), _keys(second), autojunk=long)
+    in_first, in_second = [False] * len(first), [False] * len(second)
+    for block in matcher.get_matching_blocks():
+        in_first[block.a : block.a + block.size] = [True] * block.size
+        in_second[block.b : block.b + block.size] = [True] * block.size
+    return TextDiff(_diff_segments(first, in_first), _diff_segments(second, in_second))
+
+
+def closest_reference(references: Sequence[str], reply: str) -> int:
+    """The place of the reference that has the most words in common with the reply."""
+    words = [set(_keys(split_words(reference))) for reference in references]
+    reply_words = set(_keys(split_words(reply)))
+    shares = [len(each & reply_words) / (len(each | reply_words) or 1) for each in words]
+    return shares.index(max(shares))
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text, each with the blanks after it; joined they are the text.
+
+    >>> words("It is 8 km.")
+    ['It ', 'is ', '8 ', 'km', '.']
+    """
+    cut = tokenize_zh(text) if _CJK.search(text) else _split(text)
+    joined: list[str] = []
+    for word in cut:
+        if joined and (word.isspace() or joined[-1].isspace()):
+            joined[-1] += word
+        else:
+            joined.append(word)
+    return joined
+
+
+def _split(text: str) -> list[str]:
+    parts: list[str] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        parts += [part for part in (text[end : match.start()], match[0]) if part]
+        end = match.end()
+    return [*parts, text[end:]] if text[end:] else parts
+
+
+def _keys(cut: Sequence[str]) -> list[str]:
+    return [word.strip().casefold() for word in cut]
+
+
+def _diff_segments(cut: Sequence[str], shared: Sequence[bool]) -> tuple[DiffSegment, ...]:
+    pairs = groupby(zip(cut, shared, strict=True), key=lambda pair: pair[1])
+    return tuple(DiffSegment("".join(word for word, _ in group), flag) for flag, group in pairs)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.ui.components.diff import DiffSegment, closest_reference, diff_texts, split_words
+from evalui.ui.components.texts import DiffSegment, closest_reference, diff_texts, split_words
 
 
 @pytest.mark.parametrize(
