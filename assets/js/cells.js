@@ -5,7 +5,7 @@
 (() => {
   function press({ points }) {
     const [point] = points;
-    const plot = point?.data && document.querySelector(".js-plotly-plot.asked");
+    const plot = point?.data && document.querySelector(".js-plotly-plot.clicked");
     const data = point?.customdata;
     if (!plot || !data) return;
     const wanted = [data].flat().join(",");
@@ -17,10 +17,10 @@
   document.addEventListener("pointerover", ({ target }) => {
     const plot = target.closest?.(".js-plotly-plot");
     if (!plot?.removeListener || !plot.closest(".chart-card")?.querySelector("[data-cell]")) return;
-    for (const other of document.querySelectorAll(".js-plotly-plot.asked")) {
-      other.classList.remove("asked");
+    for (const other of document.querySelectorAll(".js-plotly-plot.clicked")) {
+      other.classList.remove("clicked");
     }
-    plot.classList.add("asked");
+    plot.classList.add("clicked");
     plot.removeListener("plotly_click", press);
     plot.on("plotly_click", press);
   });

@@ -17,6 +17,7 @@ from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
 from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import LOGO
+from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate import AnnotateTab
 from evalui.ui.tabs.arena import ArenaTab
@@ -179,7 +180,7 @@ class AppShell:
         if not run_id:
             return "evaluate"
         try:
-            live = self.service.run(run_id).state in ("queued", "running")
+            live = self.service.run(run_id).state in LIVE_STATES
         except EvaluiError:
             live = False
         return "runs" if live and "sub" not in form else "results"

@@ -36,6 +36,16 @@ def format_time(t: Messages, at: float, *, now: datetime | None = None) -> str:
     return f"{then:%Y-%m-%d} {clock}"
 
 
+def short_id(sample_id: str) -> str:
+    """An id of a question without the name of its file."""
+    return sample_id.rpartition("/")[2]
+
+
+def rank_range(low: int, high: int) -> str:
+    """A rank, or the first and the last that are possible: "2", "2–4"."""
+    return str(low) if low == high else f"{low}–{high}"
+
+
 def size(number: int) -> str:
     """Bytes as kB or MB."""
     if number < 1_000_000:

@@ -3,8 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from evalui.messages import Messages
+from evalui.types import RunState
 from evalui.ui.components.html import Attribute, Child, Html, div, el, join, span
 
+NOTE_KINDS: Mapping[str, str] = {"bad": "bad", "warn": "warn", "info": "na"}
+RUN_STATE_KINDS: Mapping[RunState, str] = {
+    "queued": "na",
+    "running": "go",
+    "done": "ok",
+    "failed": "bad",
+    "cancelled": "warn",
+}
 _STATUS_ICON = {"ok": "ok", "warn": "warn", "bad": "bad", "na": "none", "go": "running"}
 _PATHS = {
     "ok": '<path d="M3 8.5l3.2 3.2L13 5" fill="none" stroke="currentColor" stroke-width="2"/>',
@@ -74,6 +83,11 @@ def note(kind: str, *children: Child) -> Html:
 def status(kind: str, word: Child) -> Html:
     """A state: its colour always comes with its icon and word."""
     return span(icon(_STATUS_ICON[kind]), word, cls=f"st {kind}")
+
+
+def run_state(t: Messages, state: RunState) -> Html:
+    """The state of a run in a word."""
+    return status(RUN_STATE_KINDS[state], t(f"runstate.{state}"))
 
 
 def bar(share: float, *, label: str | None = None) -> Html:
@@ -180,34 +194,44 @@ def model_name(name: str, place: int, baseline: bool) -> Html:
     return span(marker(place, baseline=baseline), name, cls="mk")
 
 
-def question_list(
+def paged_list(
     t: Messages,
+    key: str,
     items: Sequence[Html],
-    range_label: str,
     *,
+    first: int,
     total: int,
-    end: int,
     page: int,
-    opened: str,
-) -> tuple[Html | None, ...]:
-    """The parts above the legend; `end` is the number of the last question shown."""
-    more = end < total
-    return (
+    opened: tuple[str, str],
+    legend: Html | None = None,
+) -> Html:
+    """The card of one page of a list; its words are the sentences below `key`.
+
+    `first` counts the items before the page, `opened` is the field that names the open item.
+    """
+    last = first + len(items)
+    range_label = t(f"{key}.shown", first=f"{first + 1:,}", last=f"{last:,}") if items else ""
+    buttons = page_buttons(t, key, page, more=last < total)
+    return card(
         div(
-            el("h2", t.count("samples.count", total)),
+            el("h2", t.count(f"{key}.count", total)),
             span(range_label, cls="meta"),
             cls="card-h pad",
         ),
         el("input", type="hidden", name="page", value=page),
-        el("input", type="hidden", name="sample", value=opened),
-        el("ul", *items, cls="list") if items else el("p", t("samples.nothing"), cls="dim pad"),
-        div(
-            button(t("samples.earlier"), "page", data_page=page - 1) if page else None,
-            button(t("samples.later"), "page", data_page=page + 1) if more else None,
-            cls="links pad",
-        )
-        if page or more
-        else None,
+        el("input", type="hidden", name=opened[0], value=opened[1]),
+        el("ul", *items, cls="list") if items else el("p", t(f"{key}.nothing"), cls="dim pad"),
+        div(*buttons, cls="links pad") if any(buttons) else None,
+        legend,
+        cls="flush",
+    )
+
+
+def page_buttons(t: Messages, key: str, page: int, *, more: bool) -> tuple[Html | None, ...]:
+    """The buttons to the page before and, if there is `more`, to the page after."""
+    return (
+        button(t(f"{key}.earlier"), "page", data_page=page - 1) if page else None,
+        button(t(f"{key}.later"), "page", data_page=page + 1) if more else None,
     )
 
 

@@ -11,8 +11,10 @@ from evalui.messages import Messages
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
+from evalui.types import RunState
 from evalui.ui.services.run_form import JUDGE_TOKENS, default_max_tokens
 
+LIVE_STATES: tuple[RunState, ...] = ("queued", "running")  # of runs that can still change
 _LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
 _NAMED = 3  # models; of more, the others are counted
 

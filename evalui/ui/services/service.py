@@ -33,6 +33,7 @@ from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.models_service import ModelsService
 from evalui.ui.services.run_form import AnswerSource, RunForm
+from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.uploads import (
     OPEN_SAMPLE,
     UploadStore,
@@ -229,7 +230,7 @@ class AppService:
 
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
-        return sum(row.state in ("queued", "running") for row in self.store.runs(self.owner))
+        return sum(row.state in LIVE_STATES for row in self.store.runs(self.owner))
 
     def uploads_of(self, run_id: str) -> tuple[RunSpec, tuple[str, ...], tuple[AnswerSource, ...]]:
         """The specification of a run, and the uploads and answers it was made from.

@@ -20,9 +20,18 @@ from evalui.ui.components.form import Form, dump_client_state, field_value, load
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action, skip_all
 from evalui.ui.components.html import Child, Html, div, el
-from evalui.ui.components.widgets import field, note, page_head, select, status, table, titled
+from evalui.ui.components.widgets import (
+    field,
+    note,
+    page_head,
+    run_state,
+    select,
+    table,
+    titled,
+)
+from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.arena.arena_view import LIVE, ArenaCache, ArenaClientState, ArenaView, has_duels
+from evalui.ui.tabs.arena.arena_view import ArenaCache, ArenaClientState, ArenaView, has_duels
 from evalui.ui.tabs.arena.duels import ArenaDuelsView
 from evalui.ui.tabs.arena.overall import ArenaOverallView
 from evalui.ui.tabs.arena.standings import ArenaDimensionsView
@@ -30,7 +39,6 @@ from evalui.ui.tabs.arena.standings import ArenaDimensionsView
 SUBS = ("overall", "language", "capability", "duels")
 _TICK_S = 2.0
 _REFRESH_FACTOR = 5  # times what drawing took: one page costs at most a sixth of a core
-_STATES = {"queued": "na", "running": "go", "done": "ok", "failed": "bad", "cancelled": "warn"}
 _RECENT = 20  # runs with duels
 _MAX_RUNS_CHECKED = 60  # runs that are searched for some
 
@@ -128,7 +136,7 @@ class ArenaTab:
     def _needs_refresh(self, before: ArenaClientState, now: float) -> bool:
         run = self.service.run(before.run)
         return run.revision != before.revision and (
-            now >= before.refresh_after or run.state not in LIVE
+            now >= before.refresh_after or run.state not in LIVE_STATES
         )
 
     def _page(self, arena_view: ArenaView, sub: str, form: Form | None) -> tuple[Any, ...]:
@@ -297,7 +305,7 @@ def _listing(t: Messages, rows: Sequence[RunRow]) -> Html:
     lines: list[list[Child]] = [
         [
             el("a", row.name, href=f"?run={row.id}&tab=arena"),
-            status(_STATES[row.state], t(f"runstate.{row.state}")),
+            run_state(t, row.state),
             format_time(t, row.created),
         ]
         for row in rows

@@ -13,9 +13,8 @@ from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import model_name, signature_line
+from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
-
-LIVE = ("queued", "running")
 
 
 class ArenaCache:
@@ -73,7 +72,7 @@ class ArenaView:
     @property
     def live(self) -> bool:
         """Whether verdicts may still come by themselves."""
-        return self.run.state in LIVE
+        return self.run.state in LIVE_STATES
 
     @property
     def arena(self) -> Arena:

@@ -9,6 +9,7 @@ from evalui.scoring.arena.categories import capabilities
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Duel, Message, Outcome, Sample, Verdict
 from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.format import short_id
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import card, definitions, note, status
 from evalui.ui.tabs.arena.arena_view import ArenaView, contestants, copy_link
@@ -206,11 +207,6 @@ def duel_card(view: ArenaView, meeting: JudgedPair, address: str) -> Html:
         div(_summary(t, meeting, people=people), cls="gap") if len(meeting.verdicts) > 1 else None,
         cls="detail duel",
     )
-
-
-def short_id(sample_id: str) -> str:
-    """An id without the name of its file."""
-    return sample_id.rpartition("/")[2]
 
 
 def outcome_status(t: Messages, verdict: Verdict) -> Html:

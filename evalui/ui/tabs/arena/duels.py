@@ -11,7 +11,7 @@ from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.form import ClientStateError, Form, field_value, load_client_state
 from evalui.ui.components.fragment import Action, html_fragment, on_action
 from evalui.ui.components.html import Html, div, el, span
-from evalui.ui.components.widgets import button, card, field, icon, select
+from evalui.ui.components.widgets import card, field, icon, paged_list, select
 from evalui.ui.tabs.arena.arena_view import ArenaClientState, ArenaView
 from evalui.ui.tabs.arena.duel import (
     OUTCOMES,
@@ -134,26 +134,14 @@ def _listing(
     total: int,
 ) -> Html:
     """The duels of one page; arrow keys move between them."""
-    t, first = view.t, filters.page * PAGE_SIZE
-    last = first + len(rows)
-    range_label = t(f"{_KEY}.shown", first=f"{first + 1:,}", last=f"{last:,}") if rows else ""
-    items = [_item(view, meeting, current=meeting is opened) for meeting in rows]
-    steps = div(
-        button(t(f"{_KEY}.earlier"), "page", data_page=filters.page - 1) if filters.page else None,
-        button(t(f"{_KEY}.later"), "page", data_page=filters.page + 1) if last < total else None,
-        cls="links pad",
-    )
-    return card(
-        div(
-            el("h2", t.count(f"{_KEY}.count", total)),
-            span(range_label, cls="meta"),
-            cls="card-h pad",
-        ),
-        el("input", type="hidden", name="page", value=filters.page),
-        el("input", type="hidden", name="duel", value=opened.key if opened else ""),
-        el("ul", *items, cls="list") if items else el("p", t(f"{_KEY}.nothing"), cls="dim pad"),
-        steps if filters.page or last < total else None,
-        cls="flush",
+    return paged_list(
+        view.t,
+        _KEY,
+        [_item(view, meeting, current=meeting is opened) for meeting in rows],
+        first=filters.page * PAGE_SIZE,
+        total=total,
+        page=filters.page,
+        opened=("duel", opened.key if opened else ""),
     )
 
 

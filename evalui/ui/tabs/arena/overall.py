@@ -24,11 +24,10 @@ from evalui.types import Interval
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import html_fragment, skip_all
 from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.widgets import card, definitions, icon, note, status, titled
+from evalui.ui.components.widgets import NOTE_KINDS, card, definitions, icon, note, status, titled
 from evalui.ui.tabs.arena.arena_view import ArenaView, chart_head, signature_footer, waiting_key
 from evalui.ui.tabs.arena.standings import pairs, ratings, standings
 
-_NOTE_KINDS: dict[Level, str] = {"bad": "bad", "warn": "warn", "info": "na"}
 _ICONS: dict[Level, str] = {"bad": "bad", "warn": "warn", "info": "none"}
 # The filter of the list of duels that shows what a note is about.
 _DUEL_FILTERS = {
@@ -298,7 +297,7 @@ def _notes(view: ArenaView) -> Sequence[ReportNote]:
 
 
 def _note_banner(view: ArenaView, report_note: ReportNote) -> Html:
-    return note(_NOTE_KINDS[report_note.level], *_note_text(view, report_note))
+    return note(NOTE_KINDS[report_note.level], *_note_text(view, report_note))
 
 
 def _note_text(view: ArenaView, report_note: ReportNote) -> list[Child]:

@@ -16,6 +16,7 @@ from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.categories import CategoryTable
 from evalui.ui.components.form import Form
+from evalui.ui.components.format import rank_range
 from evalui.ui.components.fragment import SKIP, html_fragment
 from evalui.ui.components.html import Child, Html, div, el, span
 from evalui.ui.components.widgets import card, table, titled
@@ -154,7 +155,7 @@ def _rank(standing: Standing) -> str:
     low, high = standing.rank_low, standing.rank_high
     if low is None or high is None:
         return "–"
-    return str(low) if low == high else f"{low}–{high}"
+    return rank_range(low, high)
 
 
 def _battles_per_model(t: Messages, ranked: Sequence[Standing]) -> str:

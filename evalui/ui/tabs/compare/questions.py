@@ -7,8 +7,9 @@ from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.types import Sample
 from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.format import short_id
 from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.widgets import button, card, field, note, select
+from evalui.ui.components.widgets import card, field, note, page_buttons, select
 from evalui.ui.tabs.compare.comparison import Comparison, PairComparison, split_by_winner
 from evalui.ui.tabs.compare.question import outcome, side_by_side
 from evalui.ui.tabs.compare.selection import ComparedCell
@@ -154,7 +155,7 @@ def _question_outside_list(
     if sample is None or not query.linked:
         return None
     return div(
-        el("h3", t("question.title", id=_short(sample))),
+        el("h3", t("question.title", id=short_id(sample.id))),
         note("na", t("compare.question.equal")),
         side_by_side(t, compared, versus, sample),
         cls="compare-beside",
@@ -202,7 +203,7 @@ def _item(
     ]
     press = el(
         "button",
-        span(_short(sample), cls="mono id"),
+        span(short_id(sample.id), cls="mono id"),
         span(sample.question, cls="q"),
         span(sample.subject, cls="meta"),
         *outcomes,
@@ -231,11 +232,9 @@ def _pager(t: Messages, page: int, first: int, shown: int, total: int) -> Html |
     if total <= PAGE_SIZE and not page:
         return None
     range_label = t("compare.list.shown", first=first + 1, last=first + shown, total=f"{total:,}")
-    more = first + shown < total
     return div(
         span(range_label if shown else "", cls="meta"),
-        button(t("compare.list.earlier"), "page", data_page=page - 1) if page else None,
-        button(t("compare.list.later"), "page", data_page=page + 1) if more else None,
+        *page_buttons(t, "compare.list", page, more=first + shown < total),
         cls="links pad",
     )
 
@@ -243,7 +242,3 @@ def _pager(t: Messages, page: int, first: int, shown: int, total: int) -> Html |
 def _nothing(t: Messages, every: Sequence[_QuestionLine]) -> Html:
     key = "compare.list.nothing_here" if every else "compare.list.nothing"
     return el("p", t(key), cls="dim gap-s")
-
-
-def _short(sample: Sample) -> str:
-    return sample.id.rpartition("/")[2]

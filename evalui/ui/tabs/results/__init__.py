@@ -23,7 +23,7 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import mode_label, run_label, settings_label
+from evalui.ui.services.run_labels import LIVE_STATES, mode_label, run_label, settings_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.bias import BiasView
 from evalui.ui.tabs.results.calibration import CalibrationView
@@ -192,7 +192,7 @@ class ResultsTab:
         return (self.samples.show(run_id, form) if name == "samples" else self.health.show(run_id),)
 
     def _unfinished(self, run: RunRow) -> Html | None:
-        if run.state not in ("queued", "running"):
+        if run.state not in LIVE_STATES:
             return (
                 note("bad", self.t.translate(run.error))
                 if run.state == "failed" and run.error
@@ -281,7 +281,7 @@ def downloads(t: Messages, run: RunRow) -> Html:
         )
         for extension in FORMATS
     ]
-    live = run.state in ("queued", "running")
+    live = run.state in LIVE_STATES
     return div(
         note("warn", t("report.unfinished")) if live else None,
         titled(t("report.files"), div(*cards, cls="downloads"), aside=t("report.files_about")),

@@ -18,16 +18,18 @@ from evalui.ui.components.format import duration, format_time
 from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import (
+    RUN_STATE_KINDS,
     bar,
     button,
     link_button,
     note,
     page_head,
+    run_state,
     status,
     table,
     titled,
 )
-from evalui.ui.services.run_labels import run_label
+from evalui.ui.services.run_labels import LIVE_STATES, run_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.runs.progress_table import (
     charge_text,
@@ -36,9 +38,7 @@ from evalui.ui.tabs.runs.progress_table import (
     waiting_cells,
 )
 
-_LIVE = ("queued", "running")
 _MAX_FINISHED = 100  # finished runs
-_KINDS = {"queued": "na", "running": "go", "done": "ok", "failed": "bad", "cancelled": "warn"}
 
 
 class RunsNotice(NamedTuple):
@@ -145,7 +145,7 @@ class RunsTab:
 
     def live_count(self) -> int:
         """Runs that wait or run."""
-        return sum(row.state in _LIVE for row in self._rows())
+        return sum(row.state in LIVE_STATES for row in self._rows())
 
     def show(self, chosen: str, notice: RunsNotice = RunsNotice()) -> Html:  # noqa: B008 (it cannot change)
         """The whole page."""
@@ -155,7 +155,7 @@ class RunsTab:
         problem = div(note("bad", notice.problem), role="alert") if notice.problem else None
         if not rows:
             return div(head, problem, self._empty(), cls="stack")
-        live = [row for row in reversed(rows) if row.state in _LIVE]
+        live = [row for row in reversed(rows) if row.state in LIVE_STATES]
         running = sorted(live, key=lambda row: row.state != "running")
         shown = next((row for row in rows if row.id == chosen), running[0] if running else None)
         return div(
@@ -164,7 +164,7 @@ class RunsTab:
             self._queue(running, shown) if running else None,
             self._run(shown, catalog) if shown else None,
             self._finished(
-                [row for row in rows if row.state not in _LIVE], catalog, notice.confirming
+                [row for row in rows if row.state not in LIVE_STATES], catalog, notice.confirming
             ),
             cls="stack",
         )
@@ -230,10 +230,10 @@ class RunsTab:
     def _state(self, row: RunRow) -> Html:
         t = self.t
         if row.cancelling:
-            return status(_KINDS[row.state], t("runs.stopping"))
+            return status(RUN_STATE_KINDS[row.state], t("runs.stopping"))
         if model_waits(self.service.store.database, row.id):
             return status("warn", t("charges.waiting"))
-        return status(_KINDS[row.state], t(f"runstate.{row.state}"))
+        return run_state(t, row.state)
 
     def _catalog(self) -> Catalog:
         """The models with their prices; none while the administrator's file is broken.
@@ -253,7 +253,7 @@ class RunsTab:
             replace(cell, state="waiting") if cell.id in waiting else cell
             for cell in self.service.store.cells(row.id)
         ]
-        live = row.state in _LIVE
+        live = row.state in LIVE_STATES
         stop = (
             button(t("runs.stop"), "stop", data_run=row.id) if live and not row.cancelling else None
         )
@@ -310,7 +310,7 @@ class RunsTab:
         return [
             span(format_time(t, row.finished or row.created), cls="dim"),
             self._run_label(row),
-            status(_KINDS[row.state], t(f"runstate.{row.state}")),
+            run_state(t, row.state),
             join(
                 result,
                 div(charge_text(t, charges[row.id]), cls="meta") if row.id in charges else None,

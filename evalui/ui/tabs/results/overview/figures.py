@@ -30,7 +30,7 @@ from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Cell, Interval
 from evalui.ui.components.format import tile, unbroken_numbers
 from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.widgets import card, note, status
+from evalui.ui.components.widgets import NOTE_KINDS, card, note, status
 from evalui.ui.tabs.results.run_view import RunView
 
 _KPIS = ("model", "accuracy", "robust", "sensitivity", "position", "readable")
@@ -45,7 +45,6 @@ BIAS_LEVEL_KINDS: Mapping[BiasLevel, str] = {
 _COUNT_TOLERANCE = 1e-6  # a count this near to a whole number is one
 _GUESSING = ("chance", "below-chance")  # the notes on models no better than guessing
 _MAX_NAMES = 3  # models named in the banner
-_KINDS = {"bad": "bad", "warn": "warn", "info": "na"}
 
 
 def overview_top(t: Messages, view: RunView) -> Html:
@@ -113,12 +112,12 @@ def all_notes(
     cells = cell_names(t, summaries)
     chosen = summaries if only is None else only
     collected = [(cells[s.cell], one) for s in chosen for one in notes(s, t.language)]
-    return sorted(collected, key=lambda pair: list(_KINDS).index(pair[1].level))
+    return sorted(collected, key=lambda pair: list(NOTE_KINDS).index(pair[1].level))
 
 
 def note_line(cell: str, report_note: ReportNote) -> Html:
     """One note on the screen."""
-    return note(_KINDS[report_note.level], el("b", cell), " ", report_note.text)
+    return note(NOTE_KINDS[report_note.level], el("b", cell), " ", report_note.text)
 
 
 def cell_names(t: Messages, summaries: Sequence[Summary]) -> dict[Cell, str]:
@@ -160,7 +159,7 @@ def _banner(t: Messages, view: RunView, *, unless: Collection[str]) -> Html | No
     message = banner(own, t.language, unless=unless)
     if message is None:
         return None
-    kind = _KINDS[message.level]
+    kind = NOTE_KINDS[message.level]
     if message.rule == BIASED:
         models = list(dict.fromkeys(cell.model for cell in message.cells))
         biased = t.count("front.biased", len(models), names=join_names_shortened(t, models))

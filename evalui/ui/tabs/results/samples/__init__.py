@@ -12,9 +12,10 @@ from evalui.runs.database.records import CellRow, Facets, OutcomeFilter, Questio
 from evalui.runs.spec import ModeSpec
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.format import short_id
 from evalui.ui.components.fragment import Action, html_fragment, on_action
 from evalui.ui.components.html import Html, div, el, span
-from evalui.ui.components.widgets import card, field, question_list, select
+from evalui.ui.components.widgets import card, field, paged_list, select
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import open
@@ -184,18 +185,12 @@ def filter_bar(
 
 def listing(t: Messages, page: QuestionPage, filters: Filters, opened: str) -> Html:
     """The questions of one page; arrow keys move between them."""
-    first = filters.page * PAGE_SIZE
-    range_label = (
-        t("samples.shown", first=f"{first + 1:,}", last=f"{first + len(page.rows):,}")
-        if page.rows
-        else ""
-    )
     items = [
         el(
             "li",
             el(
                 "button",
-                span(row.sample_id.rpartition("/")[2], cls="mono id"),
+                span(short_id(row.sample_id), cls="mono id"),
                 span(row.question, cls="q"),
                 span(
                     *(_DOTS[outcome] for outcome in row.outcomes),
@@ -211,16 +206,16 @@ def listing(t: Messages, page: QuestionPage, filters: Filters, opened: str) -> H
         )
         for row in page.rows
     ]
-    parts = question_list(
+    return paged_list(
         t,
+        "samples",
         items,
-        range_label,
+        first=filters.page * PAGE_SIZE,
         total=page.total,
-        end=first + len(page.rows),
         page=filters.page,
-        opened=opened,
+        opened=("sample", opened),
+        legend=el("p", t("samples.legend"), cls="meta pad"),
     )
-    return card(*parts, el("p", t("samples.legend"), cls="meta pad"), cls="flush")
 
 
 def _cells(view: RunView) -> Mapping[str, str]:

@@ -13,9 +13,10 @@ from evalui.runs.spec import ModeSpec
 from evalui.scoring.text.metrics import BLEUS, ROUGES
 from evalui.types import CellResult, Generate, Sample, Trial
 from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.format import short_id
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.texts import DiffSegment, closest_reference, diff_texts
-from evalui.ui.components.widgets import card, field, note, question_list, select, status, table
+from evalui.ui.components.widgets import card, field, note, paged_list, select, status, table
 from evalui.ui.tabs.results.samples.question import format_prompt, source_line
 
 STATES = ("answered", "empty", "cut")
@@ -123,21 +124,18 @@ def listing(
     """The questions of one page; arrow keys move between them."""
     first = filters.page * page_size
     lines = answer_lines[first : first + page_size]
-    range_label = ""
-    if lines:
-        range_label = t("samples.shown", first=f"{first + 1:,}", last=f"{first + len(lines):,}")
     several = len({line.sample.subject for line in answer_lines}) > 1
     items = [_item(t, line, opened, subject=line.sample.subject * several) for line in lines]
-    parts = question_list(
+    return paged_list(
         t,
+        "samples",
         items,
-        range_label,
+        first=first,
         total=len(answer_lines),
-        end=first + len(lines),
         page=filters.page,
-        opened=opened,
+        opened=("sample", opened),
+        legend=el("p", t("samples.open_legend"), cls="meta pad"),
     )
-    return card(*parts, el("p", t("samples.open_legend"), cls="meta pad"), cls="flush")
 
 
 def open_detail(
@@ -147,7 +145,7 @@ def open_detail(
     sample, trial = line.sample, line.trial
     return card(
         div(
-            el("h2", t("question.title", id=sample.id.rpartition("/")[2])),
+            el("h2", t("question.title", id=short_id(sample.id))),
             source_line(t, sample, address),
             cls="card-h",
         ),
@@ -210,7 +208,7 @@ def _item(t: Messages, line: AnswerLine, opened: str, *, subject: str) -> Html:
         "li",
         el(
             "button",
-            span(sample.id.rpartition("/")[2], cls="mono id"),
+            span(short_id(sample.id), cls="mono id"),
             span(sample.question, cls="q"),
             span(figure, word, cls="dots"),
             span(about, cls="meta") if about else None,

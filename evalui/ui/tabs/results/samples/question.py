@@ -7,6 +7,7 @@ from evalui.runs.database.records import QuestionDetail
 from evalui.runs.database.sent_prompts import SentPrompt
 from evalui.scoring.choice.circular import variant_label
 from evalui.types import LETTERS, Generate, Loglik, Pattern, Prompt, Request, Sample, Trial, Variant
+from evalui.ui.components.format import short_id
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import bar, card, note, status, table
 
@@ -30,7 +31,7 @@ def question_card(
     summary = "ok" if right == len(trials) else "warn"
     return card(
         div(
-            el("h2", t("question.title", id=sample.id.rpartition("/")[2])),
+            el("h2", t("question.title", id=short_id(sample.id))),
             source_line(t, sample, address),
             cls="card-h",
         ),

@@ -26,13 +26,12 @@ from evalui.report.charts.common import series_styles
 from evalui.report.numbers import count, fixed, percent
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.statistics.paired_tests import (
-    RankBand,
     minimum_detectable_difference,
     questions_needed,
 )
 from evalui.types import Cell, Language
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.format import value_with_range
+from evalui.ui.components.format import rank_range, value_with_range
 from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import (
@@ -324,7 +323,12 @@ def rank_bands_card(t: Messages, view: RunView, comparison: ComparisonSet | None
     ):
         return join(head, el("p", t("statistics.no_rank"), cls="dim gap-s"))
     rows: list[list[Child]] = [
-        [str(each.band), view.model(each.name), f"{percent(each.value)} %", _ranks(each)]
+        [
+            str(each.band),
+            view.model(each.name),
+            f"{percent(each.value)} %",
+            rank_range(each.low, each.high),
+        ]
         for each in comparison.ranks
     ]
     for cell in comparison.unranked:
@@ -385,10 +389,6 @@ def _format_least_difference(t: Messages, difference: float | None) -> str:
     if difference is None:
         return "–"
     return t("statistics.points", value=narrative.format_least_difference(difference))
-
-
-def _ranks(place: RankBand) -> str:
-    return str(place.low) if place.low == place.high else f"{place.low}–{place.high}"
 
 
 def _place(requested_size: str, comparison: ComparisonSet) -> int:
