@@ -64,4 +64,4 @@ def test_the_formats_are_registered() -> None:
 def test_a_note_is_a_sentence() -> None:
     note = UploadNote("encoding", {"file": "{x}.csv", "encoding": "GB18030"})
     assert str(note) == "{x}.csv is not UTF-8; it was read as GB18030."
-    assert all(sentence.endswith(".") for sentence in UPLOAD_NOTES.values())
+    assert all(messages("en")(f"note.{note}").endswith(".") for note in UPLOAD_NOTES)

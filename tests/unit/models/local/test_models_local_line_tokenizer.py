@@ -23,7 +23,7 @@ SHOTS = "Question: Which of these is hot?\nAnswer: fire\n\nQuestion: Which is co
 class Letters:
     """Each letter is a token; `joins` are pairs of letters that are one."""
 
-    name, lead, start = "letters", (), None
+    name, bos_ids, empty_context_id = "letters", (), None
 
     def __init__(self, *joins: str) -> None:
         self._joins = joins

@@ -253,7 +253,7 @@ def test_a_kept_trunk_that_goes_too_far_is_used_up_to_where_it_fits(causal: Load
 
 
 @pytest.mark.parametrize("name", STRETCHED)
-@pytest.mark.parametrize("way", ["read", "_row_by_row"])
+@pytest.mark.parametrize("way", ["score", "_row_by_row"])
 def test_a_long_text_does_not_change_what_its_neighbours_score(name: str, way: str):
     """Beyond 64 tokens positions follow the longest text of a batch, and the longest before."""
     texts = [
@@ -269,8 +269,8 @@ def test_a_long_text_does_not_change_what_its_neighbours_score(name: str, way: s
     assert reader.note == ""
     for asked in (texts, texts[::-1], texts[3:6]):
         for each in getattr(reader, way)(asked):
-            expected = pytest.approx(alone[each.question.key], abs=1e-5)
-            assert list(each.logprobs) == expected, len(each.question.tokens)
+            expected = pytest.approx(alone[each.query.key], abs=1e-5)
+            assert list(each.logprobs) == expected, len(each.query.tokens)
 
 
 def test_reading_leaves_the_model_as_it_was(causal: LoadedModel):

@@ -23,9 +23,16 @@ def packs(
     questions: list[LogprobQuery],
     tokens: int = 10_000,
     places: int = 10_000,
-    **kept: list[TokenIds],
+    kept: list[TokenIds] | None = None,
 ) -> list[TreeBatch]:
-    return list(plan_tree_batches(questions, token_budget=tokens, max_logit_rows=places, **kept))
+    return list(
+        plan_tree_batches(
+            questions,
+            cached_prefixes=kept or (),
+            token_budget=tokens,
+            max_logit_rows=places,
+        )
+    )
 
 
 def subject(shots: TokenIds, questions: int = 20, length: int = 40) -> list[LogprobQuery]:
