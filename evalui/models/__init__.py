@@ -1,11 +1,11 @@
 """Requests become responses."""
 
-import evalui.models.endpoint.backend
-import evalui.models.local.backend
-import evalui.models.scripted.backend
-import evalui.models.vllm.backend  # noqa: F401 - each registers its backend
+from evalui.models import vllm
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, UsageTracking
 from evalui.models.catalog import ModelState, describe, open_model, read_catalog
+from evalui.models.endpoint import backend as endpoint_backend
+from evalui.models.local import backend as local_backend
+from evalui.models.scripted import backend as scripted_backend
 from evalui.models.scripted.backend import NeedsAnswerKey
 
 __all__ = [
@@ -17,6 +17,10 @@ __all__ = [
     "NeedsAnswerKey",
     "UsageTracking",
     "describe",
+    "endpoint_backend",
+    "local_backend",
     "open_model",
     "read_catalog",
+    "scripted_backend",
+    "vllm",
 ]

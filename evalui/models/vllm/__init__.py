@@ -1,1 +1,243 @@
-"""The `vllm` backend."""
+"""The `vllm` backend: a model in this machine's vLLM, in a process of its own.
+
+Texts become token ids here, so vLLM is imported in that process only; it may live in another
+environment than evalui.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalui.errors import ModelError, RequestRejected
+from evalui.models.base import BACKENDS, Model, ModelEntry
+from evalui.models.folder_tokenizer import HFTokenizer
+from evalui.models.local import backend, weights
+from evalui.models.scoring_requests import encode_requests
+from evalui.models.tokenization import EncodedContext, encode_contexts, spellings
+from evalui.models.vllm.child import EngineProcess, script
+from evalui.models.vllm.requests import ScoringRequests, reject_nan
+from evalui.types import Ability, Generate, GeneratedText, Request, Response, Usage
+
+VERSION = "vllm.2"  # part of every fingerprint: raise it when an answer may change
+_ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
+
+
+class VllmBackend:
+    """Opens what the `transformers` backend opens, in vLLM."""
+
+    def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
+        """All three, whatever the entry."""
+        del entry
+        return _ABILITIES
+
+    def problem(self, entry: ModelEntry) -> str:
+        """Why the entry's settings or files cannot work, "" if nothing is known against them."""
+        from evalui.models.vllm.options import lora_rank, missing, read_options, visible_gpu
+
+        if found := BACKENDS["transformers"].problem(entry):
+            return found
+        try:
+            options = read_options(entry)
+            visible_gpu(entry, os.environ)
+            if entry.adapter:
+                lora_rank(Path(entry.adapter))
+        except ModelError as error:
+            return error.sentence
+        return missing(options)
+
+    def open(self, entry: ModelEntry) -> Model:
+        """Load the model; raises `ModelError` with the reason if it cannot be."""
+        from evalui.models.vllm.options import engine, environment, interpreter, read_options
+        from evalui.settings import Settings
+
+        if found := self.problem(entry):
+            raise ModelError(found)
+        options = read_options(entry)
+        folder = backend.folder_of(entry)
+        if found := weights.problem(folder):
+            raise ModelError(found)
+        tokenizer = HFTokenizer(entry.name, folder)
+        command = [str(interpreter(options)), str(script())]
+        child = EngineProcess(
+            entry.name, command, environment(entry, os.environ, Settings().threads)
+        )
+        try:
+            about = child.open({"engine": engine(entry, options, folder), "adapter": entry.adapter})
+            info = EngineInfo(**about)
+            info.check(entry)
+        except BaseException:
+            child.close()
+            raise
+        return VllmModel(entry, folder, tokenizer, child, info=info, seed=options.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """The opened engine: vLLM's version, device and dtype, and the longest input in tokens."""
+
+    version: str
+    device: str
+    dtype: str
+    max_length: int
+
+    @property
+    def limit(self) -> int:
+        """The longest input in tokens: vLLM needs room for the token that is scored and for the
+        one that it generates in any case.
+        """
+        return self.max_length - 2
+
+    def check(self, entry: ModelEntry) -> None:
+        """Raise `ModelError` if the entry names another kind of device."""
+        wanted = entry.device.partition(":")[0]
+        if wanted not in ("auto", self.device):
+            raise ModelError(
+                "vllm-device",
+                model=entry.name,
+                wanted=wanted,
+                found=self.device,
+            )
+
+
+class VllmModel:
+    """A loaded model; see `base.Model`."""
+
+    def __init__(
+        self,
+        entry: ModelEntry,
+        folder: Path,
+        tokenizer: HFTokenizer,
+        child: EngineProcess,
+        *,
+        info: EngineInfo,
+        seed: int,
+    ) -> None:
+        self.name = entry.name
+        self.abilities = _ABILITIES
+        self.device = info.device
+        self._tokenizer = tokenizer
+        self._child = child
+        self._limit = info.limit
+        self._seed = seed
+        self._spellings: dict[str, tuple[int, ...]] = {}
+        adapter = Path(entry.adapter) if entry.adapter else None
+        self.fingerprint = weights.fingerprint(
+            folder,
+            VERSION,
+            info.version,
+            info.dtype,
+            info.device,
+            str(info.limit),
+            str(entry.options.get("quantization", "")),
+            str(entry.options.get("tensor_parallel", 1)),
+            str(seed),
+            adapter=adapter,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The number of the process that holds the device."""
+        return self._child.pid
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Yield responses as they are known: probabilities first, then texts."""
+        refused: dict[int, str] = {}
+        yield from self._score(requests, refused)
+        yield from self._generate(requests, refused)
+        if refused:
+            raise RequestRejected(
+                "vllm-refused",
+                n=len(refused),
+                model=self.name,
+                reason=next(iter(refused.values())),
+            )
+
+    def close(self) -> None:
+        """Free the device, by ending the process that holds it."""
+        self._child.close()
+
+    def _score(
+        self, requests: Sequence[Request], refused: dict[int, str]
+    ) -> Iterator[tuple[int, Response]]:
+        """Answer NextToken and Loglik."""
+        if not self._spellings:
+            self._spellings = dict(spellings(self._tokenizer))
+        scoring = ScoringRequests(
+            encode_requests(self._tokenizer, self._spellings, requests, limit=self._limit)
+        )
+        sent = scoring.requests()
+        for answer in self._child.answer(sent):
+            place = int(answer["place"])
+            if "refused" in answer:
+                # A request may need several pieces, all of which are rejected.
+                refused.update((key, answer["refused"]) for key in scoring.keys(place))
+            else:
+                yield from scoring.responses(place, sent[place], answer)
+
+    def _generate(
+        self, requests: Sequence[Request], refused: dict[int, str]
+    ) -> Iterator[tuple[int, Response]]:
+        """Answer Generate, all at once: vLLM batches them continuously."""
+        wanted = {
+            key: request for key, request in enumerate(requests) if isinstance(request, Generate)
+        }
+        keys = list(wanted)
+        contexts = self._contexts(list(wanted.values()))
+        sent = [
+            self._request(wanted[key], context) for key, context in zip(keys, contexts, strict=True)
+        ]
+        for answer in self._child.answer(sent):
+            place = int(answer["place"])
+            if "refused" in answer:
+                refused[keys[place]] = answer["refused"]
+                continue
+            reject_nan([answer["logprob"]])
+            yield keys[place], self._text(wanted[keys[place]], contexts[place], answer)
+
+    def _contexts(self, requests: Sequence[Generate]) -> list[EncodedContext]:
+        """The prompts as token ids, each cut so that its reply has room."""
+        contexts: dict[int, EncodedContext] = {}
+        for length in {request.max_tokens for request in requests}:
+            room = self._limit - length
+            if room < 1:
+                raise ModelError(
+                    "reply-too-long",
+                    model=self.name,
+                    limit=self._limit,
+                    n=length,
+                )
+            like = [key for key, request in enumerate(requests) if request.max_tokens == length]
+            prompts = [requests[key].prompt for key in like]
+            cut = encode_contexts(self._tokenizer, prompts, limit=room)
+            contexts |= zip(like, cut, strict=True)
+        return [contexts[key] for key in range(len(requests))]
+
+    def _request(self, request: Generate, context: EncodedContext) -> dict[str, Any]:
+        digest = hashlib.sha256(f"{self._seed}|{request.prompt!r}".encode()).digest()
+        return {
+            "kind": "generate",
+            "tokens": context.ids,
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "stop": request.stop,
+            "ends": sorted(self._tokenizer.eos_ids),
+            "seed": int.from_bytes(digest[:8], "big") >> 1,  # vLLM takes 63 bits
+        }
+
+    def _text(
+        self, request: Generate, context: EncodedContext, answer: Mapping[str, Any]
+    ) -> GeneratedText:
+        text = self._tokenizer.decode(answer["ids"])
+        ends = [place for place in map(text.find, request.stop) if place >= 0]
+        return GeneratedText(
+            text[: min(ends, default=len(text))],
+            Usage(len(context.ids), len(answer["ids"])),
+            finish_reason="stop" if answer["ended"] else "length",
+            truncated=context.truncated,
+        )
+
+
+BACKENDS.register("vllm")(VllmBackend())

@@ -5,9 +5,10 @@ import importlib.util
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
@@ -19,21 +20,23 @@ _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-@dataclass(frozen=True, slots=True)
-class VllmOptions:
-    """The `options` of an entry; all others are not vLLM's.
+class VllmOptions(BaseModel):
+    """The `options` of an entry; other keys belong to other parts of the program.
 
     `tensor_parallel` is the number of GPUs, `memory_share` the share of the device's memory that
-    vLLM may take (0: as it likes), `python` another interpreter that has vLLM, `eager` switches
-    its compiled graphs off, which starts faster and computes slower.
+    vLLM may take (0: vLLM's own default), `python` another interpreter that has vLLM, `eager`
+    switches compiled graphs off, which starts faster and computes slower.
     """
 
-    tensor_parallel: int = 1
-    memory_share: float = 0.0
+    # strict: true is no whole number here, and a text is no number
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    tensor_parallel: int = Field(default=1, ge=1, description=">= 1")
+    memory_share: float = Field(default=0.0, ge=0, le=1, description="0..1")
     quantization: str = ""
     python: str = ""
     eager: bool = False
-    seed: int = 0
+    seed: int = Field(default=0, ge=0, lt=2**32, description="0..2**32 - 1")
 
 
 def read_options(entry: ModelEntry) -> VllmOptions:
@@ -48,20 +51,10 @@ def read_options(entry: ModelEntry) -> VllmOptions:
             "no-device",
             name=entry.device,
         )
-    kinds = get_type_hints(VllmOptions)
-    values = {name: value for name, value in entry.options.items() if name in kinds}
-    for name, value in values.items():
-        kind = kinds[name]
-        # type(), not isinstance(): true would pass for a whole number. A share may be one.
-        if type(value) is not kind and not (kind is float and type(value) is int):
-            raise _wrong(name, kind.__name__, value)
-    options = VllmOptions(**values)
-    if options.tensor_parallel < 1:
-        raise _wrong("tensor_parallel", ">= 1", options.tensor_parallel)
-    if not 0 <= options.memory_share <= 1:
-        raise _wrong("memory_share", "0..1", options.memory_share)
-    if not 0 <= options.seed < 2**32:
-        raise _wrong("seed", "0..2**32 - 1", options.seed)
+    try:
+        options = VllmOptions.model_validate(entry.options)
+    except ValidationError as error:
+        raise _wrong_option(error) from None
     if options.tensor_parallel > 1 and ":" in entry.device:
         raise ModelError(
             "vllm-one-gpu",
@@ -93,10 +86,10 @@ def visible_gpu(entry: ModelEntry, outside: Mapping[str, str]) -> str:
 
 def interpreter(options: VllmOptions) -> Path:
     """The interpreter that runs vLLM."""
-    told = Path(options.python or sys.executable)
-    with contextlib.suppress(RuntimeError):  # nobody's home: `missing` says that it is not there
-        told = told.expanduser()
-    return told.absolute()
+    python = Path(options.python or sys.executable)
+    with contextlib.suppress(RuntimeError):  # no such user: `missing` reports that it is not there
+        python = python.expanduser()
+    return python.absolute()
 
 
 def missing(options: VllmOptions) -> str:
@@ -153,11 +146,11 @@ def lora_rank(adapter: Path) -> int:
     """The smallest rank known to vLLM that the adapter's fit in.
 
     Raises:
-        ModelError: none is, or the adapter's are not told as whole numbers.
+        ModelError: none is, or the adapter's ranks are not whole numbers.
     """
     about = weights.read_json(adapter / "adapter_config.json")
-    told: Any = about.get("rank_pattern") or {}
-    others: Mapping[str, Any] = cast(Any, told) if isinstance(told, dict) else {"": told}
+    pattern: Any = about.get("rank_pattern") or {}
+    others: Mapping[str, Any] = cast(Any, pattern) if isinstance(pattern, dict) else {"": pattern}
     ranks = [about.get("r", 8), *others.values()]
     for rank in ranks:
         if type(rank) is not int:
@@ -195,21 +188,26 @@ def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> 
     return ours
 
 
-def _wrong(name: str, wanted: str, found: object) -> ModelError:
+def _wrong_option(error: ValidationError) -> ModelError:
+    """The first of the errors, as one line; a field's description states its range."""
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    field = VllmOptions.model_fields[name]
+    kind = getattr(field.annotation, "__name__", "")
     return ModelError(
         "vllm-option",
         field=name,
-        wanted=wanted,
-        found=repr(found),
+        wanted=kind if first["type"].endswith("_type") else field.description or kind,
+        found=repr(first["input"]),
     )
 
 
 def _lacks_vllm(prefix: Path) -> bool:
-    """Whether the virtual environment has no vLLM for sure; no other can be told from outside."""
+    """Whether this is a virtual environment without vLLM; False if nothing is known."""
     about = prefix / "pyvenv.cfg"
     if not about.is_file():
         return False
-    told = about.read_text(encoding="utf-8").lower().replace(" ", "")
-    if "include-system-site-packages=true" in told:
+    settings = about.read_text(encoding="utf-8").lower().replace(" ", "")
+    if "include-system-site-packages=true" in settings:
         return False
     return not any(prefix.glob("lib*/python3*/site-packages/vllm/__init__.py"))

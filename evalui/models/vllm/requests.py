@@ -1,6 +1,6 @@
-"""Questions to a network become asks of vLLM's process, and its answers become what was asked.
+"""Log-probability queries become requests to the engine's process, and its answers responses.
 
-Token ids and numbers only. What the asks mean is told in `vllm_process`.
+Token ids and numbers only. What the requests mean is stated in `process`.
 """
 
 import math
@@ -12,106 +12,109 @@ from evalui.errors import ModelError
 from evalui.models.scoring_requests import ScoringBatch
 from evalui.types import Response
 
-_IDS = 128  # the most token ids that vLLM looks up at once
+_MAX_IDS = 128  # the most token ids that vLLM looks up at once
 _SHARED = 64  # a context of so many tokens is worth being computed by itself first
 
 Tokens = tuple[int, ...]
 
 
 @dataclass(slots=True)
-class _Look:
-    """What is wanted after some tokens, what was found, and how many answers are still to come."""
-
-    wanted: dict[int, None]
-    keys: list[int]
-    found: dict[int, float]
-    best: int = -1
-    waits: int = 0
-
-
-class Board:
-    """The questions of one call: which asks they take, and which responses an answer completes.
-
-    Questions after the same context become one look; so does a continuation of one token.
+class _NextToken:
+    """Which ids are wanted after some tokens, their log-probabilities so far, the most probable
+    token, and how many answers are still to come.
     """
 
-    def __init__(self, asked: ScoringBatch) -> None:
-        self._asked = asked
-        self._looks: dict[Tokens, _Look] = {}
-        # By context, then by context and continuation together: who asks for it.
-        self._scores: dict[Tokens, dict[Tokens, list[int]]] = {}
-        self._wanted: dict[int, Tokens] = {}
-        self._keys: list[list[int]] = []  # who hangs on each ask
-        for question in asked.queries():
-            if len(question.targets) == 1:
-                ((_, ids),) = question.targets
-                self._look(question.tokens, ids).keys.append(question.key)
-                self._wanted[question.key] = ids
-                continue
-            start = question.targets[0][0]
-            context, whole = question.tokens[:start], question.tokens + question.targets[-1][1]
-            self._scores.setdefault(context, {}).setdefault(whole, []).append(question.key)
-            if start >= _SHARED:
-                # Else the first continuation would have the output layer, which is dear and
-                # large, applied to the whole context; so it finds the context in the cache.
-                self._look(context, ())
+    ids: dict[int, None]
+    keys: list[int]
+    logprobs: dict[int, float]
+    best: int = -1
+    pending: int = 0
 
-    def asks(self) -> list[dict[str, Any]]:
-        """What is asked after one context stands together, so that it is still in the cache."""
-        asks: list[dict[str, Any]] = []
-        for context in dict.fromkeys((*self._looks, *self._scores)):
-            if look := self._looks.get(context):
-                ids = list(look.wanted)
-                pieces = [ids[place : place + _IDS] for place in range(0, len(ids), _IDS)] or [[]]
-                look.waits = len(pieces)
-                asks += ({"kind": "look", "tokens": context, "ids": piece} for piece in pieces)
-                self._keys += [look.keys] * len(pieces)
-            for whole, keys in self._scores.get(context, {}).items():
-                asks.append({"kind": "score", "tokens": whole, "start": len(context)})
+
+class ScoringRequests:
+    """The engine requests for one batch of queries, and the responses that an answer completes.
+
+    Queries after the same context become one request; so does a continuation of one token.
+    """
+
+    def __init__(self, batch: ScoringBatch) -> None:
+        self._batch = batch
+        self._next_tokens: dict[Tokens, _NextToken] = {}
+        # By context, then by context and continuation together: the queries that need it.
+        self._continuations: dict[Tokens, dict[Tokens, list[int]]] = {}
+        self._ids: dict[int, Tokens] = {}
+        self._keys: list[list[int]] = []  # the queries that need each request
+        for query in batch.queries():
+            if len(query.targets) == 1:
+                ((_, ids),) = query.targets
+                self._add_next_token(query.tokens, ids).keys.append(query.key)
+                self._ids[query.key] = ids
+                continue
+            start = query.targets[0][0]
+            context, whole = query.tokens[:start], query.tokens + query.targets[-1][1]
+            self._continuations.setdefault(context, {}).setdefault(whole, []).append(query.key)
+            if start >= _SHARED:
+                # Else the first continuation would have the output layer, which is slow and
+                # large, applied to the whole context; so it finds the context in the cache.
+                self._add_next_token(context, ())
+
+    def requests(self) -> list[dict[str, Any]]:
+        """The requests; those after one context stand together, while it is in the cache."""
+        requests: list[dict[str, Any]] = []
+        for context in dict.fromkeys((*self._next_tokens, *self._continuations)):
+            if wanted := self._next_tokens.get(context):
+                ids = list(wanted.ids)
+                pieces = [ids[at : at + _MAX_IDS] for at in range(0, len(ids), _MAX_IDS)] or [[]]
+                wanted.pending = len(pieces)
+                requests += (
+                    {"kind": "next_token", "tokens": context, "ids": piece} for piece in pieces
+                )
+                self._keys += [wanted.keys] * len(pieces)
+            for whole, keys in self._continuations.get(context, {}).items():
+                requests.append({"kind": "score", "tokens": whole, "start": len(context)})
                 self._keys.append(keys)
-        return asks
+        return requests
 
     def keys(self, place: int) -> list[int]:
-        """Whose requests hang on the ask at this place."""
+        """The queries that need the request at this place."""
         return self._keys[place]
 
     def responses(
-        self, place: int, ask: Mapping[str, Any], answer: Mapping[str, Any]
+        self, place: int, request: Mapping[str, Any], answer: Mapping[str, Any]
     ) -> Iterator[tuple[int, Response]]:
-        """What the answer to the ask at this place completes.
+        """What the answer to the request at this place completes.
 
         Raises:
             ModelError: the network computes NaN.
         """
-        check(answer["logprobs"])
-        if ask["kind"] == "look":
-            yield from self._looked(self._looks[ask["tokens"]], ask["ids"], answer)
+        reject_nan(answer["logprobs"])
+        if request["kind"] == "next_token":
+            yield from self._completed(self._next_tokens[request["tokens"]], request["ids"], answer)
             return
-        ends = ask["tokens"][ask["start"] :]
+        ends = request["tokens"][request["start"] :]
         best = [token if first else -1 for token, first in zip(ends, answer["first"], strict=True)]
         for key in self.keys(place):
-            yield key, self._asked.response(key, answer["logprobs"], best)
+            yield key, self._batch.response(key, answer["logprobs"], best)
 
-    def _look(self, tokens: Tokens, ids: Tokens) -> _Look:
-        look = self._looks.setdefault(tokens, _Look({}, [], {}))
-        look.wanted |= dict.fromkeys(ids)
-        return look
+    def _add_next_token(self, tokens: Tokens, ids: Tokens) -> _NextToken:
+        wanted = self._next_tokens.setdefault(tokens, _NextToken({}, [], {}))
+        wanted.ids |= dict.fromkeys(ids)
+        return wanted
 
-    def _looked(
-        self, look: _Look, ids: Sequence[int], answer: Mapping[str, Any]
+    def _completed(
+        self, wanted: _NextToken, ids: Sequence[int], answer: Mapping[str, Any]
     ) -> Iterator[tuple[int, Response]]:
-        look.found |= zip(ids, answer["logprobs"], strict=True)
-        look.best = answer["best"]
-        look.waits -= 1
-        if look.waits:
+        wanted.logprobs |= zip(ids, answer["logprobs"], strict=True)
+        wanted.best = answer["best"]
+        wanted.pending -= 1
+        if wanted.pending:
             return
-        for key in look.keys:
-            ids = self._wanted[key]
-            logprobs = [look.found[token] for token in ids]
-            yield key, self._asked.response(key, logprobs, [look.best] * len(ids))
+        for key in wanted.keys:
+            logprobs = [wanted.logprobs[token] for token in self._ids[key]]
+            yield key, self._batch.response(key, logprobs, [wanted.best] * len(logprobs))
 
 
-def check(logprobs: Sequence[float]) -> None:
+def reject_nan(logprobs: Sequence[float]) -> None:
     """Raise `ModelError` if one is NaN."""
     if any(math.isnan(each) for each in logprobs):
         raise ModelError("nan")

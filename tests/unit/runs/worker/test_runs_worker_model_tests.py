@@ -7,7 +7,7 @@ import pytest
 from runs_examples import CATALOG, add_run
 
 from evalui.errors import ModelError, Unreachable
-from evalui.messages import Sentence, sentence
+from evalui.messages import Sentence
 from evalui.models import Model, ModelEntry, open_model
 from evalui.runs.database.store import Store
 from evalui.runs.worker.devices import WorkerStatus, workers

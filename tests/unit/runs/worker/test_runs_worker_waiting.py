@@ -33,7 +33,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def silence(retry_after_s: float = 0.0) -> Unreachable:
-    error = Unreachable(Sentence("http://a does not answer.", "error.no-answer", {"url": "http://a"}))
+    error = Unreachable(
+        Sentence("http://a does not answer.", "error.no-answer", {"url": "http://a"})
+    )
     error.retry_after_s = retry_after_s
     return error
 

@@ -13,7 +13,7 @@ from evalui.errors import ModelError, RequestRejected
 from evalui.models import Model, ModelEntry, describe, open_model
 from evalui.models.folder_tokenizer import HFTokenizer
 from evalui.models.tokenization import spellings
-from evalui.models.vllm.backend import VllmModel
+from evalui.models.vllm import VllmModel
 from evalui.types import (
     Generate,
     GeneratedText,
