@@ -18,9 +18,9 @@ from evalui.types import Trial
 SERVER = """
 import sys, time
 from pathlib import Path
-from evalui.runs.worker.supervisor import Workers
+from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.runs.database.store import Store
-workers = Workers(Store(Path(sys.argv[1])), Path(sys.argv[2]))
+workers = WorkerSupervisor(Store(Path(sys.argv[1])), Path(sys.argv[2]))
 workers.start()
 while not workers.pids():
     time.sleep(0.01)
