@@ -1,6 +1,7 @@
 """How thoroughly `make check` tries: fewer examples of each property, and not the slow files."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -19,12 +20,14 @@ SLOW = {
     "test_data_bundle.py",
     "test_data_chinese_words.py",
     "test_data_english_words.py",
+    "test_data_unpacking.py",
     "test_data_words.py",
     "test_data_workbook.py",
     "test_models_network.py",
     "test_models_openai.py",
     "test_models_openai_transformers.py",
     "test_models_transformers.py",
+    "test_models_tree_reader.py",
     "test_modes_injection.py",
     "test_modes_ratings.py",
     "test_report_arena.py",
@@ -66,6 +69,17 @@ SLOW = {
     "test_ui_statistics.py",
     "test_ui_store_page.py",
 }
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files with slow tests only are not even imported where those are left out."""
+    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+        return None
+    whole = collection_path.name in SLOW or any(
+        line.startswith("pytestmark = pytest.mark.slow")
+        for line in collection_path.read_text(encoding="utf-8").splitlines()
+    )
+    return True if whole else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -143,7 +143,7 @@ class Arena:
         except EvaluiError as error:
             return nowhere(self.desk, self.t, self.t.told(error.sentence))
         if shown is None or not shown.arenas:
-            return nowhere(self.desk, self.t, run=shown and shown.run)
+            return nowhere(self.desk, self.t, run=shown.run if shown else None)
         return shown
 
     def _shown(self, run_id: str, place: int) -> ShownArena:

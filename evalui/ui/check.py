@@ -213,7 +213,7 @@ def _folded(title: str, content: Html) -> Html:
 def _which(t: Text, loaded: Loaded, *, upload: str, form: Form) -> Html | None:
     """Which sheet and which kind of question is read, where there are several."""
     sheet, kind = f"col_sheet_{upload}", f"col_kind_{upload}"
-    kinds = {name: t(f"kind.{name}") for name in loaded.kinds}
+    kinds: dict[str, str] = {name: t(f"kind.{name}") for name in loaded.kinds}
     pickers = [
         field(t("columns.sheet"), select(sheet, {s: s for s in loaded.sheets}, one(form, sheet)))
         if len(loaded.sheets) > 1

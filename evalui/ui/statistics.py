@@ -135,7 +135,7 @@ def _key(kind: Comparison | Cell) -> str:
 def pickers(t: Text, wish: Wish) -> Html:
     """Which cells are compared, and by which figure."""
     assert wish.found is not None, "there is something to pick"
-    measures = {name: t(f"measure.{name}") for name in wish.measures}
+    measures: dict[str, str] = {name: t(f"measure.{name}") for name in wish.measures}
     compared = select("compared", wish.offered, wish.key)
     measure = select("measure", measures, wish.found.measure)
     return div(
