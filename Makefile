@@ -9,8 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 CHANGED = $(filter %.py,$(shell git diff --name-only --diff-filter=d HEAD -- evalui app.py 2>/dev/null; \
 	git ls-files --others --exclude-standard -- evalui 2>/dev/null))
 
-.PHONY: demo test test-vllm check lint types quick-types unit unit-core unit-pages suite browser
-.PHONY: bench format clean
+.PHONY: demo test test-vllm check lint types quick-types unit unit-lower unit-upper suite browser
+.PHONY: types-and-browser bench format clean
 
 demo: .venv/product
 	$(BIN)/evalui serve --port $(PORT)
@@ -18,7 +18,7 @@ demo: .venv/product
 # Everything: each part runs even if an earlier one fails, and a failure is reported at the end. The
 # browser tests need Chromium; without it they are skipped, except in CI.
 test: .venv/tools
-	$(MAKE) --no-print-directory --keep-going lint types suite browser
+	$(MAKE) --no-print-directory --keep-going lint suite types-and-browser
 
 suite: .venv/tools
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/unit tests/flow
@@ -26,12 +26,16 @@ suite: .venv/tools
 # What every commit passes, within a minute: two jobs at a time, without the slow tests, with fewer
 # examples of each property, and with pyright for what was changed only.
 check: .venv/tools
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target unit-core unit-pages lint quick-types
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target unit-lower unit-upper lint quick-types
 
 lint: .venv/tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+
+# The browser tests wait more than they compute, and pyright takes one core for a minute and a half.
+types-and-browser: .venv/tools
+	$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target types browser
 
 types: .venv/tools
 	$(BIN)/pyright
@@ -40,17 +44,17 @@ quick-types: .venv/tools
 	$(BIN)/ty check --output-format concise --no-progress
 	$(if $(CHANGED),$(BIN)/pyright $(CHANGED))
 
-# Two halves that take about as long, one of which loads models and the other draws pages.
-unit: unit-core unit-pages
+# The lower layers, which load models, and the upper ones, which draw pages, take about as long.
+unit: unit-lower unit-upper
 
 QUICK = $(BIN)/pytest -q -m "not slow" --hypothesis-profile=quick
-PAGES = tests/unit/report tests/unit/ui
+UPPER = tests/unit/report tests/unit/runs tests/unit/ui
 
-unit-core: .venv/tools
-	$(QUICK) tests/unit $(PAGES:%=--ignore=%)
+unit-lower: .venv/tools
+	$(QUICK) tests/unit $(UPPER:%=--ignore=%)
 
-unit-pages: .venv/tools
-	$(QUICK) $(PAGES)
+unit-upper: .venv/tools
+	$(QUICK) $(UPPER)
 
 browser: .venv/tools
 	$(BIN)/pytest -q tests/browser
