@@ -76,11 +76,13 @@ def cuda_packages(plan: str) -> list[str]:
 
 
 def reason(output: str) -> str:
-    """The first lines that uv or pip stopped with, as one."""
+    """What uv or pip stopped with, and the last cause it names, as one line."""
     lines = [line.strip(" \t×│╰╭─▶├·") for line in output.splitlines()]
-    said = [line for line in lines if line and not line.lower().startswith("warning")]
-    errors = [line for line in said if line.lower().startswith("error")]
-    return " ".join((errors or said)[:2])[:300] or "it stopped without a word"
+    said = [line for line in lines if line and not line.lower().startswith(("warning", "hint"))]
+    errors = [line for line in said if line.lower().startswith(("error", "caused by"))] or said
+    return (
+        ": ".join(dict.fromkeys([*errors[:1], *errors[-1:]]))[:300] or "it stopped without a word"
+    )
 
 
 def with_uv(target: str, environment: Mapping[str, str], run: Run, cuda: bool) -> str:

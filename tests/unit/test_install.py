@@ -102,7 +102,13 @@ def test_uv_installs_pinned_and_compiled(script: ModuleType, capfd: pytest.Captu
         (
             "/uv pip install .*--compile-bytecode",
             "  × Failed to fetch: `https://a.example/`\n  ╰─▶ invalid peer certificate\n",
-            "install: uv failed: Failed to fetch: `https://a.example/` invalid peer certificate; "
+            "install: uv failed: Failed to fetch: `https://a.example/`: invalid peer certificate; "
+            "pip installs instead.\n",
+        ),
+        (
+            "/uv pip install .*--compile-bytecode",
+            "error: Failed to build `evalui`\n  Caused by: Failed to resolve\n  Caused by: refused\n",
+            "install: uv failed: error: Failed to build `evalui`: Caused by: refused; "
             "pip installs instead.\n",
         ),
     ],
