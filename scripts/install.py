@@ -79,10 +79,8 @@ def reason(output: str) -> str:
     """What uv or pip stopped with, and the last cause it names, as one line."""
     lines = [line.strip(" \t×│╰╭─▶├·") for line in output.splitlines()]
     said = [line for line in lines if line and not line.lower().startswith(("warning", "hint"))]
-    errors = [line for line in said if line.lower().startswith(("error", "caused by"))] or said
-    return (
-        ": ".join(dict.fromkeys([*errors[:1], *errors[-1:]]))[:300] or "it stopped without a word"
-    )
+    first = [line for line in said if line.lower().startswith("error")] or said
+    return ": ".join(dict.fromkeys([*first[:1], *said[-1:]]))[:300] or "it stopped without a word"
 
 
 def with_uv(target: str, environment: Mapping[str, str], run: Run, cuda: bool) -> str:

@@ -107,8 +107,8 @@ def test_uv_installs_pinned_and_compiled(script: ModuleType, capfd: pytest.Captu
         ),
         (
             "/uv pip install .*--compile-bytecode",
-            "error: Failed to build `evalui`\n  Caused by: Failed to resolve\n  Caused by: refused\n",
-            "install: uv failed: error: Failed to build `evalui`: Caused by: refused; "
+            "error: Failed to build `evalui`\n  cause: no answer\n  cause: refused\n",
+            "install: uv failed: error: Failed to build `evalui`: cause: refused; "
             "pip installs instead.\n",
         ),
     ],
