@@ -225,7 +225,7 @@ def _with_language_defaults(values: Mapping[str, str]) -> Rubric:
     shared = {**parts, "answers": answers, "reminder": values["closing"]}
     shared.pop("answer")
     given = {name: value for name, value in values.items() if value}
-    return Rubric(**{**shared, **given})  # type: ignore[arg-type]  # checked: language and form
+    return Rubric(**{**shared, **given})  # type: ignore[arg-type, ty:invalid-argument-type]  # checked: language and form
 
 
 def _parse_language(name: str) -> Language:

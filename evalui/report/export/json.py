@@ -63,9 +63,10 @@ def metrics_object(summary: Summary) -> JsonObject:
 
 def all_metrics_object(summary: Summary) -> JsonObject:
     """`metrics_object`, then everything known of option bias, clusters and calibration."""
+    mass = summary.bias.mass if summary.bias else None
     return metrics_object(summary) | {
         "clusters": clusters_object(summary.clustered) if summary.clustered else None,
-        "label_mass": mass_object(mass) if (mass := summary.bias and summary.bias.mass) else None,
+        "label_mass": mass_object(mass) if mass else None,
         "bias": [
             bias_object(found, summary.priors.get(found.n_options, ()))
             for found in (summary.bias.strata if summary.bias else ())

@@ -300,10 +300,10 @@ def _reliability_row(arena: Arena) -> TableRow:
     }
     for name, share in shares.items():
         row |= interval_columns(name, share) | {f"{name}_n": share.n if share else 0}
-    kappa = agreement and agreement.kappa
-    row |= interval_columns("agreement", agreement and agreement.raw)
-    row |= {"kappa": kappa and kappa.value}
-    row |= {"kappa_low": kappa and kappa.low, "kappa_high": kappa and kappa.high}
+    kappa = agreement.kappa if agreement else None
+    row |= interval_columns("agreement", agreement.raw if agreement else None)
+    row |= {"kappa": kappa.value if kappa else None}
+    row |= {"kappa_low": kappa.low if kappa else None, "kappa_high": kappa.high if kappa else None}
     points = arena.lead or (None, None, None)
     row |= dict(zip(("lead", "lead_low", "lead_high"), points, strict=True))
     return row | {"error": arena.error, "signature": arena.signature}

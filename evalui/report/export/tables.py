@@ -206,7 +206,7 @@ def _format_columns(summary: Summary) -> TableRow:
     if form is None:
         return {}
     return {
-        "format_gap": _percent(form.format_gap and form.format_gap.value),
+        "format_gap": _percent(form.format_gap.value if form.format_gap else None),
         "label_mass": form.mass,
         "answered_by_number": form.index_hits,
         "letter_and_text_conflict": form.label_text_conflicts,
@@ -229,13 +229,13 @@ def cell_columns(cell: Cell) -> TableRow:
 
 def interval_columns(name: str, interval: Interval | None) -> TableRow:
     """A share in per cent and both ends of its range."""
-    return {name: _percent(interval and interval.value)} | _bounds(name, interval)
+    return {name: _percent(interval.value if interval else None)} | _bounds(name, interval)
 
 
 def _bounds(name: str, interval: Interval | None) -> TableRow:
     return {
-        f"{name}_low": _percent(interval and interval.low),
-        f"{name}_high": _percent(interval and interval.high),
+        f"{name}_low": _percent(interval.low if interval else None),
+        f"{name}_high": _percent(interval.high if interval else None),
     }
 
 

@@ -144,7 +144,7 @@ def _without_stubs() -> Generator[None]:
             raise OSError("its file need not be known")
         return known(found)
 
-    inspect.getfile = getfile
+    inspect.getfile = getfile  # ty: ignore[invalid-assignment]  # of the same use
     try:
         yield
     finally:

@@ -3,6 +3,7 @@ import pytest
 from evalui.datasets import ANSWER_KEYS, DATASET_FORMATS, UPLOAD_NOTES, UploadNote
 from evalui.datasets.base import answer_letters
 from evalui.errors import UnknownName
+from evalui.messages import messages
 
 OPTIONS = ("one", "two", "three")
 

@@ -159,7 +159,7 @@ class ArenaTab:
         except EvaluiError as error:
             return no_arena_page(self.service, self.t, self.t.translate(error.sentence))
         if shown is None or not shown.arenas:
-            return no_arena_page(self.service, self.t, run=shown and shown.run)
+            return no_arena_page(self.service, self.t, run=shown.run if shown else None)
         return shown
 
     def _view(self, run_id: str, place: int) -> ArenaView:

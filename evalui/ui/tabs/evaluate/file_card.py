@@ -226,7 +226,7 @@ def _collapsible(title: str, content: Html) -> Html:
 def _layout_pickers(t: Messages, loaded: LoadResult, *, upload: str, form: Form) -> Html | None:
     """Which sheet and which kind of question is read, where there are several."""
     sheet, kind = f"col_sheet_{upload}", f"col_kind_{upload}"
-    kinds = {name: t(f"kind.{name}") for name in loaded.kinds}
+    kinds: dict[str, str] = {name: t(f"kind.{name}") for name in loaded.kinds}
     pickers = [
         field(
             t("columns.sheet"),

@@ -4,6 +4,7 @@ import pytest
 from runs_examples import add_run, dataset, spec, trial
 
 from evalui.errors import RunLeaseLost
+from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.runs.access import LOCAL
 from evalui.runs.database import usage

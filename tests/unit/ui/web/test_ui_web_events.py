@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from annotate_examples import open_run
 from starlette.testclient import TestClient
-from ui_examples import GOOD, MODELS, built
+from ui_examples import GOOD, MODELS, served
 
 from evalui.runs.database.store import Store
 from evalui.runs.worker.main import Worker
@@ -119,7 +119,7 @@ def _site(folder: Path) -> Iterator[Site]:
     Worker(desk.store, desk.catalog).run_once()
     runs = (run, open_run(desk, judged=True), "nowhere00")
     desk.store.close()
-    app = built(lambda: create_app(settings))
+    app = served(lambda: create_app(settings))
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
         listeners = tuple(client.get("/en/config").json()["dependencies"])
         yield Site(client, runs, upload, listeners)

@@ -258,8 +258,10 @@ def _figures(t: Messages, s: Summary) -> list[Html]:
     bounds = accuracy_bounds(s, t.language) if s.unreadable_origin else ""
     cells = [
         _share(t, s.accuracy, t("kpi.n", n=count(s.n)) if s.n >= HIDDEN_BELOW else ""),
-        _or_one_order(t, s, s.robust and _share(t, s.robust)),
-        _or_one_order(t, s, s.order_sensitivity and _sensitivity(t, s, s.order_sensitivity)),
+        _or_one_order(t, s, _share(t, s.robust) if s.robust else None),
+        _or_one_order(
+            t, s, _sensitivity(t, s, s.order_sensitivity) if s.order_sensitivity else None
+        ),
         _bias_levels(t, s),
         tile(format_value(s.readable), "%", _unreadable(t, s), bounds),
     ]

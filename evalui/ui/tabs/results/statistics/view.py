@@ -135,7 +135,7 @@ def _key(kind: ComparisonSet | Cell) -> str:
 def pickers(t: Messages, selection: ComparisonSelection) -> Html:
     """Which cells are compared, and by which figure."""
     assert selection.comparison is not None, "there is something to pick"
-    measures = {name: t(f"measure.{name}") for name in selection.measures}
+    measures: dict[str, str] = {name: t(f"measure.{name}") for name in selection.measures}
     compared = select("compared", selection.options, selection.key)
     measure = select("measure", measures, selection.comparison.measure)
     return div(

@@ -8,7 +8,7 @@ import pytest
 from ui_examples import HOSTILE
 
 from evalui.errors import EvaluiError
-from evalui.messages import messages, sentence
+from evalui.messages import Sentence, messages, sentence
 from evalui.report.compile import markdown
 from evalui.runs.database import usage
 from evalui.runs.database.records import Lease
