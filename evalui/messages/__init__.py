@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, get_args
 
 from evalui.types import Language
@@ -18,7 +17,6 @@ Value = str | int | float
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 _FOLDER = Path(__file__).parent
-_NO_VALUES: Mapping[str, Value] = MappingProxyType({})
 
 
 class Sentence(str):
@@ -31,11 +29,11 @@ class Sentence(str):
     key: str
     values: Mapping[str, Value]
 
-    def __new__(cls, text: str, key: str = "", values: Mapping[str, Value] = _NO_VALUES):
-        """The finished English text."""
+    def __new__(cls, text: str, key: str = "", values: Mapping[str, Value] | None = None):
+        """The finished English text, which can be copied and pickled."""
         made = super().__new__(cls, text)
         made.key = key
-        made.values = values
+        made.values = values or {}
         return made
 
 

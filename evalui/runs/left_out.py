@@ -6,7 +6,6 @@ from evalui.datasets.base import LoadResult
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
-from evalui.runs.database.records import CellRow
 from evalui.runs.signature import labels
 from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, LeftOut
@@ -24,7 +23,6 @@ _NOTE_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "train-unused": ("file", ""),
     "duplicate-options-left-out": ("file", "where"),
 }
-_NO_MODE = ("no-open-mode", "no-choice-mode")
 
 
 def left_out(
@@ -45,19 +43,6 @@ def left_out(
         if each.unknown
     ]
     return tuple(dict.fromkeys(found))
-
-
-def with_impossible_cells(
-    entries: Sequence[LeftOut], rows: Sequence[CellRow]
-) -> tuple[LeftOut, ...]:
-    """What was found with the cells that cannot run; a dataset no mode fits is said once."""
-    said = {each.dataset for each in entries if each.rule in _NO_MODE}
-    cells = (
-        LeftOut("model", row.cell.dataset, row.cell.model, row.cell.label, row.error)
-        for row in rows
-        if row.state == "impossible" and row.cell.dataset not in said
-    )
-    return (*entries, *cells)
 
 
 def _of_files(upload: LoadResult) -> Iterator[LeftOut]:

@@ -14,7 +14,11 @@ from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.runs.access import LOCAL, may_see
 from evalui.runs.contest import AnswersSpec, CollectedAnswers
-from evalui.runs.database.store import Store
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import add_dataset
+from evalui.runs.database.runs import read_cells, read_run
+from evalui.runs.database.trials import read_result
 from evalui.runs.left_out import left_out
 from evalui.runs.limits import limit_datasets
 from evalui.runs.plan import plan_run
@@ -66,7 +70,7 @@ def read_datasets(
 
 
 def collect_answers(
-    store: Store,
+    database: Database,
     spec: RunSpec,
     datasets: Mapping[str, Dataset],
     *,
@@ -82,12 +86,13 @@ def collect_answers(
         UnknownRun: the earlier run is not there, or is somebody else's.
     """
     return tuple(
-        _collect_one(store, spec, wanted, datasets, base, limits, owner) for wanted in spec.answers
+        _collect_one(database, spec, wanted, datasets, base, limits, owner)
+        for wanted in spec.answers
     )
 
 
 def submit(
-    store: Store,
+    database: Database,
     spec: RunSpec,
     loaded: Mapping[str, LoadResult],
     catalog: Mapping[str, ModelEntry],
@@ -106,9 +111,9 @@ def submit(
     plans = plan_run(spec, datasets, catalog, collected)
     paths = {source.key: source.paths for source in spec.datasets}
     for key, dataset in datasets.items():
-        store.add_dataset(dataset, owner, paths[key], loaded[key].n_faults)
+        add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)
     found = left_out(spec, loaded, plans, collected)
-    return store.create_run(spec, plans, owner, left_out=found)
+    return queue.create_run(database, spec, plans, owner, left_out=found)
 
 
 def layout_of(source: DatasetSpec) -> Layout:
@@ -149,7 +154,7 @@ def _absolute_path(base: Path, path: str) -> Path:
 
 
 def _collect_one(
-    store: Store,
+    database: Database,
     spec: RunSpec,
     wanted: AnswersSpec,
     datasets: Mapping[str, Dataset],
@@ -171,7 +176,7 @@ def _collect_one(
         _reject_faults(spec, wanted, found)
         answers, unknown = found.answers, len(found.unknown)
     else:
-        answers, unknown = _earlier_answers(store, wanted, samples, owner), 0
+        answers, unknown = _earlier_answers(database, wanted, samples, owner), 0
     if not answers:
         raise SpecError(
             "answers-none",
@@ -207,17 +212,17 @@ def _answered_dataset(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> s
 
 
 def _earlier_answers(
-    store: Store, wanted: AnswersSpec, samples: Sequence[Sample], owner: str
+    database: Database, wanted: AnswersSpec, samples: Sequence[Sample], owner: str
 ) -> Mapping[str, tuple[str, ...]]:
     """What the model answered in an earlier run of this owner, to questions that are the same."""
-    if not may_see(store.run(wanted.run).owner, owner):
+    if not may_see(read_run(database, wanted.run).owner, owner):
         raise UnknownRun("no-run", run=wanted.run)
     asked = {sample.id: _question_key(sample) for sample in samples}
     found: dict[str, tuple[str, ...]] = {}
-    for row in store.cells(wanted.run):
+    for row in read_cells(database, wanted.run):
         if row.cell.mode != OPEN or row.cell.model != wanted.model:
             continue
-        result = store.result(wanted.run, row.id)
+        result = read_result(database, wanted.run, row.id)
         answers = {
             trial.sample_id: trial.answers
             for trial in result.trials

@@ -3,6 +3,7 @@
 Every change is one transaction and moves the clock, so that a page can see that nothing changed.
 """
 
+import json
 import secrets
 import time
 from collections.abc import Sequence
@@ -10,11 +11,12 @@ from sqlite3 import Connection
 
 from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
 from evalui.messages import sentence
+from evalui.runs.access import LOCAL
 from evalui.runs.cells import CellPlan
-from evalui.runs.database.answers import add_answers
 from evalui.runs.database.codec import decode_sentence, encode_left_out, encode_sentence
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
+from evalui.runs.database.records import Lease, RunRow
+from evalui.runs.database.runs import read_run
 from evalui.runs.spec import RunSpec, write_spec
 from evalui.types import LeftOut
 
@@ -31,10 +33,9 @@ def create_run(
     database: Database,
     spec: RunSpec,
     plans: Sequence[CellPlan],
-    owner: str,
+    owner: str = LOCAL,
     *,
     left_out: Sequence[LeftOut] = (),
-    now: float,
 ) -> str:
     """Put a run at the end of the queue and return its id; its datasets are in the store.
 
@@ -43,7 +44,7 @@ def create_run(
     """
     if all(plan.impossible for plan in plans):
         raise SpecError("nothing-possible", why=plans[0].impossible)
-    run_id = secrets.token_urlsafe(8)[:10]
+    run_id, now = secrets.token_urlsafe(8)[:10], time.time()
     with database.writing() as connection:
         connection.execute(
             "INSERT INTO run (id, owner, name, spec, state, created, queued, left_out)"
@@ -60,13 +61,17 @@ def create_run(
         )
         for place, plan in enumerate(plans):
             cell_id = _add_cell(connection, run_id, owner, place, plan)
-            add_answers(connection, cell_id, plan.answers)
+            # What a contestant brings along is kept for the worker to grade.
+            connection.executemany(
+                "INSERT INTO answer VALUES (?, ?, ?)",
+                ((cell_id, key, json.dumps(turns)) for key, turns in plan.answers.items()),
+            )
         bump_revision(connection, run_id)
     return run_id
 
 
-def claim(database: Database, worker: str, run_id: str = "") -> str | None:
-    """Take the oldest queued run, or the one named; its id, None if there is nothing to do."""
+def claim(database: Database, worker: str, run_id: str = "") -> RunRow | None:
+    """Take the oldest queued run, or the one named; None if there is nothing to do."""
     if not database.row("SELECT 1 FROM run WHERE state = 'queued' LIMIT 1"):
         return None  # an idle worker reads only, so that it never keeps a writer waiting
     with database.writing() as connection:
@@ -85,7 +90,7 @@ def claim(database: Database, worker: str, run_id: str = "") -> str | None:
         if taken is None:
             return None
         bump_revision(connection, taken["id"])
-    return taken["id"]
+    return read_run(database, taken["id"])
 
 
 def heartbeat(database: Database, lease: Lease) -> bool:
@@ -185,7 +190,7 @@ def finish(database: Database, lease: Lease) -> None:
         _end(connection, lease.run_id, "failed" if failed else "done", error)
 
 
-def fail(database: Database, lease: Lease, error: str, traceback: str) -> None:
+def fail(database: Database, lease: Lease, error: str, traceback: str = "") -> None:
     """End a run that cannot go on; what is unfinished fails with it and can be resumed."""
     with database.writing() as connection:
         renew_lease(connection, lease)

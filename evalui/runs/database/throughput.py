@@ -9,6 +9,8 @@ from evalui.runs.database.codec import request_key
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.response_cache import is_deterministic, known_responses
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.usage import model_waits
 from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.devices import workers
 from evalui.runs.workload import RequestSize
@@ -139,15 +141,21 @@ def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str
     return sum(key in known for key in keys)
 
 
-def remaining_seconds(cells: Sequence[CellRow], known: Throughputs) -> float | None:
-    """Seconds until all cells are done at the speeds known; None where a cell was never timed."""
+def remaining_seconds(database: Database, run_id: str) -> float | None:
+    """Seconds until the run is done, at the speeds measured last.
+
+    None while a model does not answer, or where a cell was never timed; raises `UnknownRun`.
+    """
+    if model_waits(database, run_id):
+        return None
+    known = throughputs(database)
     seconds = [
         _cell_remaining_seconds(cell, known)
-        for cell in cells
+        for cell in read_cells(database, run_id)
         if cell.state in ("waiting", "running")
     ]
-    told = [second for second in seconds if second is not None]
-    return sum(told) if len(told) == len(seconds) else None
+    timed = [second for second in seconds if second is not None]
+    return sum(timed) if len(timed) == len(seconds) else None
 
 
 def _cell_remaining_seconds(cell: CellRow, known: Throughputs) -> float | None:

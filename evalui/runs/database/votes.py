@@ -12,14 +12,13 @@ from sqlite3 import Connection, Row
 from typing import Literal
 
 from evalui.errors import DataError, StoreError, UnknownRun
-from evalui.runs import ballots
-from evalui.runs.ballots import Ballot, VotingPair
+from evalui.runs.database import ballots
+from evalui.runs.database.ballots import Ballot, VotingPairs
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import bump_revision
 from evalui.types import Duel, Outcome, Verdict
 
 VoteChoice = Outcome | Literal["skip"]
-VotingPairs = Mapping[str, VotingPair]  # the pairs of the run as `ballots.voting_pairs` gives them
 ImportedVotes = Mapping[
     str, Sequence[Verdict]
 ]  # votes by the name of their dataset, "" if they tell none
@@ -118,7 +117,7 @@ def next_ballots(
     )
 
 
-def cast(
+def cast_vote(
     database: Database, run_id: str, person: str, mark: VoteInput, *, pairs: VotingPairs
 ) -> None:
     """Keep a vote on a pair, sides as this person was shown them; a second one replaces it.
@@ -147,7 +146,7 @@ def cast(
         bump_revision(connection, run_id)
 
 
-def undo(database: Database, run_id: str, person: str) -> str:
+def undo_vote(database: Database, run_id: str, person: str) -> str:
     """Take back the person's last vote and return its pair, "" if there is none.
 
     Raises:
@@ -182,19 +181,19 @@ def has_finished(database: Database, run_id: str, person: str) -> bool:
     return row is not None
 
 
-def votes(database: Database, run_id: str) -> tuple[Vote, ...]:
+def read_votes(database: Database, run_id: str) -> tuple[Vote, ...]:
     """Everything people said of a run, skipped pairs too, in the order in which they said it."""
     rows = database.rows("SELECT * FROM vote WHERE run = ? ORDER BY id", (run_id,))
     return tuple(_vote(row) for row in rows)
 
 
-def verdicts(database: Database, run_id: str, dataset: str) -> tuple[Verdict, ...]:
+def read_verdicts(database: Database, run_id: str, dataset: str) -> tuple[Verdict, ...]:
     """What people said of one dataset of a run, named by its key; skipped pairs are left out."""
-    said = (vote.verdict for vote in votes(database, run_id) if vote.dataset == dataset)
+    said = (vote.verdict for vote in read_votes(database, run_id) if vote.dataset == dataset)
     return tuple(verdict for verdict in said if verdict)
 
 
-def voting_progress(
+def read_voting_progress(
     database: Database, run_id: str, person: str, *, pairs: VotingPairs
 ) -> VotingProgress:
     """How far one person and all together are."""
@@ -224,7 +223,7 @@ def voting_progress(
     )
 
 
-def add_imported(
+def add_imported_votes(
     database: Database, run_id: str, imported: ImportedVotes, *, pairs: VotingPairs
 ) -> int:
     """Keep votes collected elsewhere and return how many are new; what is known stays as it is.

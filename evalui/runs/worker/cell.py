@@ -11,11 +11,18 @@ from evalui.models import Model, NeedsAnswerKey
 from evalui.models.base import UsageTracking
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.cells import mode_settings, trials_to_run
+from evalui.runs.database import queue
 from evalui.runs.database import usage as charges
+from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow, Lease
-from evalui.runs.database.response_cache import cacheable_by
-from evalui.runs.database.store import Store
+from evalui.runs.database.response_cache import cacheable_by, get_responses
 from evalui.runs.database.throughput import Throughput, store_throughput
+from evalui.runs.database.trials import (
+    done_keys,
+    read_contestants,
+    read_recorded_answers,
+    write_trials,
+)
 from evalui.runs.database.usage import ModelWait
 from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.batch_size import AdaptiveBatchSize
@@ -55,14 +62,14 @@ class CellRun:
 
     def __init__(
         self,
-        store: Store,
+        database: Database,
         lease: Lease,
         row: CellRow,
         *,
         interrupted: Callable[[], bool],
         on_batch: Callable[[], None],
     ) -> None:
-        self._store = store
+        self._database = database
         self._lease = lease
         self._row = row
         self._interrupted = interrupted
@@ -74,7 +81,7 @@ class CellRun:
         self._measured = _MeasuredWork()
         self._rejected = RejectedRequests()
         self._model_wait = wait_for_cell_model(
-            store, lease, row, interrupted=interrupted, on_wait=on_batch
+            database, lease, row, interrupted=interrupted, on_wait=on_batch
         )
         self._usage_source: UsageTracking | None = None
         self._recorded_usage = Usage(0, 0)  # what it had spent when tokens were last written
@@ -97,10 +104,10 @@ class CellRun:
         if isinstance(model, UsageTracking):
             self._usage_source, self._recorded_usage = model, model.usage()
         spec = ModeSpec.model_validate_json(self._row.plan)
-        contestants = self._store.contestants(self._row) if spec.judging else ()
+        contestants = read_contestants(self._database, self._row) if spec.judging else ()
         mode, setting = MODES[spec.mode], mode_settings(spec, dataset.shots, contestants)
-        self._store.start_cell(self._lease, self._row.id, model.fingerprint)
-        done = self._store.done_keys(self._row.id)
+        queue.start_cell(self._database, self._lease, self._row.id, model.fingerprint)
+        done = done_keys(self._database, self._row.id)
         pending = (
             pair
             for pair in trials_to_run(spec, self._row.cell.pattern, samples, setting)
@@ -127,7 +134,7 @@ class CellRun:
         wrote = spent.written / spent.requests
         size = request_size(spec, self._row.cell.pattern, samples, setting, written=wrote)
         store_throughput(
-            self._store.database,
+            self._database,
             model.name,
             spec.mode,
             spec.shots,
@@ -137,11 +144,11 @@ class CellRun:
 
     def grade(self, dataset: Dataset) -> None:
         """Grade the answers that the cell has brought along; nobody is asked. Raises as `run`."""
-        recorded = self._store.recorded_answers(self._row.id)
+        recorded = read_recorded_answers(self._database, self._row.id)
         spec = ModeSpec.model_validate_json(self._row.plan)
         mode, setting = MODES[spec.mode], mode_settings(spec, ())
-        self._store.start_cell(self._lease, self._row.id, RECORDED)
-        done = self._store.done_keys(self._row.id)
+        queue.start_cell(self._database, self._lease, self._row.id, RECORDED)
+        done = done_keys(self._database, self._row.id)
         assert len(recorded) == self._row.total, "what is planned is what was brought along"
         for sample in dataset.samples[: self._row.questions]:
             if sample.id not in recorded or (sample.id, _NO_ORDER) in done:
@@ -181,7 +188,7 @@ class CellRun:
     def _use_cached(self, window: InFlightBatch) -> None:
         open_ = ((window.keys[ask], ask) for ask in window.unanswered())
         places = {key: ask for key, ask in open_ if key}
-        for key, response in self._store.responses(list(places)).items():
+        for key, response in get_responses(self._database, list(places)).items():
             self._trials += window.add_response(places[key], response)
 
     def _open_requests(self, window: InFlightBatch) -> list[int]:
@@ -246,7 +253,7 @@ class CellRun:
         """Note that somebody answers."""
         if self._model_wait.is_waiting:
             self._model_wait.reset()
-            charges.clear_wait(self._store.database, self._lease, self._row.id)
+            charges.clear_wait(self._database, self._lease, self._row.id)
 
     def _flush(self) -> None:
         """Write what is answered. It is forgotten first: what cannot be written is not lost but
@@ -257,7 +264,7 @@ class CellRun:
         self._flushed = time.monotonic()
         self._record_usage()
         if trials or responses:
-            self._store.write_trials(self._lease, self._row.id, trials, responses)
+            write_trials(self._database, self._lease, self._row.id, trials, responses)
             self._on_batch()
 
     def _record_usage(self) -> None:
@@ -269,14 +276,14 @@ class CellRun:
         written = self._recorded_usage.completion_tokens - before.completion_tokens
         if read or written:
             usage = Usage(read, written)
-            charges.add_usage(self._store.database, self._lease, self._row.id, usage)
+            charges.add_usage(self._database, self._lease, self._row.id, usage)
 
     def _check_cancelled(self) -> None:
-        _check_cancelled(self._store, self._lease, self._interrupted)
+        _check_cancelled(self._database, self._lease, self._interrupted)
 
 
 def wait_for_cell_model(
-    store: Store,
+    database: Database,
     lease: Lease,
     row: CellRow,
     *,
@@ -290,18 +297,18 @@ def wait_for_cell_model(
 
     def tell(wait: ModelWait) -> None:
         _log.warning("%s on %s waits: %s", row.cell.model, row.cell.dataset, wait.reason)
-        charges.set_wait(store.database, lease, row.id, wait)
+        charges.set_wait(database, lease, row.id, wait)
         on_wait()
 
     return WaitForModel(
         Settings().patience_s,
         on_wait=tell,
-        check_cancelled=lambda: _check_cancelled(store, lease, interrupted),
+        check_cancelled=lambda: _check_cancelled(database, lease, interrupted),
     )
 
 
-def _check_cancelled(store: Store, lease: Lease, interrupted: Callable[[], bool]) -> None:
-    store.check(lease)
+def _check_cancelled(database: Database, lease: Lease, interrupted: Callable[[], bool]) -> None:
+    queue.check_lease(database, lease)
     if interrupted():
         raise Interrupted
 

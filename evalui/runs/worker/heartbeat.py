@@ -7,8 +7,9 @@ from types import TracebackType
 from typing import Self
 
 from evalui.errors import StoreError
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.store import Store
 from evalui.runs.worker.devices import WorkerStatus
 
 HEARTBEAT_S = 2.0
@@ -25,14 +26,14 @@ class Heartbeat:
 
     def __init__(
         self,
-        store: Store,
+        database: Database,
         lease: Lease | None = None,
         *,
         status: WorkerStatus | None = None,
         on_heartbeat: Callable[[], None] = lambda: None,
         interval_s: float = 0.0,
     ) -> None:
-        self._store = store
+        self._database = database
         self._lease = lease
         self._status = status
         self._on_heartbeat = on_heartbeat
@@ -58,7 +59,7 @@ class Heartbeat:
             try:
                 # First the run: nothing that is only for the eye may keep it from its beat.
                 if self._lease:
-                    self._store.heartbeat(self._lease)  # in vain if the run is lost
+                    queue.heartbeat(self._database, self._lease)  # in vain if the run is lost
                 self._on_heartbeat()
             except StoreError as error:
                 # The next beat may succeed; until then the silence itself tells the others.

@@ -18,7 +18,8 @@ from evalui.models.user_catalog import (
     remove_model,
 )
 from evalui.runs.access import may_see
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_run
 from evalui.runs.database.throughput import throughputs
 from evalui.runs.worker import devices, model_tests
 from evalui.runs.worker.devices import DeviceMemory, WorkerRow
@@ -78,10 +79,9 @@ class ClusterSettings:
 class ModelsService:
     """One per server; safe to share between threads."""
 
-    def __init__(self, settings: Settings, store: Store) -> None:
+    def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
-        self._database = store.database
-        self._store = store
+        self._database = database
         self._states = ModelStatusCache()
         self._additions = additions_path(settings.database)
 
@@ -199,7 +199,7 @@ class ModelsService:
     def _worker_view(self, row: WorkerRow, owner: str) -> WorkerView:
         if row.run:
             try:
-                run = self._store.run(row.run)
+                run = read_run(self._database, row.run)
             except EvaluiError:  # deleted just now
                 return WorkerView(row, visible=False)
             seen = may_see(run.owner, owner)

@@ -19,9 +19,14 @@ from evalui.report.export.files import write
 from evalui.runs.access import LOCAL, may_see
 from evalui.runs.contest import AnswersSpec
 from evalui.runs.database import usage
+from evalui.runs.database.ballots import VotingPairsCache
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import read_dataset
 from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.store import Store
-from evalui.runs.database.throughput import loading_times, throughputs
+from evalui.runs.database.runs import read_cells, read_left_out, read_run, read_runs
+from evalui.runs.database.throughput import count_cached, loading_times, throughputs
+from evalui.runs.database.trials import read_result, read_results
+from evalui.runs.database.votes import read_verdicts
 from evalui.runs.estimate import estimate
 from evalui.runs.limits import limit_datasets
 from evalui.runs.plan import plan_run
@@ -48,11 +53,12 @@ _MAX_RUNS_SEARCHED = 20  # runs that are looked through for answers to the same 
 class AppService:
     """One per server; safe to share between threads."""
 
-    def __init__(self, settings: Settings, store: Store, owner: str = LOCAL) -> None:
+    def __init__(self, settings: Settings, database: Database, owner: str = LOCAL) -> None:
         self.settings = settings
-        self.store = store
+        self.database = database
         self.owner = owner
-        self.models = ModelsService(settings, store)
+        self.models = ModelsService(settings, database)
+        self.voting_pairs = VotingPairsCache(database)
         self.uploads = UploadStore(settings.uploads, settings.max_upload_mb * 2**20)
         self.cache = ResultCache(_CACHE_BYTES)
         # Reading a file again for each click would be slow, and it cannot change.
@@ -128,7 +134,9 @@ class AppService:
     def earlier_runs(self, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
         wanted = [_questions_of(dataset) for dataset in datasets]
-        runs = [row for row in self.store.runs(self.owner) if row.done][:_MAX_RUNS_SEARCHED]
+        runs = [row for row in read_runs(self.database, self.owner) if row.done][
+            :_MAX_RUNS_SEARCHED
+        ]
         found = (
             EarlierRun(row.id, row.name, tuple(self._models_with_answers(row.id, wanted)))
             for row in runs
@@ -185,17 +193,17 @@ class AppService:
         datasets = {key: found.dataset for key, found in loaded.items()}
         spec = draft.run_spec(sources, [self._answers(one, datasets) for one in draft.answers])
         collected = collect_answers(
-            self.store, spec, datasets, limits=self._limits, owner=self.owner
+            self.database, spec, datasets, limits=self._limits, owner=self.owner
         )
         datasets = limit_datasets(datasets, spec)
         plans = plan_run(spec, datasets, self.catalog(), collected)
         cost = estimate(
             plans,
             datasets,
-            throughputs(self.store.database),
-            self.store.cached(plans, datasets),
-            loading=loading_times(self.store.database),
-            reply_tokens=usage.mean_reply_tokens(self.store.database),
+            throughputs(self.database),
+            count_cached(self.database, plans, datasets),
+            loading=loading_times(self.database),
+            reply_tokens=usage.mean_reply_tokens(self.database),
         )
         return PlannedRun(spec, loaded, plans, cost, collected)
 
@@ -203,7 +211,7 @@ class AppService:
         """Queue the run and return its id; raises as `plan` does."""
         intent = self.plan(draft)
         return submit(
-            self.store,
+            self.database,
             intent.spec,
             intent.loaded,
             self.catalog(),
@@ -213,7 +221,7 @@ class AppService:
 
     def run(self, run_id: str) -> RunRow:
         """A run of this person; raises `UnknownRun` for anybody else's as for one that is not."""
-        row = self.store.run(run_id)
+        row = read_run(self.database, run_id)
         if not may_see(row.owner, self.owner):
             raise UnknownRun("no-run", run=run_id)
         return row
@@ -222,7 +230,7 @@ class AppService:
         """The figures of a run, its cells in order; kept until the run changes."""
         t, found = messages(language), self._report(run_id, self.run(run_id).revision)
         # Asked anew each time: prices may have changed since the figures were worked out.
-        spent = usage.model_usages(self.store.database, run_id, self.catalog())
+        spent = usage.model_usages(self.database, run_id, self.catalog())
         return replace(
             found,
             expenses=tuple(replace(each, why=t.translate(each.why)) for each in spent),
@@ -246,7 +254,9 @@ class AppService:
 
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
-        return sum(row.state in ("queued", "running") for row in self.store.runs(self.owner))
+        return sum(
+            row.state in ("queued", "running") for row in read_runs(self.database, self.owner)
+        )
 
     def uploads_of(self, run_id: str) -> tuple[RunSpec, tuple[str, ...], tuple[AnswerSource, ...]]:
         """The specification of a run, and the uploads and answers it was made from.
@@ -339,7 +349,9 @@ class AppService:
     def _answered_questions(self, given: AnswerSource) -> frozenset[tuple[str, str]]:
         """What the model was asked in the earlier run that its answers come from."""
         self.run(given.run)
-        cells = (row for row in self.store.cells(given.run) if row.cell.model == given.model)
+        cells = (
+            row for row in read_cells(self.database, given.run) if row.cell.model == given.model
+        )
         keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
         return frozenset(question for key in keys for question in self._questions(key))
 
@@ -356,46 +368,46 @@ class AppService:
     def _models_with_answers(
         self, run_id: str, wanted: Sequence[frozenset[tuple[str, str]]]
     ) -> Iterator[tuple[str, int]]:
-        for row in self.store.cells(run_id):
+        for row in read_cells(self.database, run_id):
             if row.cell.mode == OPEN and row.done:
                 asked = self._questions(row.dataset_key)
                 if any(asked <= one or one <= asked for one in wanted):
                     yield row.cell.model, row.done
 
     def _read_questions(self, dataset_key: str) -> frozenset[tuple[str, str]]:
-        return _questions_of(self.store.dataset(dataset_key, self.owner))
+        return _questions_of(read_dataset(self.database, dataset_key, self.owner))
 
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
         del revision  # part of the key, as for reports
-        return self.store.result(run_id, cell_id)
+        return read_result(self.database, run_id, cell_id)
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures
         progress: _Progress = tuple(
             (cell.state, cell.done, cell.error, cell.started, cell.finished)
-            for cell in self.store.cells(run_id)
+            for cell in read_cells(self.database, run_id)
         )
         return with_votes(self._report_without_votes(run_id, progress), self.votes(run_id))
 
     def _compile_without_votes(self, run_id: str, progress: _Progress) -> Report:
         del progress  # part of the key, as the revision is of the whole report
-        row, results = self.store.run(run_id), self.store.results(run_id)
+        row, results = read_run(self.database, run_id), read_results(self.database, run_id)
         return compile_report(
             row.name,
             results,
             baselines=self.baselines(),
             spec=row.spec,
-            left_out=self.store.left_out(run_id),
+            left_out=read_left_out(self.database, run_id),
         )
 
     def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
         """What people said of each dataset, by its name; a run of multiple choice has none."""
         keys = {
             row.cell.dataset: row.dataset_key
-            for row in self.store.cells(run_id)
+            for row in read_cells(self.database, run_id)
             if row.cell.mode == OPEN
         }
-        said = {name: self.store.verdicts(run_id, key) for name, key in keys.items()}
+        said = {name: read_verdicts(self.database, run_id, key) for name, key in keys.items()}
         return {name: verdicts for name, verdicts in said.items() if verdicts}
 
 

@@ -17,6 +17,7 @@ from evalui.messages import Messages, language_of, messages, sentence
 from evalui.report.analyses.people.figures import vote_lines
 from evalui.report.export.files import FORMATS
 from evalui.report.export.spreadsheets import escape_formula
+from evalui.runs.database.runs import read_revision
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate.run_form import read_layout
 
@@ -114,7 +115,7 @@ def _health(service: AppService) -> Route:
     def healthz() -> Response:
         told: dict[str, object] = {"ok": True, "version": __version__}
         try:
-            told["revision"] = service.store.revision()
+            told["revision"] = read_revision(service.database)
         except StoreError:
             # Its sentence names a folder of the machine, and anybody may ask; the pages say it.
             return JSONResponse(told | {"ok": False}, 503)

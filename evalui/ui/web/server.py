@@ -16,7 +16,8 @@ from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from evalui.messages import LANGUAGES, messages
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_runs
 from evalui.runs.logs import configure_log
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import ASSETS, Settings
@@ -56,10 +57,10 @@ def create_app(settings: Settings) -> ASGIApp:
     """
     own_folder(settings.data_dir)
     _prepare_gradio(settings.data_dir / "gradio")
-    store = Store(settings.database)
-    desk = AppService(settings, store)
+    database = Database(settings.database)
+    desk = AppService(settings, database)
     workers = WorkerSupervisor(
-        store, settings.models, count=settings.workers, threads=settings.threads
+        database, settings.models, count=settings.workers, threads=settings.threads
     )
 
     @asynccontextmanager
@@ -67,7 +68,7 @@ def create_app(settings: Settings) -> ASGIApp:
         workers.start()
         yield
         workers.stop()
-        store.close()
+        database.close()
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
     add_routes(app, desk)
@@ -116,7 +117,9 @@ def _add_pages(app: FastAPI, service: AppService) -> None:
     )
     app.add_middleware(EventMiddleware, pages=listeners)
     app.add_middleware(
-        StoreMiddleware, paths=paths.values(), read=lambda: service.store.runs(service.owner)
+        StoreMiddleware,
+        paths=paths.values(),
+        read=lambda: read_runs(service.database, service.owner),
     )
 
 

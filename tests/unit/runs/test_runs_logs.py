@@ -53,11 +53,13 @@ def test_a_process_that_works_writes_with_the_limit():
     script = """if True:
     import logging
     from evalui.errors import StoreError
+    from evalui.messages import Sentence
     from evalui.runs.logs import configure_log
     configure_log(logging.INFO)
+    log = logging.getLogger("evalui.runs.worker")
     for _ in range(5):
-        logging.getLogger("evalui.runs.worker.main").warning("%s", StoreError("The disk is full."))
-        logging.getLogger("evalui.runs.worker.main").info("working")
+        log.warning("%s", StoreError(Sentence("The disk is full.")))
+        log.info("working")
     """
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

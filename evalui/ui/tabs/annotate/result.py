@@ -15,6 +15,8 @@ from evalui.report.analyses.people.figures import (
     voted_arenas,
 )
 from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.votes import add_imported_votes, read_verdicts
 from evalui.runs.spec import OPEN
 from evalui.scoring.arena.agreement import cohen_kappa
 from evalui.scoring.arena.battles import BattleTally, tallies
@@ -74,13 +76,15 @@ def import_votes(service: AppService, run: RunRow, upload: str, voter: str) -> i
     for path in paths:
         for dataset, said in read_votes(path).items():
             given[dataset] += said
-    return service.store.add_votes(run.id, given)
+    return add_imported_votes(
+        service.database, run.id, given, pairs=service.voting_pairs.of_run(run.id)
+    )
 
 
 def open_datasets(service: AppService, run_id: str) -> tuple[CellRow, ...]:
     """One cell of written answers for each dataset of a run, in order."""
     found: dict[str, CellRow] = {}
-    for cell in service.store.cells(run_id):
+    for cell in read_cells(service.database, run_id):
         if cell.cell.mode == OPEN and cell.state != "impossible":
             found.setdefault(cell.dataset_key, cell)
     return tuple(found.values())
@@ -103,7 +107,7 @@ def _sides_by_name(votes: Votes) -> tuple[Verdict, ...]:
 def _dataset(
     service: AppService, t: Messages, run: RunRow, voter: str, *, cell: CellRow, title: str
 ) -> Html:
-    said = service.store.verdicts(run.id, cell.dataset_key)
+    said = read_verdicts(service.database, run.id, cell.dataset_key)
     figures = _figures(service, t, run, cell.cell.dataset)
     names = [one.name for one in figures.judged.contestants]
     shown = PeopleView(t, names, service.baselines(), figures.judged, figures)

@@ -8,6 +8,7 @@ from evalui.report.analyses.arena.narrative import judged_by
 from evalui.report.analyses.judge import judge_notes, order_consistency
 from evalui.report.analyses.overview.warnings import Level, ReportNote
 from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import read_runs
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.format import format_time
 from evalui.ui.components.html import Child, Html, div, el
@@ -154,7 +155,7 @@ def _note_text(view: ArenaView, found: ReportNote) -> list[Child]:
 
 def _runs_with_duels(service: AppService) -> list[RunRow]:
     found: list[RunRow] = []
-    for row in service.store.runs(service.owner)[:_MAX_RUNS_CHECKED]:
+    for row in read_runs(service.database, service.owner)[:_MAX_RUNS_CHECKED]:
         if has_duels(service, row.id):
             found.append(row)
         if len(found) == _RECENT:

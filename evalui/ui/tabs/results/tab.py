@@ -8,6 +8,7 @@ import gradio as gr
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
 from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import read_runs
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import QUIET, SKIP, Form, html_fragment
 from evalui.ui.components.html import Html, div, el, join
@@ -209,7 +210,9 @@ class ResultsTab:
 
     def _none(self, problem: str) -> Html:
         t = self.t
-        rows = [row for row in self.service.store.runs(self.service.owner) if row.done][:_RECENT]
+        rows = [row for row in read_runs(self.service.database, self.service.owner) if row.done][
+            :_RECENT
+        ]
         links = [
             [
                 join(

@@ -261,7 +261,7 @@ def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.M
     assert isinstance(answered, ShardResult)
     assert [place for place, _ in answered.responses] == [0]
     assert answered.failure is not None
-    assert answered.failure.kind == "Refused"
+    assert answered.failure.kind == "RequestRejected"
 
 
 def test_what_the_model_says_of_itself_is_heard_here(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):

@@ -18,7 +18,7 @@ from annotate_examples import open_run
 from starlette.testclient import TestClient
 from ui_examples import GOOD, MODELS, served
 
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.ui.services.service import AppService
@@ -109,16 +109,16 @@ def _site(folder: Path) -> Iterator[Site]:
         data_dir=folder / "data", models=folder / "models.toml", workers=0, token=False
     )
     settings.data_dir.mkdir()
-    desk = AppService(settings, Store(settings.database))
+    desk = AppService(settings, Database(settings.database))
     upload = desk.store_upload([("capitals.csv", GOOD.encode())])
     run = desk.start(
         read_run_form(
             {"uploads": [upload], "models": ["biased", "always-A"], "modes": ["multiple_choice"]}
         )
     )
-    Worker(desk.store, desk.catalog).run_once()
+    Worker(desk.database, desk.catalog).run_once()
     runs = (run, open_run(desk, judged=True), "nowhere00")
-    desk.store.close()
+    desk.database.close()
     app = served(lambda: create_app(settings))
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
         listeners = tuple(client.get("/en/config").json()["dependencies"])

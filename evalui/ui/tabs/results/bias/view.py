@@ -17,6 +17,7 @@ from evalui.report.analyses.position_bias import (
 from evalui.report.charts.bias import agreement_map, soft_recall
 from evalui.report.charts.common import series_styles
 from evalui.report.charts.position import confusion, recall
+from evalui.runs.database.runs import read_cells
 from evalui.ui.components.format import unbroken_numbers
 from evalui.ui.components.fragment import SKIP, Form, html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, join, span
@@ -124,7 +125,7 @@ class BiasView:
     def _grid_table(self, run_id: str, chosen: BiasSelection, wish: GridCell | None) -> Html:
         if chosen.bias.consistency is None:
             return Html("")
-        row = next(c for c in self.service.store.cells(run_id) if c.id == chosen.cell_id)
+        row = next(c for c in read_cells(self.service.database, run_id) if c.id == chosen.cell_id)
         result = self.service.result(row) if wish else None
         return agreement_table(self.t, chosen.bias, result, wish, run_id=run_id, cell=row.id)
 

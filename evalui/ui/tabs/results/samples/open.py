@@ -7,8 +7,8 @@ from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.analyses.open_answers.figures import ANSWERS
 from evalui.report.analyses.overview.leading import MAIN
+from evalui.runs.database.question_pages import SentPrompt
 from evalui.runs.database.records import CellRow
-from evalui.runs.database.sent_prompts import SentPrompt
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.text.metrics import BLEUS, ROUGES
 from evalui.types import CellResult, Generate, Sample, Trial

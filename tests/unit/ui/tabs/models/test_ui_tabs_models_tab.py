@@ -65,7 +65,7 @@ def row(tab: ModelsTab, name: str) -> str:
 def trying(desk: AppService, model: str, worker: str = "host:4711") -> None:
     """Let the worker have taken a trial of the model."""
     desk.models.queue_test(model, desk.owner)
-    claim_model_test(desk.store.database, worker)
+    claim_model_test(desk.database, worker)
 
 
 def local(desk: AppService, **fields: str) -> None:
@@ -219,7 +219,7 @@ def test_a_hub_id_is_fetched_later(tab: ModelsTab, desk: AppService):
 
 @pytest.mark.usefixtures("far")
 def test_prices_and_measured_speed_are_shown(tab: ModelsTab, desk: AppService):
-    database = desk.store.database
+    database = desk.database
     store_throughput(
         database, "gpt", "generation", 0, fingerprint="f", throughput=Throughput(12.34)
     )
@@ -377,9 +377,9 @@ def test_an_endpoint_asked_after_its_failed_test_is_believed(
     assert "Answers" in settled(tab)
     assert not moody.problem_now
     desk.models.queue_test("gpt", "local")
-    trial = claim_model_test(desk.store.database, "w")
+    trial = claim_model_test(desk.database, "w")
     assert trial
-    finish_model_test(desk.store.database, replace(trial, error="Nobody answers."))
+    finish_model_test(desk.database, replace(trial, error="Nobody answers."))
     assert "Did not answer the last test" in settled(tab)
     tab.answer(act("again", model="gpt"))
     assert "Did not answer the last test" not in settled(tab)
@@ -411,9 +411,9 @@ def test_a_model_on_the_cluster_runs_there_and_an_endpoint_does_not(
     desk.settings.engine = "ray"
     local(desk)
     trying(desk, "late")
-    WorkerStatus(desk.store.database, "host:4711").update(model="late", device="cpu")
+    WorkerStatus(desk.database, "host:4711").update(model="late", device="cpu")
     assert "<td>Ray cluster</td>" in page(tab)
-    WorkerStatus(desk.store.database, "host:4711").update(model="far", device="endpoint")
+    WorkerStatus(desk.database, "host:4711").update(model="far", device="endpoint")
     trying(desk, "always-A", "host:4711")
     assert "<td>Ray cluster</td>" not in page(tab)
 
@@ -426,7 +426,7 @@ def test_a_worker_shows_its_run_and_its_model(
     tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for(name="Midterm")))
-    WorkerStatus(desk.store.database, "host:4711").update(model="biased", run=run_id, device="rule")
+    WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
     assert f'<a href="?run={run_id}&amp;tab=runs">Midterm</a>' in page(tab)
     assert "In use now" in row(tab, "biased")
     assert "1 busy, 0 idle" in page(tab)
@@ -435,7 +435,7 @@ def test_a_worker_shows_its_run_and_its_model(
 def test_a_model_on_a_device_is_loaded_now(tab: ModelsTab, desk: AppService):
     local(desk)
     trying(desk, "late")
-    presence = WorkerStatus(desk.store.database, "host:4711")
+    presence = WorkerStatus(desk.database, "host:4711")
     presence.update(model="late")
     assert "Loading" in row(tab, "late")
     presence.update(model="late", device="cpu")
@@ -447,7 +447,7 @@ def test_the_run_of_somebody_else_is_busy_and_nothing_more(
     tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for(name="Secret")))
-    WorkerStatus(desk.store.database, "host:4711").update(model="biased", run=run_id, device="rule")
+    WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
     desk.owner = "bob"
     told = page(tab)
     assert "Secret" not in told
@@ -457,15 +457,15 @@ def test_the_run_of_somebody_else_is_busy_and_nothing_more(
 
 def test_the_test_of_somebody_else_is_busy_and_nothing_more(tab: ModelsTab, desk: AppService):
     desk.models.queue_test("biased", "local")
-    claim_model_test(desk.store.database, "host:4711")
-    WorkerStatus(desk.store.database, "host:4711").update(model="biased", device="rule")
+    claim_model_test(desk.database, "host:4711")
+    WorkerStatus(desk.database, "host:4711").update(model="biased", device="rule")
     assert "In use now" in row(tab, "biased")
     desk.owner = "bob"
     assert "In use now" not in row(tab, "biased")
 
 
 def test_a_test_whose_owner_is_not_known_yet_is_shown_to_nobody(tab: ModelsTab, desk: AppService):
-    WorkerStatus(desk.store.database, "host:4711").update(model="biased", device="rule")
+    WorkerStatus(desk.database, "host:4711").update(model="biased", device="rule")
     assert "In use now" not in row(tab, "biased")
     assert "1 busy, 0 idle" in page(tab)
 
@@ -479,7 +479,7 @@ def test_a_test_is_queued_and_shows_its_outcome(tab: ModelsTab, desk: AppService
     assert "Test is queued" in shown
     assert form == SKIP
     assert timer.active
-    Worker(desk.store, desk.catalog).run_test_once()
+    Worker(desk.database, desk.catalog).run_test_once()
     shown, now, _ = tab.tick(said, stamp)
     assert now != stamp
     assert "<b>Paris</b>" in shown
@@ -493,7 +493,7 @@ def test_a_queued_test_says_what_it_waits_for(
     trying(desk, "always-A", "host:1")
     desk.models.queue_test("biased", "local")
     assert "No worker is running to take it." in row(tab, "biased")
-    presence = WorkerStatus(desk.store.database, "host:1")
+    presence = WorkerStatus(desk.database, "host:1")
     presence.update()
     assert "A worker takes it in a moment." in row(tab, "biased")
     presence.update(model="always-A", device="rule")
@@ -508,14 +508,14 @@ def test_a_queued_test_says_what_it_waits_for(
 def test_a_failed_test_says_why(tab: ModelsTab, desk: AppService):
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
     desk.models.queue_test("odd", "local")
-    Worker(desk.store, desk.catalog).run_test_once()
+    Worker(desk.database, desk.catalog).run_test_once()
     assert "failed." in row(tab, "odd")
     assert "&#x27;odd&#x27; is unknown" in row(tab, "odd").partition("tried")[2]
 
 
 def test_what_a_model_writes_never_becomes_markup(tab: ModelsTab, desk: AppService):
     desk.models.queue_test("biased", "local")
-    trial = claim_model_test(desk.store.database, "w")
+    trial = claim_model_test(desk.database, "w")
     assert trial
     said = AbilityTest(
         "generate", "question_answer", answer=HOSTILE, tokens=20, seconds=0.5, requests=1
@@ -523,7 +523,7 @@ def test_what_a_model_writes_never_becomes_markup(tab: ModelsTab, desk: AppServi
     mute = AbilityTest("next_token", "multiple_choice", problem="<b>no</b>")
     object.__setattr__(trial, "load_s", 0.25)
     object.__setattr__(trial, "tried", (said, mute))
-    finish_model_test(desk.store.database, trial)
+    finish_model_test(desk.database, trial)
     told = row(tab, "biased")
     assert "<img" not in told
     assert "&lt;b&gt;no&lt;/b&gt;" in told
@@ -536,7 +536,7 @@ def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(
 ):
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
     desk.models.queue_test("odd", "local")
-    Worker(desk.store, desk.catalog).run_test_once()
+    Worker(desk.database, desk.catalog).run_test_once()
     assert "tried" in row(tab, "odd")
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "noisy" }\n')
     assert "tried" not in row(tab, "odd")
@@ -549,7 +549,7 @@ def test_a_model_nobody_has_cannot_be_tested(tab: ModelsTab, act: MakeAct):
 
 def test_a_tick_without_news_changes_nothing(tab: ModelsTab, desk: AppService):
     desk.models.queue_test("biased", "local")
-    WorkerStatus(desk.store.database, "host:1").update(model="x", device="cpu")
+    WorkerStatus(desk.database, "host:1").update(model="x", device="cpu")
     *_, said, stamp, timer = tab.open()
     assert timer.active
     assert tab.tick(said, stamp) == (SKIP, SKIP, SKIP)
@@ -852,9 +852,9 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_said_to_answer(
     write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\noptions = {{ {address} }}\n')
     assert "Answers" in row(tab, "gpt")
     desk.models.queue_test("gpt", "local")
-    trial = claim_model_test(desk.store.database, "w")
+    trial = claim_model_test(desk.database, "w")
     assert trial
-    finish_model_test(desk.store.database, replace(trial, error="Nobody answers."))
+    finish_model_test(desk.database, replace(trial, error="Nobody answers."))
     assert "Did not answer the last test" in row(tab, "gpt")
     assert "Answers" not in row(tab, "gpt")
 

@@ -14,11 +14,13 @@ from itertools import combinations
 from evalui.errors import StoreError
 from evalui.runs.database.codec import decode_sample, decode_trial
 from evalui.runs.database.connection import Database
+from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import OPEN
 from evalui.types import Sample
 
 _SHARED_SHARE = 0.2  # of the order, that goes to everybody
 _MIN_SHARED = 10
+_PAIR_CACHE_BYTES = 64 * 2**20  # bytes of pairs that stay in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,9 @@ class VotingPair:
     def models(self) -> frozenset[str]:
         """Both models, on whichever side they are shown."""
         return frozenset((self.first, self.second))
+
+
+VotingPairs = Mapping[str, VotingPair]  # by their key, in the order they are voted on
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,23 @@ class Ballot:
     right: tuple[str, ...]
 
 
-def voting_pairs(database: Database, run_id: str) -> dict[str, VotingPair]:
+class VotingPairsCache:
+    """The pairs of runs, kept in memory: every vote needs all pairs of its run, in order."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._read = ResultCache(_PAIR_CACHE_BYTES).memoize(self._read_pairs)
+
+    def of_run(self, run_id: str) -> VotingPairs:
+        """What `voting_pairs` gives, read anew only once the run has more answers."""
+        return self._read(run_id, count_answers(self._database, run_id))
+
+    def _read_pairs(self, run_id: str, answers: int) -> VotingPairs:
+        del answers  # part of the key: more answers, more pairs
+        return voting_pairs(self._database, run_id)
+
+
+def voting_pairs(database: Database, run_id: str) -> VotingPairs:
     """Every pair that both models were asked for, by its token, in the order of the run.
 
     A blank reply is voted on as any other: judges see it too, and votes on a part of the pairs
