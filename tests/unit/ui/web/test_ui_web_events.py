@@ -27,10 +27,11 @@ from evalui.ui.web import events
 from evalui.ui.web.server import create_app
 
 SOURCE = "".join(
-    path.read_text(encoding="utf-8") for path in sorted(Path(events.__file__).parent.glob("*.py"))
+    path.read_text(encoding="utf-8")
+    for path in sorted(Path(events.__file__).parents[1].rglob("*.py"))
 )
 FIELDS = sorted(
-    set(re.findall(r'one\((?:[a-z.]+, )?"([a-z_]+)"', SOURCE))
+    set(re.findall(r'field_value\((?:[a-z.]+, )?"([a-z_]+)"', SOURCE))
     | set(re.findall(r"\bdata_([a-z_]+)=", SOURCE))
     | {"name", "uploads", "models", "modes", "cells", "answers", "picks", "judges"}
 )
