@@ -13,7 +13,7 @@ from evalui.report.export.bias_json import (
     percent_range,
 )
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
-from evalui.scoring.choice.circular import variant_label
+from evalui.scoring.choice.permutations import variant_label
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, CellResult, Trial
 

@@ -11,7 +11,7 @@ import pandas as pd
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.export.bias_json import JsonObject, bias_object, pair_object
-from evalui.scoring.choice.circular import variant_label
+from evalui.scoring.choice.permutations import variant_label
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, CellResult, Interval, Sample, Trial
 

@@ -19,7 +19,7 @@ from evalui.report.analyses.open_answers.rated import rating_titles
 from evalui.report.analyses.overview.leading import RECALL, ranking_metric, recall_reason
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
 from evalui.report.numbers import count, fixed, signed
-from evalui.scoring.text.metrics import TEXT_METRICS
+from evalui.scoring.text_metrics import TEXT_METRICS
 from evalui.types import CellResult, Interval, Language
 
 # The 13 figures by the names under which SWIFT and EvalScope print them, then two of our own.

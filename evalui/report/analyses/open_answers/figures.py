@@ -8,9 +8,9 @@ from statistics import median
 import numpy as np
 
 from evalui.report.analyses.open_answers.corpus import Corpus, corpus
-from evalui.scoring.statistics.bootstrap import mean_intervals
-from evalui.scoring.statistics.bootstrap import paired_bootstrap as compare
+from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.statistics.paired_tests import holm
+from evalui.scoring.statistics.paired_tests import paired_bootstrap as compare
 from evalui.types import NO_REFERENCE, Cell, CellResult, CellState, Interval, Sample, Trial
 
 ANSWERS = "question_answer"  # the mode whose cells hold written answers

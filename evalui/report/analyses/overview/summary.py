@@ -6,7 +6,6 @@ Nothing is computed here that belongs into `scoring`; this module asks it the ri
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +14,20 @@ from evalui.report.analyses.overview.groups import SubjectGroup, subject_groups
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics, format_metrics
 from evalui.scoring.choice.circular import (
     CircularIntervals,
+    Measure,
+    Outcomes,
     circular_intervals,
     circular_metrics,
-    count_variants,
+    question_outcomes,
 )
-from evalui.scoring.choice.strata import strata
-from evalui.scoring.choice.trial_grid import TrialGrid, trial_grids
+from evalui.scoring.choice.permutations import count_variants
+from evalui.scoring.choice.trial_grid import strata
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.position_bias.pride import slot_prior
 from evalui.scoring.position_bias.significance import N_DRAWS
 from evalui.scoring.position_bias.summary import CellBias, StratumBias, measure_bias
-from evalui.scoring.statistics.bootstrap import mean_intervals
-from evalui.scoring.statistics.intervals import ClusteredMean, beats_guessing
+from evalui.scoring.statistics.intervals import ClusteredMean, beats_guessing, mean_intervals
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Trial
-
-Measure = Literal["accuracy", "robust", "mean_over_orders"]
-Outcomes = Mapping[Measure, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +150,7 @@ def summarise(result: CellResult) -> Summary:
         bias=biased,
         clustered=found.accuracy,
         priors=_priors(result),
-        outcomes=outcomes(trials, pattern),
+        outcomes=question_outcomes(trials, pattern),
     )
 
 
@@ -169,42 +166,13 @@ def pair_summary(result: CellResult) -> Summary:
         total=result.total,
         accuracy=circular_intervals(trials, "origin").origin if trials else None,
         chance=_chance([trial for trial in trials if trial.variant.is_origin]),
-        outcomes=outcomes(trials, result.cell.pattern),
+        outcomes=question_outcomes(trials, result.cell.pattern),
     )
-
-
-def outcomes(trials: Sequence[Trial], pattern: Pattern) -> Outcomes:
-    """The value of each question under each measure that has any, as `Summary.outcomes`."""
-    tables = trial_grids(trials, pattern)
-    found: dict[Measure, dict[str, float]] = {"accuracy": _credits_as_written(tables)}
-    if pattern == "origin":
-        return found
-    for table in tables:
-        moved = table.subset(table.reorderable)
-        means = zip(moved.ids.tolist(), moved.credit.mean(axis=1).tolist(), strict=True)
-        every = zip(moved.ids.tolist(), (moved.credit == 1).all(axis=1).tolist(), strict=True)
-        found.setdefault("robust", {}).update((name, float(right)) for name, right in every)
-        found.setdefault("mean_over_orders", {}).update(means)
-    return found
 
 
 def _chance(origin: Sequence[Trial]) -> float | None:
     """What guessing gives on the questions in the order as written."""
     return fmean(1 / len(trial.variant.permutation) for trial in origin) if origin else None
-
-
-def _credits_as_written(tables: Sequence[TrialGrid]) -> dict[str, float]:
-    return {
-        name: credit
-        for table in tables
-        for name, credit, known in zip(
-            table.ids.tolist(),
-            table.credit[:, 0].tolist(),
-            table.present[:, 0].tolist(),
-            strict=True,
-        )
-        if known
-    }
 
 
 def _bias(result: CellResult) -> CellBias | None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import Messages
+from evalui.proportions import wilson_interval
 from evalui.report.analyses.arena.narrative import (
     answer_notes,
     format_fraction,
@@ -21,8 +22,7 @@ from evalui.report.analyses.open_answers.figures import (
 from evalui.report.analyses.overview.leading import MAIN, RECALL, ranking_metric, recall_reason
 from evalui.report.analyses.overview.warnings import ReportNote
 from evalui.report.numbers import count, fixed, format_range, format_value
-from evalui.scoring.statistics.intervals import wilson_interval
-from evalui.scoring.text.metrics import TEXT_METRICS
+from evalui.scoring.text_metrics import TEXT_METRICS
 from evalui.types import Cell, CellResult, Interval
 from evalui.ui.components.format import tile
 from evalui.ui.components.html import Child, Html, div, el, join
