@@ -9,7 +9,7 @@ from evalui.errors import DataError
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
 from evalui.scoring.text.metrics import mean_scores, score_text
 from evalui.scoring.text.words import WordTokenizers
-from evalui.text_tokenizers import words
+from evalui.text_tokenizers import tokenize_en, tokenize_zh
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def score_texts(path: Path, *, samples: bool) -> list[str]:
         DataError: the first row that does not fit, by file and line.
     """
     pairs = read_pairs(path)
-    splitters = WordTokenizers(words.tokenize_zh, words.tokenize_en)
+    splitters = WordTokenizers(tokenize_zh, tokenize_en)
     scores = [score_text(pair.prediction, pair.references, splitters) for pair in pairs]
     empty = [not pair.prediction.strip() for pair in pairs]
     metrics = mean_scores(scores, empty=sum(empty))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from evalui.text_tokenizers.words import tokenize_zh
+from evalui.text_tokenizers import tokenize_zh
 
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")

@@ -15,9 +15,9 @@ from evalui.scoring.text.metrics import (
     score_text,
 )
 from evalui.scoring.text.words import TokenizedText, WordTokenizers, tokenize
-from evalui.text_tokenizers import words
+from evalui.text_tokenizers import tokenize_en, tokenize_zh
 
-SPLITTERS = WordTokenizers(words.tokenize_zh, words.tokenize_en)
+SPLITTERS = WordTokenizers(tokenize_zh, tokenize_en)
 PAIRS: list[dict[str, Any]] = golden("evalscope/qa_inputs.json")
 EVALSCOPE = golden("evalscope/qa_evalscope_1_14_1.json")
 EXPECTED: dict[str, dict[str, Any]] = {case["id"]: case for case in EVALSCOPE["per_sample"]}
