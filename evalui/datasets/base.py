@@ -1,15 +1,13 @@
 """What every format shares: how columns are named, what a file yields, and the registries."""
 
-import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evalui.datasets.tables.rows import RawTable
 from evalui.messages import Sentence, sentence
 from evalui.registry import Registry
-from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample, Split
+from evalui.types import Dataset, DatasetKind, Fault, Sample, Split
 
 DuplicatePolicy = Literal["keep", "skip"]
 
@@ -67,6 +65,8 @@ ASSUMPTION_NOTES = (
     "duplicate-options",
 )
 
+MAX_FAULTS = 1000  # more than a user reads; a file may have a million
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -121,6 +121,32 @@ class UploadNote:
     def sentence(self) -> Sentence:
         """The note with what its translation needs."""
         return sentence(f"note.{self.rule}", **self.params)
+
+
+@dataclass(frozen=True, slots=True)
+class RawRow:
+    """The cells of one row and the physical line on which it begins, counted from 1."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """A header and its rows; `faults` are the rows that could not even be cut into cells.
+
+    `delimiter` is "" for JSON Lines, where each row has a cell for each key of the file, and for
+    a sheet of a workbook, where lines are the sheet's row numbers. The header is empty if it
+    could not be read, and then there are no rows. `header_line` is 0 where the file has none.
+    `unlisted` more faults are only counted.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[RawRow, ...]
+    delimiter: str
+    faults: tuple[Fault, ...] = ()
+    header_line: int = 1
+    unlisted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,14 +237,7 @@ class DatasetFormat:
     read: Callable[[Source, Layout], ParsedRows]
 
 
-# (cell text, the options that are not empty) -> index of the right option, None if it names none
-AnswerKey = Callable[[str, Sequence[str]], int | None]
-
 DATASET_FORMATS: Registry[DatasetFormat] = Registry("dataset format")
-ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
-
-_LETTER = re.compile(r"[(\[【]?([A-Ja-j])[)\]】.、:]?")
-_LETTERS = re.compile(r"[A-J](?:(?:[\s,;、/&+|]|AND|和|与)*[A-J])+")
 
 
 def normalise_cell(text: str) -> str:
@@ -226,47 +245,53 @@ def normalise_cell(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip()
 
 
-def answer_letters(cell: str) -> str:
-    """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
-    found = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
-    letters = "".join(dict.fromkeys(re.sub(r"AND", "", found)))
-    letters = "".join(letter for letter in letters if letter in LETTERS)
-    return letters if _LETTERS.fullmatch(found) and len(letters) > 1 else ""
+def collapse_whitespace(text: str) -> str:
+    """The text on one line, with single spaces."""
+    return " ".join(text.split())
 
 
-@ANSWER_KEYS.register("letter")
-def by_letter(cell: str, options: Sequence[str]) -> int | None:
-    """A for the first option; lower case, full width and "(A)" or "A." are the same letter."""
-    found = _LETTER.fullmatch(normalise_cell(cell))
-    return _valid_index(LETTERS.index(found[1].upper()), options) if found else None
+def shorten(text: str, limit: int = 40) -> str:
+    """The text, cut to `limit` characters with an ellipsis at its end."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-@ANSWER_KEYS.register("index0")
-def by_index_from_0(cell: str, options: Sequence[str]) -> int | None:
-    """0 for the first option."""
-    number = _parse_number(cell)
-    return None if number is None else _valid_index(number, options)
+class FaultList:
+    """The first `MAX_FAULTS` faults in the order in which they are added.
+
+    `kept` are those, `unlisted` counts the others, and `rows` the lines that have any, if the
+    faults of a line are added one after another.
+    """
+
+    def __init__(self, faults: Iterable[Fault] = ()) -> None:
+        self._kept: list[Fault] = []
+        self._last = ("", -1)
+        self.unlisted = 0
+        self.rows = 0
+        self.add(*faults)
+
+    @property
+    def kept(self) -> tuple[Fault, ...]:
+        """The faults that can be shown."""
+        return tuple(self._kept)
+
+    @property
+    def total(self) -> int:
+        """How many faults there are."""
+        return len(self._kept) + self.unlisted
+
+    def add(self, *faults: Fault, unlisted: int = 0) -> None:
+        """Keep the faults as long as there is room; `unlisted` more are only counted."""
+        for fault in faults:
+            if (fault.file, fault.line) != self._last:
+                self._last = fault.file, fault.line
+                self.rows += 1
+            if len(self._kept) < MAX_FAULTS:
+                self._kept.append(fault)
+            else:
+                self.unlisted += 1
+        self.unlisted += unlisted
 
 
-@ANSWER_KEYS.register("index1")
-def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
-    """1 for the first option."""
-    number = _parse_number(cell)
-    return None if number is None else _valid_index(number - 1, options)
-
-
-@ANSWER_KEYS.register("text")
-def by_text(cell: str, options: Sequence[str]) -> int | None:
-    """The option whose text the cell repeats; none where several have it."""
-    text = cell.strip()
-    return options.index(text) if options.count(text) == 1 else None
-
-
-def _parse_number(cell: str) -> int | None:
-    # A spreadsheet may have made 2 into 2.0; three digits are enough for ten options.
-    found = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", normalise_cell(cell))
-    return int(found[1]) if found else None
-
-
-def _valid_index(index: int, options: Sequence[str]) -> int | None:
-    return index if 0 <= index < len(options) else None
+def sort_by_line(*faults: Sequence[Fault]) -> list[Fault]:
+    """The faults of one file in the order of its lines."""
+    return sorted((fault for some in faults for fault in some), key=lambda fault: fault.line)

@@ -10,18 +10,26 @@ from dataclasses import astuple, dataclass, replace
 from functools import reduce
 from pathlib import Path
 
-from evalui.datasets.base import Layout, Limits, LoadResult, ParsedRows, UploadNote
-from evalui.datasets.faults import FaultList, sort_by_line
-from evalui.datasets.files import swift_config
+from evalui.datasets import swift_config
+from evalui.datasets.base import (
+    FaultList,
+    Layout,
+    Limits,
+    LoadResult,
+    ParsedRows,
+    UploadNote,
+    sort_by_line,
+)
 from evalui.datasets.files.archive import SourceFile, collect_files, is_json, is_workbook
-from evalui.datasets.files.reading import (
+from evalui.datasets.reading import (
+    LEFT_OUT_RULE,
     DecodedFile,
     ParsedFile,
+    apply_duplicate_policy,
     open_files,
     read_files,
     select_kind,
 )
-from evalui.datasets.questions.duplicates import LEFT_OUT_RULE, apply_duplicate_policy
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
 from evalui.types import Dataset, DatasetKind, Fault, Sample

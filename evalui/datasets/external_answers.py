@@ -11,12 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from evalui.datasets.base import Layout, Limits, Source
-from evalui.datasets.faults import FaultList, sort_by_line
+from evalui.datasets.base import (
+    FaultList,
+    Layout,
+    Limits,
+    Source,
+    collapse_whitespace,
+    shorten,
+    sort_by_line,
+)
 from evalui.datasets.files.archive import collect_files, is_json
-from evalui.datasets.files.path_roles import role_of
-from evalui.datasets.files.reading import open_file
 from evalui.datasets.questions.open import normalise_index
+from evalui.datasets.reading import open_file, role_of
 from evalui.datasets.tables.records import Record, Records, read_records
 from evalui.datasets.tables.table import cell_text
 from evalui.errors import DataError
@@ -31,7 +37,6 @@ _TRIAL_COLUMNS = {"id", "model", "mode", "reply"}  # the columns of an earlier r
 _ANSWER_MODE = "question_answer"  # the only mode whose trials are answers
 _DEFAULT_LIMITS = Limits()
 _UNKNOWN_INDEX_RULE = "unknown-index"
-_MAX_SHOWN_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +157,7 @@ class _SampleIndex:
         for sample in samples:
             for key in _sample_keys(sample):
                 by_key[key].append(sample)
-            by_question[_collapse_whitespace(sample.question)].append(sample)
+            by_question[collapse_whitespace(sample.question)].append(sample)
         return cls(by_key, by_question)
 
 
@@ -174,7 +179,7 @@ class _AnswerMatcher:
     def add_row(self, row: Record) -> None:
         key, question = (
             normalise_index(row.first_text(KEY_COLUMNS)),
-            _collapse_whitespace(row.first_text(_QUESTION_COLUMNS)),
+            collapse_whitespace(row.first_text(_QUESTION_COLUMNS)),
         )
         if not key and not question:
             self._add_fault(row, "no-index", "neither an index nor a question", "one of them")
@@ -187,7 +192,7 @@ class _AnswerMatcher:
             return
         sample = self._find_sample(row, key, question)
         if sample is None:
-            shown = key or f"“{_truncate(question)}”"
+            shown = key or f"“{shorten(question)}”"
             self.unknown.append(key or question)
             expected = "an index or a question of the dataset"
             self.unmatched_faults.add(
@@ -201,7 +206,7 @@ class _AnswerMatcher:
         if question:
             # A dataset may have been cut or put into another order since: the text decides.
             agreeing = [
-                sample for sample in named if _collapse_whitespace(sample.question) == question
+                sample for sample in named if collapse_whitespace(sample.question) == question
             ]
             return next(iter(agreeing), None) or self._sample_by_question(question)
         if len(named) > 1:
@@ -273,11 +278,3 @@ def _first_choice(value: Any) -> tuple[str, ...] | None:
     choices = cast(list[Any], value) if isinstance(value, list) else []
     first = cast(dict[str, Any], choices[0]) if choices and isinstance(choices[0], dict) else {}
     return _texts(first["turns"]) if "turns" in first else None
-
-
-def _collapse_whitespace(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _truncate(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN_CHARS else text[: _MAX_SHOWN_CHARS - 1] + "…"

@@ -5,10 +5,12 @@ knowledge; so these figures stand beside the upload.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from evalui.datasets.base import collapse_whitespace
+from evalui.datasets.questions.open import language_of
 from evalui.proportions import wilson_interval
 from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Interval, Language, Sample
@@ -136,9 +138,11 @@ def _share(successes: float, n: int) -> Interval:
 
 
 def _duplicate_questions(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ...]:
-    ids: defaultdict[str, list[str]] = defaultdict(list)
+    """The ids of samples with the same text after the same turns."""
+    ids: defaultdict[object, list[str]] = defaultdict(list)
     for sample in samples:
-        ids[" ".join(sample.question.split())].append(sample.id)
+        text = collapse_whitespace(sample.question)
+        ids[text, sample.history, sample.follow_ups].append(sample.id)
     return tuple(tuple(group) for group in ids.values() if len(group) > 1)
 
 
@@ -153,3 +157,51 @@ def _length_statistics(texts: Iterable[str]) -> LengthStatistics:
 
 def _count_by(samples: Sequence[Sample], key: Callable[[Sample], Key]) -> dict[Key, int]:
     return dict(Counter(map(key, samples)))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenHealth:
+    """Figures of a dataset of open questions.
+
+    `capabilities` counts the questions by capability, "" for none. `duplicates` has the ids of
+    questions with the same text and the same history. Lengths are in characters;
+    `reference_length` is None without a reference. `conversations` counts the questions with
+    earlier or further turns; a system message is no turn. `with_guidance` counts those that tell
+    a judge what to look at.
+    """
+
+    n: int
+    without_reference: int
+    languages: Mapping[Language, int]
+    capabilities: Mapping[str, int]
+    duplicates: tuple[tuple[str, ...], ...]
+    question_length: LengthStatistics
+    reference_length: LengthStatistics | None
+    conversations: int
+    with_guidance: int
+
+
+def check_open_questions(samples: Sequence[Sample]) -> OpenHealth:
+    """The health of open questions; of none, everything is 0 or empty."""
+    references = [text for sample in samples for text in sample.references]
+    languages: list[Language] = [_sample_language(sample) for sample in samples]
+    return OpenHealth(
+        n=len(samples),
+        without_reference=sum(not sample.references for sample in samples),
+        languages=dict(Counter(languages)),
+        capabilities=dict(Counter(sample.metadata.get("capability", "") for sample in samples)),
+        duplicates=_duplicate_questions(samples),
+        question_length=_length_statistics(sample.question for sample in samples),
+        reference_length=_length_statistics(references) if references else None,
+        conversations=sum(map(_is_conversation, samples)),
+        with_guidance=sum(bool(sample.metadata.get("guidance")) for sample in samples),
+    )
+
+
+def _sample_language(sample: Sample) -> Language:
+    named = sample.metadata.get("language")
+    return named if named == "zh" or named == "en" else language_of(sample.question)
+
+
+def _is_conversation(sample: Sample) -> bool:
+    return bool(sample.follow_ups) or any(turn.role != "system" for turn in sample.history)

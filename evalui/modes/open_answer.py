@@ -12,7 +12,7 @@ from evalui.modes.base import MODES, ModeSettings
 from evalui.modes.prompts.rubrics import language_of
 from evalui.scoring import text_metrics
 from evalui.scoring.text_metrics import WordTokenizers
-from evalui.text_tokenizers import words
+from evalui.text_tokenizers import tokenize_en, tokenize_zh
 from evalui.types import (
     Ability,
     DatasetKind,
@@ -29,7 +29,7 @@ from evalui.types import (
     Variant,
 )
 
-TOKENIZERS = WordTokenizers(words.tokenize_zh, words.tokenize_en)
+TOKENIZERS = WordTokenizers(tokenize_zh, tokenize_en)
 CREDIT_METRIC = "rouge-l-f"  # the figure that stands for the answer where only one can
 
 

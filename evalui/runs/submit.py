@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.bundle import config_entries, load
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
-from evalui.datasets.files.swift_config import EntryFiles
+from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.runs.access import LOCAL, may_see

@@ -15,14 +15,14 @@ from evalui.datasets.base import (
     DatasetFormat,
     Layout,
     ParsedRows,
+    RawRow,
+    RawTable,
     Source,
-    answer_letters,
-    by_letter,
+    sort_by_line,
 )
-from evalui.datasets.faults import sort_by_line
+from evalui.datasets.questions.answer_keys import answer_letters, by_letter
 from evalui.datasets.questions.choice import ParsedQuestion, validate
-from evalui.datasets.tables.columns import HeaderColumns, find_columns, known_column_names
-from evalui.datasets.tables.rows import RawRow, RawTable
+from evalui.datasets.tables.records import HeaderColumns, find_columns, known_column_names
 from evalui.datasets.tables.table import read_header, read_table
 from evalui.types import LETTERS, Fault
 

@@ -3,17 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalui.datasets.base import (
-    DATASET_FORMATS,
-    DatasetFormat,
-    Layout,
-    ParsedRows,
-    Source,
-    by_letter,
-)
+from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, RawRow, Source
 from evalui.datasets.formats import ceval
-from evalui.datasets.tables.columns import COLUMN_NAMES
-from evalui.datasets.tables.rows import RawRow
+from evalui.datasets.questions.answer_keys import by_letter
+from evalui.datasets.tables.records import COLUMN_NAMES
 from evalui.datasets.tables.table import is_json_lines, read_headerless
 from evalui.types import LETTERS
 

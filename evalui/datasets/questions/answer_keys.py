@@ -1,13 +1,70 @@
-"""What the answers of a file mean, where it does not say: letters, places or texts of options.
+"""What the answers of a file mean: letters, places or texts of options.
 
-All rows decide together, since one answer alone is often open: 1 is the second option or the
-first, "A" is a letter or a blood group.
+A layout may say which. Where it does not, all rows decide together, since one answer alone is
+often open: 1 is the second option or the first, "A" is a letter or a blood group.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.datasets.base import ANSWER_KEYS, UploadNote
+from evalui.datasets.base import UploadNote, normalise_cell
+from evalui.registry import Registry
+from evalui.types import LETTERS
+
+# (cell text, the options that are not empty) -> index of the right option, None if it names none
+AnswerKey = Callable[[str, Sequence[str]], int | None]
+
+ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
+
+_LETTER = re.compile(r"[(\[【]?([A-Ja-j])[)\]】.、:]?")
+_LETTERS = re.compile(r"[A-J](?:(?:[\s,;、/&+|]|AND|和|与)*[A-J])+")
+
+
+def answer_letters(cell: str) -> str:
+    """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
+    found = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
+    letters = "".join(dict.fromkeys(re.sub(r"AND", "", found)))
+    letters = "".join(letter for letter in letters if letter in LETTERS)
+    return letters if _LETTERS.fullmatch(found) and len(letters) > 1 else ""
+
+
+@ANSWER_KEYS.register("letter")
+def by_letter(cell: str, options: Sequence[str]) -> int | None:
+    """A for the first option; lower case, full width and "(A)" or "A." are the same letter."""
+    found = _LETTER.fullmatch(normalise_cell(cell))
+    return _valid_index(LETTERS.index(found[1].upper()), options) if found else None
+
+
+@ANSWER_KEYS.register("index0")
+def by_index_from_0(cell: str, options: Sequence[str]) -> int | None:
+    """0 for the first option."""
+    number = _parse_number(cell)
+    return None if number is None else _valid_index(number, options)
+
+
+@ANSWER_KEYS.register("index1")
+def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
+    """1 for the first option."""
+    number = _parse_number(cell)
+    return None if number is None else _valid_index(number - 1, options)
+
+
+@ANSWER_KEYS.register("text")
+def by_text(cell: str, options: Sequence[str]) -> int | None:
+    """The option whose text the cell repeats; none where several have it."""
+    text = cell.strip()
+    return options.index(text) if options.count(text) == 1 else None
+
+
+def _parse_number(cell: str) -> int | None:
+    # A spreadsheet may have made 2 into 2.0; three digits are enough for ten options.
+    found = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", normalise_cell(cell))
+    return int(found[1]) if found else None
+
+
+def _valid_index(index: int, options: Sequence[str]) -> int | None:
+    return index if 0 <= index < len(options) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,28 @@
 """Rows of open questions become samples: what question-and-answer and subjective files share."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast, get_args
 
-from evalui.datasets.base import Layout, ParsedRows, Source
-from evalui.datasets.faults import FaultList, sort_by_line
-from evalui.datasets.questions import conversation
-from evalui.datasets.tables.columns import missing_column_fault
-from evalui.datasets.tables.records import Record, Records, fold_name, read_records
-from evalui.datasets.tables.table import read_header
+from evalui.datasets.base import (
+    FaultList,
+    Layout,
+    ParsedRows,
+    Source,
+    collapse_whitespace,
+    shorten,
+    sort_by_line,
+)
+from evalui.datasets.tables.records import (
+    Record,
+    Records,
+    fold_name,
+    missing_column_fault,
+    read_records,
+)
+from evalui.datasets.tables.table import cell_text, has_lone_surrogate, read_header
 from evalui.text_tokenizers.han import contains_han
 from evalui.types import Fault, Language, Message, Sample
 
@@ -22,6 +34,11 @@ _COMMON_COLUMNS: Final = (
 )
 # What samples know of themselves; no column of the file may replace it.
 _RESERVED_METADATA: Final = ("file", "line", "language", "guidance", "index")
+HISTORY_FORMAT = "a list of [question, answer] pairs, or of objects with role and content"
+MESSAGES_FORMAT = "a list of objects with role and content, in which the user speaks last"
+TURNS_FORMAT = "a list of texts, one for each turn of the user"
+REFERENCE_FORMAT = "a text, or a list of texts"
+_ROLES: tuple[str, ...] = get_args(Message.__annotations__["role"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,15 +179,15 @@ class _OpenRow:
     def _parse_question(self) -> _OpenQuestion | Fault:
         if isinstance(self._value(self.columns.question), list | dict):
             return self._fault(self.columns.question, "empty-question", "no text", "some text")
-        messages = conversation.read_messages(self._value("messages"))
+        messages = read_messages(self._value("messages"))
         if isinstance(messages, str):
-            return self._fault("messages", "bad-messages", messages, conversation.MESSAGES_FORMAT)
-        said = conversation.read_turns(self._value("turns"))
+            return self._fault("messages", "bad-messages", messages, MESSAGES_FORMAT)
+        said = read_turns(self._value("turns"))
         if isinstance(said, str):
-            return self._fault("turns", "bad-turns", said, conversation.TURNS_FORMAT)
-        history = conversation.read_history(self._value("history"))
+            return self._fault("turns", "bad-turns", said, TURNS_FORMAT)
+        history = read_history(self._value("history"))
         if isinstance(history, str):
-            return self._fault("history", "bad-history", history, conversation.HISTORY_FORMAT)
+            return self._fault("history", "bad-history", history, HISTORY_FORMAT)
         question = self._text(self.columns.question)
         if messages and (question or said or history):
             expected = "messages alone, or a question with its history"
@@ -201,9 +218,9 @@ class _OpenRow:
 
     def _read_references(self) -> tuple[str, ...] | Fault:
         column = self.columns.reference
-        found = conversation.read_texts(self._value(column))
+        found = read_texts(self._value(column))
         if isinstance(found, str):
-            return self._fault(column, "bad-reference", found, conversation.REFERENCE_FORMAT)
+            return self._fault(column, "bad-reference", found, REFERENCE_FORMAT)
         return found
 
     def _read_metadata(self, question: str, index: str) -> Mapping[str, str]:
@@ -242,3 +259,107 @@ class _OpenRow:
     def _fault(self, column: str, rule: str, found: str, expected: str) -> Fault:
         shown = self.names.get(column, column)
         return Fault(self.source.name, self.record.line, shown, rule, found, expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Messages taken apart: what was said before, the question, and its answer if there is one."""
+
+    history: tuple[Message, ...]
+    question: str
+    answer: str
+
+
+def read_history(value: Any) -> tuple[Message, ...] | str:
+    """The earlier turns; SWIFT's files have them as pairs."""
+    items = _parse_list(value)
+    if isinstance(items, str):
+        return items
+    history: list[Message] = []
+    for item in items:
+        turns = (
+            _parse_pair(cast(list[Any], item)) if isinstance(item, list) else _parse_message(item)
+        )
+        if isinstance(turns, str):
+            return turns
+        history += turns
+    return tuple(history)
+
+
+def read_messages(value: Any) -> Conversation | str | None:
+    """The conversation, None if there is none; a last turn of the assistant is the answer."""
+    items = _parse_list(value)
+    if isinstance(items, str):
+        return items
+    if not items:
+        return None
+    messages: list[Message] = []
+    for item in items:
+        found = _parse_message(item)
+        if isinstance(found, str):
+            return found
+        messages += found
+    answered = messages[-1].role == "assistant"
+    answer = messages.pop().content if answered else ""
+    if not messages or messages[-1].role != "user" or not messages[-1].content.strip():
+        return "no question of the user at the end"
+    return Conversation(tuple(messages[:-1]), messages[-1].content.strip(), answer)
+
+
+def read_turns(value: Any) -> tuple[str, ...] | str:
+    """The user's turns of a conversation, each with some text."""
+    items = _parse_list(value)
+    if isinstance(items, str):
+        return items
+    if not all(isinstance(item, str) and item.strip() for item in items):
+        return "a turn that is empty or no text"
+    return tuple(cell_text(item).strip() for item in items)
+
+
+def read_texts(value: Any) -> tuple[str, ...] | str:
+    """A text or the texts of a list, those left out that are blank."""
+    items = cast(list[Any], value) if isinstance(value, list) else [value]
+    if any(isinstance(item, list | dict) for item in items):
+        return _quote(value)
+    return tuple(text for item in items if (text := cell_text(item)).strip())
+
+
+def _parse_list(value: Any) -> Sequence[Any] | str:
+    parsed = _parse_json(value)
+    if parsed is None:
+        return ()
+    return cast(list[Any], parsed) if isinstance(parsed, list) else _quote(parsed)
+
+
+def _parse_json(value: Any) -> Any:
+    """The JSON in a cell; what is no JSON stays the text it is."""
+    if not isinstance(value, str):
+        return value
+    if not value.strip():
+        return None
+    try:
+        parsed: Any = json.loads(value, parse_int=str, parse_float=str, parse_constant=str)
+        return value if has_lone_surrogate(parsed) else parsed
+    except (ValueError, RecursionError):
+        return value
+
+
+def _parse_pair(pair: Sequence[Any]) -> Sequence[Message] | str:
+    if len(pair) != 2 or not all(isinstance(text, str) for text in pair):
+        return _quote(pair)
+    question, answer = map(cell_text, pair)
+    return Message("user", question), Message("assistant", answer)
+
+
+def _parse_message(item: Any) -> Sequence[Message] | str:
+    turn = cast(dict[str, Any], item) if isinstance(item, dict) else {}
+    role, content = turn.get("role"), turn.get("content")
+    if role not in _ROLES or not isinstance(content, str):
+        return _quote(item)
+    return (Message(role, cell_text(content)),)
+
+
+def _quote(value: Any) -> str:
+    """A value that is none of these, as a fault shows it."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"“{shorten(collapse_whitespace(text))}”"

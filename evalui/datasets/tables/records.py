@@ -3,15 +3,13 @@
 Names are trimmed and case-folded. JSON keeps its lists and objects; a table has texts only.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalui.datasets.base import Source
-from evalui.datasets.faults import FaultList, sort_by_line
-from evalui.datasets.questions import pictures
-from evalui.datasets.tables.columns import duplicate_column_faults
-from evalui.datasets.tables.rows import RawRow
+from evalui.datasets.base import FaultList, Layout, RawRow, Source, shorten, sort_by_line
+from evalui.datasets.tables import pictures
 from evalui.datasets.tables.table import (
     cell_text,
     check_width,
@@ -19,7 +17,11 @@ from evalui.datasets.tables.table import (
     json_objects,
     read_table,
 )
-from evalui.types import Fault
+from evalui.types import LETTERS, Fault
+
+COLUMN_NAMES = ("id", "question", *LETTERS, "answer", "explanation", "subject")
+_MIN_OPTIONS = 2
+_RESERVED_COLUMNS = ("file", "line", "ceval_subject")  # what samples know of themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +136,103 @@ def _to_records(
             continue
         texts = {fold_name(name): cell for name, cell in zip(header, row.cells, strict=False)}
         yield Record(row.line, number, texts, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderColumns:
+    """Positions in a row. `options` and `others` have their names; -1 means there is none."""
+
+    question: int
+    question_name: str
+    options: tuple[tuple[str, int], ...]
+    answer: int
+    answer_name: str
+    id: int
+    subject: int
+    explanation: int
+    others: tuple[tuple[str, int], ...]
+
+    @property
+    def last_needed(self) -> int:
+        """The last position without which a row cannot be read."""
+        return max(self.question, self.answer, *(at for _, at in self.options))
+
+
+def known_column_names(layout: Layout) -> tuple[str, ...]:
+    """Every column name that means something under this layout."""
+    own = (layout.question, layout.answer, *layout.options)
+    return (*COLUMN_NAMES, *(name for name in own if name))
+
+
+def find_columns(
+    header: Sequence[str], layout: Layout, *, file: str, line: int
+) -> HeaderColumns | tuple[Fault, ...]:
+    """The columns of a header, or the faults that make the file unreadable."""
+    places = _positions_by_name(header)
+    faults = [*duplicate_column_faults(header, file, line)]
+    options = layout.options or _option_letters(places)
+    question, answer = layout.question or "question", layout.answer or "answer"
+    needed = (question, *options, answer)
+    for name in needed:
+        if fold_name(name) not in places:
+            faults.append(missing_column_fault(name, header, needed, file=file, line=line))
+    if not layout.options and "k" in places and len(options) == len(LETTERS):
+        expected = f"at most {len(LETTERS)} options, {LETTERS[0]} to {LETTERS[-1]}"
+        faults.append(Fault(file, line, "K", "too-many-options", "a column K", expected))
+    if faults:
+        return tuple(faults)
+    used = {
+        fold_name(name) for name in (*needed, "id", "subject", "explanation", *_RESERVED_COLUMNS)
+    }
+    return HeaderColumns(
+        question=places[fold_name(question)],
+        question_name=question,
+        options=tuple((name, places[fold_name(name)]) for name in options),
+        answer=places[fold_name(answer)],
+        answer_name=answer,
+        id=places.get("id", -1),
+        subject=places.get("subject", -1),
+        explanation=places.get("explanation", -1),
+        others=tuple(
+            (name.strip(), places[fold_name(name)])
+            for name in header
+            if name.strip() and fold_name(name) not in used
+        ),
+    )
+
+
+def _positions_by_name(header: Sequence[str]) -> Mapping[str, int]:
+    # Unnamed columns (a spreadsheet's padding, a data frame's index) mean nothing.
+    return {fold_name(name): at for at, name in enumerate(header) if name.strip()}
+
+
+def duplicate_column_faults(header: Sequence[str], file: str, line: int) -> list[Fault]:
+    """A fault for each name that several columns have."""
+    counts = Counter(fold_name(name) for name in header if name.strip())
+    return [
+        Fault(file, line, name, "duplicate-column", f"{count} columns “{name}”", "one")
+        for name, count in counts.items()
+        if count > 1
+    ]
+
+
+def _option_letters(places: Mapping[str, int]) -> tuple[str, ...]:
+    # Up to the last letter there is: a file with A, B and D lacks C, it has not three options.
+    present = [at for at, letter in enumerate(LETTERS) if letter.casefold() in places]
+    return tuple(LETTERS[: max([_MIN_OPTIONS, *(at + 1 for at in present)])])
+
+
+def missing_column_fault(
+    name: str, header: Sequence[str], needed: Sequence[str], *, file: str, line: int
+) -> Fault:
+    """The fault of a column that the header lacks, with the nearest name that is there."""
+    from difflib import get_close_matches  # only faulty files need it
+
+    taken = {fold_name(other) for other in needed}
+    free = {fold_name(other): other for other in header if fold_name(other) not in taken}
+    # One letter is near to every other letter: options get no suggestion.
+    near = get_close_matches(fold_name(name), free, n=1) if len(name) > 1 else []
+    shown = ", ".join(other for other in header if other)
+    found = f"the columns {shorten(shown, 120)}" if shown else "no header"
+    expected = f"a column “{name}”" + (f"; is “{free[near[0]]}” meant?" if near else "")
+    return Fault(file, line, name, "missing-column", found, expected)

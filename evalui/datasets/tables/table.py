@@ -3,16 +3,14 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from evalui.datasets.base import Source
-from evalui.datasets.faults import FaultList
-from evalui.datasets.questions import pictures
-from evalui.datasets.tables.long_cells import MAX_CELL_CHARS, LongCell, find_long_cell
-from evalui.datasets.tables.rows import RawRow, RawTable
+from evalui.datasets.base import FaultList, RawRow, RawTable, Source
+from evalui.datasets.tables import pictures
 from evalui.errors import DataError
 from evalui.types import Fault
 
@@ -20,12 +18,20 @@ DELIMITERS = ",;\t|"
 _MAX_COLUMNS = 1000  # JSON Lines with keys of their own would fill the memory with empty cells
 _NESTED_TOO_DEEPLY = "JSON nested too deeply"
 _MAX_BROKEN_ROWS = 20  # rows with broken quotes before the rest of a file is given up
+MAX_CELL_CHARS = 131_072  # characters; the csv module's own, which is one for all threads
 
 
 class JsonNumber(str):
     """A number of a JSON line, as it is written there."""
 
     __slots__ = ()
+
+
+class LongCell(NamedTuple):
+    """A cell over the limit: its place in the row, counted from 0, and its text."""
+
+    column_index: int
+    text: str
 
 
 def read_header(source: Source, known: Sequence[str]) -> tuple[str, ...]:
@@ -251,3 +257,24 @@ def _cell_texts(record: dict[str, Any]) -> dict[str, str] | str:
         return {key: cell_text(value) for key, value in record.items()}
     except RecursionError:
         return _NESTED_TOO_DEEPLY
+
+
+def find_long_cell(lines: Sequence[str], delimiter: str) -> LongCell | None:
+    """The first cell over the limit in the row that begins with the first of the lines.
+
+    None if that cell is quoted and its quote is never closed.
+    """
+    text = "".join(lines)
+    cell = re.compile(rf' *(?:"((?:[^"]+|"")*+)("?)|([^{re.escape(delimiter)}\n]*+)) *')
+    place, at = 0, 0
+    while found := cell.match(text, place):
+        quoted, closing, bare = found.groups()
+        if quoted is not None and not closing:
+            return None
+        content = bare if quoted is None else quoted.replace('""', '"')
+        if len(content) > MAX_CELL_CHARS:
+            return LongCell(at, content)
+        if text[found.end() : found.end() + 1] != delimiter:
+            return None
+        place, at = found.end() + 1, at + 1
+    return None

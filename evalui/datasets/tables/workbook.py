@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Any
 
-from evalui.datasets.base import Limits
-from evalui.datasets.faults import FaultList
-from evalui.datasets.files.archive import ARCHIVE_ERRORS, check_archive
-from evalui.datasets.files.unpacking import read_chunks, split_between_tags
-from evalui.datasets.tables.rows import RawRow, RawTable
+from evalui.datasets.base import FaultList, Limits, RawRow, RawTable
+from evalui.datasets.files.archive import (
+    ARCHIVE_ERRORS,
+    check_archive,
+    read_chunks,
+    split_between_tags,
+)
 from evalui.datasets.tables.table import check_width
 from evalui.errors import DataError
 from evalui.types import Fault

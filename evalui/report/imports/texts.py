@@ -8,7 +8,7 @@ from typing import Any, cast
 from evalui.errors import DataError
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
 from evalui.scoring.text_metrics import WordTokenizers, mean_scores, score_text
-from evalui.text_tokenizers import words
+from evalui.text_tokenizers import tokenize_en, tokenize_zh
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def score_texts(path: Path, *, samples: bool) -> list[str]:
         DataError: the first row that does not fit, by file and line.
     """
     pairs = read_pairs(path)
-    splitters = WordTokenizers(words.tokenize_zh, words.tokenize_en)
+    splitters = WordTokenizers(tokenize_zh, tokenize_en)
     scores = [score_text(pair.prediction, pair.references, splitters) for pair in pairs]
     empty = [not pair.prediction.strip() for pair in pairs]
     metrics = mean_scores(scores, empty=sum(empty))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 
+from evalui.text_tokenizers import tokenize_zh
 from evalui.text_tokenizers.han import contains_han
-from evalui.text_tokenizers.words import tokenize_zh
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _MAX_WORDS = 4000  # in both texts together; comparing longer ones would keep the page waiting

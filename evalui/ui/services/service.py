@@ -5,11 +5,10 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from evalui.datasets import bundle, health, health_open
+from evalui.datasets import bundle, health
 from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
-from evalui.datasets.health import ChoiceHealth
-from evalui.datasets.health_open import OpenHealth
+from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.errors import DataError, EvaluiError, FaultyRows, SpecError, UnknownRun
 from evalui.messages import messages
 from evalui.models.base import ModelEntry
@@ -310,7 +309,7 @@ class AppService:
         return health.check_choices(self.load(upload, layout).dataset.samples)
 
     def _examine_open(self, upload: str, layout: Layout) -> OpenHealth:
-        return health_open.check_open_questions(self.load(upload, layout).dataset.samples)
+        return health.check_open_questions(self.load(upload, layout).dataset.samples)
 
     def _answers_path(self, given: AnswerSource) -> Path:
         paths = self.uploads.paths(self.owner, given.upload)

@@ -17,9 +17,9 @@ from evalui.scoring.text_metrics import (
     score_text,
     tokenize,
 )
-from evalui.text_tokenizers import words
+from evalui.text_tokenizers import tokenize_en, tokenize_zh
 
-SPLITTERS = WordTokenizers(words.tokenize_zh, words.tokenize_en)
+SPLITTERS = WordTokenizers(tokenize_zh, tokenize_en)
 PAIRS: list[dict[str, Any]] = golden("evalscope/qa_inputs.json")
 EVALSCOPE = golden("evalscope/qa_evalscope_1_14_1.json")
 EXPECTED: dict[str, dict[str, Any]] = {case["id"]: case for case in EVALSCOPE["per_sample"]}

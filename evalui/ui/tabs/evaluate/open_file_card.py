@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from evalui.datasets.health_open import OpenHealth
+from evalui.datasets.health import OpenHealth
 from evalui.messages import Messages
 from evalui.types import Sample
 from evalui.ui.components.format import length_range

@@ -1,6 +1,15 @@
-"""One file finds its reader: decoded, its format recognised, and then read."""
+"""Files that come together: what their paths say, which format reads each, and their rows.
+
+The name of a file counts first (law_val.csv), then the nearest folder that is called like a split
+(dev/law.csv). A name that is a split alone (law/test.csv) leaves the subject to its folder.
+
+Rows of which several options have the same text are kept with a note, or left out by choice: real
+benchmarks have such rows, and published figures count them.
+"""
 
 import hashlib
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -11,17 +20,16 @@ from evalui.datasets.base import (
     Layout,
     Limits,
     ParsedRows,
+    RawTable,
     Source,
     UploadNote,
 )
 from evalui.datasets.files.archive import SourceFile, is_workbook
 from evalui.datasets.files.encoding import decode
-from evalui.datasets.files.path_roles import FileRole, roles_of
-from evalui.datasets.questions import pictures
-from evalui.datasets.tables.rows import RawTable
+from evalui.datasets.tables import pictures
 from evalui.datasets.tables.workbook import read_sheet
 from evalui.errors import DataError
-from evalui.types import DatasetKind
+from evalui.types import LETTERS, DatasetKind, Sample, Split
 
 # The reader of a file that none recognises, so that its faults name the columns it lacks.
 _DEFAULT_FORMATS = {
@@ -30,6 +38,37 @@ _DEFAULT_FORMATS = {
     "subjective": "subjective",
 }
 _OPEN_KINDS: tuple[DatasetKind, ...] = ("general_qa", "subjective")
+KEPT_RULE, LEFT_OUT_RULE = "duplicate-options", "duplicate-options-left-out"
+_MAX_ROWS_SHOWN = 10  # rows named in a note
+_SPLITS: dict[str, Split] = {
+    "dev": "dev",
+    "val": "val",
+    "validation": "val",
+    "test": "test",
+    "train": "train",
+}
+_SPLIT_NAMES = "|".join(_SPLITS)
+_SUBJECT_AND_SPLIT = re.compile(rf"(?P<subject>.+?)[_.-](?P<split>{_SPLIT_NAMES})", re.IGNORECASE)
+_SPLIT_ONLY = re.compile(
+    rf"(?P<split>{_SPLIT_NAMES})(?:_rand_split(?:_no_answers)?)?", re.IGNORECASE
+)
+_VERSION_0_1_NAME = re.compile(
+    r".+?[_.-](?:dev|val|test)", re.IGNORECASE
+)  # all that version 0.1.0 knew
+_DEFAULT_SUBJECT = "default"  # SWIFT's name for a subject without one
+
+
+@dataclass(frozen=True, slots=True)
+class FileRole:
+    """Subject and split of a file; `name` is what it is called, with the folder that counts.
+
+    `is_new`: the path said something else, or nothing, to earlier versions.
+    """
+
+    subject: str
+    split: Split | None
+    name: str
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +115,39 @@ class FilesOfKind:
     kind: DatasetKind
     kinds: tuple[DatasetKind, ...]
     notes: tuple[UploadNote, ...]
+
+
+def roles_of(paths: Sequence[PurePosixPath]) -> tuple[FileRole, ...]:
+    """The roles of files that come together.
+
+    What is news counts only where there are several splits to tell apart; else a file in test/
+    stays the one that it always was, with the ids that its questions always had.
+    """
+    roles = tuple(map(role_of, paths))
+    if len({role.split for role in roles if role.split}) > 1:
+        return roles
+    return tuple(
+        FileRole(path.stem, None, path.name) if role.is_new else role
+        for path, role in zip(paths, roles, strict=True)
+    )
+
+
+def role_of(path: PurePosixPath) -> FileRole:
+    """What the path of a file within a folder or an archive says by itself."""
+    stem, name = path.stem, path.name
+    if found := _SUBJECT_AND_SPLIT.fullmatch(stem):
+        known = bool(_VERSION_0_1_NAME.fullmatch(stem))
+        return FileRole(found["subject"], _SPLITS[found["split"].lower()], name, is_new=not known)
+    above = path.parent.name
+    if found := _SPLIT_ONLY.fullmatch(stem):
+        split = _SPLITS[found["split"].lower()]
+        if above and above.lower() not in _SPLITS:
+            return FileRole(above, split, f"{above}/{name}", is_new=True)
+        return FileRole(_DEFAULT_SUBJECT, split, name, is_new=True)
+    for folder in reversed(path.parent.parts):
+        if split := _SPLITS.get(folder.lower()):
+            return FileRole(stem, split, f"{folder}/{name}", is_new=True)
+    return FileRole(stem, None, name)
 
 
 def open_files(
@@ -210,3 +282,41 @@ def _can_be_read_as(kind: DatasetKind, file: DecodedFile) -> bool:
     return kind in _OPEN_KINDS and (
         file.dataset_format is None or file.dataset_format.kind in _OPEN_KINDS
     )
+
+
+def equal_letters(choices: Sequence[str]) -> tuple[str, ...]:
+    """The letters of the options that share a text, a group for each such text: ("AC", "BD")."""
+    letters: defaultdict[str, str] = defaultdict(str)
+    for letter, text in zip(LETTERS, choices, strict=False):
+        letters[text] += letter
+    return tuple(group for group in letters.values() if len(group) > 1)
+
+
+def apply_duplicate_policy(
+    files: Sequence[ParsedFile], layout: Layout
+) -> tuple[list[ParsedFile], tuple[UploadNote, ...]]:
+    """The files with or without such rows, as the layout says, and what became of them."""
+    if layout.duplicate_options == "keep":
+        return list(files), tuple(_duplicate_notes(files, KEPT_RULE))
+    return [_drop_duplicates(file) for file in files], tuple(_duplicate_notes(files, LEFT_OUT_RULE))
+
+
+def _drop_duplicates(file: ParsedFile) -> ParsedFile:
+    samples = tuple(sample for sample in file.parsed.samples if not sample.duplicate_options)
+    skipped = len(file.parsed.samples) - len(samples)
+    return replace(file, parsed=replace(file.parsed, samples=samples, skipped=skipped))
+
+
+def _duplicate_notes(files: Sequence[ParsedFile], rule: str) -> Iterator[UploadNote]:
+    """A note for each file that has such rows: how many, their lines and which options."""
+    for file in files:
+        found = [sample for sample in file.parsed.samples if sample.duplicate_options]
+        if found:
+            more = f" (+{len(found) - _MAX_ROWS_SHOWN})" if len(found) > _MAX_ROWS_SHOWN else ""
+            where = ", ".join(map(_describe_row, found[:_MAX_ROWS_SHOWN])) + more
+            yield UploadNote(rule, {"file": file.source.name, "n": str(len(found)), "where": where})
+
+
+def _describe_row(sample: Sample) -> str:
+    groups = ", ".join(" = ".join(group) for group in equal_letters(sample.choices))
+    return f"{sample.metadata['line']} ({groups})"

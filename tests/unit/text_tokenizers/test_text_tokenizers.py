@@ -4,23 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from evalui.text_tokenizers import words
+from evalui.text_tokenizers import tokenize_en, tokenize_zh
 
 
 def test_chinese_is_cut_by_jieba_with_unknown_words_found():
-    assert words.tokenize_zh("中国的首都是北京。") == ["中国", "的", "首都", "是", "北京", "。"]
+    assert tokenize_zh("中国的首都是北京。") == ["中国", "的", "首都", "是", "北京", "。"]
     # 杭研 is in no dictionary: jieba's page gives it as the example of its hidden Markov model.
-    assert words.tokenize_zh("他来到了网易杭研大厦") == ["他", "来到", "了", "网易", "杭研", "大厦"]
+    assert tokenize_zh("他来到了网易杭研大厦") == ["他", "来到", "了", "网易", "杭研", "大厦"]
 
 
 def test_blanks_between_chinese_words_are_kept():
-    assert words.tokenize_zh("北京 A\n") == ["北京", " ", "A", "\n"]
+    assert tokenize_zh("北京 A\n") == ["北京", " ", "A", "\n"]
 
 
 def test_english_is_cut_as_in_the_treebank():
     # The worked example of nltk's documentation.
     text = "Good muffins cost $3.88\nin New York.  Please buy me\ntwo of them.\n\nThanks."
-    assert " ".join(words.tokenize_en(text)) == (
+    assert " ".join(tokenize_en(text)) == (
         "Good muffins cost $ 3.88 in New York . Please buy me two of them . Thanks ."
     )
 
@@ -36,17 +36,17 @@ def test_english_is_cut_as_in_the_treebank():
 )
 def test_each_shipped_file_of_parameters_is_used(file: str, text: str, cut: str):
     """`file` alone makes the difference: without it the full stop is cut the other way."""
-    assert cut in " ".join(words.tokenize_en(text)), file
+    assert cut in " ".join(tokenize_en(text)), file
 
 
 def test_nothing_is_imported_written_or_said_before_or_at_the_first_text(tmp_path: Path):
     program = (
         "import sys\n"
-        "from evalui.datasets import words\n"
+        "from evalui import text_tokenizers\n"
         "assert not {'jieba', 'nltk'} & set(sys.modules)\n"
-        "words.chinese('北京')\n"
+        "text_tokenizers.tokenize_zh('北京')\n"
         "assert 'nltk' not in sys.modules\n"
-        "words.english('Paris.')\n"
+        "text_tokenizers.tokenize_en('Paris.')\n"
     )
     home, temporary = tmp_path / "home", tmp_path / "temporary"
     home.mkdir()

@@ -14,7 +14,7 @@ from hostile_files import (
 )
 
 from evalui.datasets import bundle
-from evalui.datasets.files.unpacking import read_all, read_chunks, split_between_tags
+from evalui.datasets.files.archive import read_all, read_chunks, split_between_tags
 from evalui.datasets.tables import workbook as workbooks
 from evalui.errors import DataError
 

@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook
 
 from evalui.datasets import LoadResult, load
-from evalui.datasets.questions.pictures import picture_column
+from evalui.datasets.tables.pictures import picture_column
 from evalui.errors import DataError
 
 PNG = base64.b64encode(

@@ -4,7 +4,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from evalui.datasets.files.path_roles import FileRole, role_of, roles_of
+from evalui.datasets.reading import FileRole, role_of, roles_of
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 from evalui.datasets.base import Layout
-from evalui.datasets.tables.columns import HeaderColumns, find_columns
+from evalui.datasets.tables.records import HeaderColumns, find_columns
 
 
 def find(*header: str, layout: Layout | None = None):

@@ -4,9 +4,8 @@ import pytest
 from hostile_files import faulty_rows, workbook
 
 from evalui.datasets import bundle
-from evalui.datasets.base import LoadResult
+from evalui.datasets.base import MAX_FAULTS, FaultList, LoadResult, sort_by_line
 from evalui.datasets.external_answers import read_answers
-from evalui.datasets.faults import MAX_FAULTS, FaultList, sort_by_line
 from evalui.types import Fault
 
 

@@ -1,6 +1,5 @@
 from evalui.datasets import load
-from evalui.datasets.health import LengthStatistics
-from evalui.datasets.health_open import OpenHealth, check_open_questions
+from evalui.datasets.health import LengthStatistics, OpenHealth, check_open_questions
 from evalui.settings import ASSETS
 from evalui.types import Message, Sample
 

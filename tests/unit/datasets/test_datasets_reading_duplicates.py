@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalui.datasets import load
-from evalui.datasets.base import ANSWER_KEYS, Layout, Source
+from evalui.datasets.base import Layout, Source
+from evalui.datasets.questions.answer_keys import ANSWER_KEYS
 from evalui.datasets.questions.choice import ParsedQuestion, validate
-from evalui.datasets.questions.duplicates import equal_letters
+from evalui.datasets.reading import equal_letters
 
 HEADER = "id,question,A,B,C,D,answer\n"
 PLAIN = "1,Which number is even?,1,2,3,5,B\n"
