@@ -10,6 +10,7 @@ import pytest
 from flow_examples import SLOW, TRIALS, Office, wait_until
 
 from evalui.errors import StoreError
+from evalui.messages import Sentence
 from evalui.runs.database.store import Store
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.types import Trial
@@ -106,7 +107,9 @@ class BusyStore(Store):
     """A store that cannot be written at the moment a worker's death is noticed."""
 
     def requeue_worker(self, worker: str) -> int:
-        raise StoreError(f"Another process kept the database locked; {worker} was not noted.")
+        raise StoreError(
+            Sentence(f"Another process kept the database locked; {worker} was not noted.")
+        )
 
 
 def test_a_worker_is_replaced_even_if_its_death_cannot_be_noted(office: Office) -> None:

@@ -61,7 +61,8 @@ def used() -> tuple[set[str], list[re.Pattern[str]]]:
         for text in texts - whole
         if re.search(r"[a-z]{2}", text)
     ]
-    return whole | {f"error.{text}" for text in whole}, put_together
+    prefixes = [re.compile(re.escape(text) + "-.+") for text in whole if "-" in text]
+    return whole | {f"error.{text}" for text in whole}, [*put_together, *prefixes]
 
 
 def test_no_key_stands_in_two_files():

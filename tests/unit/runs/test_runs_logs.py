@@ -7,9 +7,10 @@ import sys
 import pytest
 
 from evalui.errors import StoreError
+from evalui.messages import Sentence
 from evalui.runs.logs import StoreErrorFilter
 
-FULL = StoreError("The disk is full.")
+FULL = StoreError(Sentence("The disk is full."))
 
 
 def record(message: str, *arguments: object, raised: Exception | None = None) -> logging.LogRecord:
@@ -23,7 +24,7 @@ def test_the_same_error_of_the_store_is_said_once_a_minute():
     said: list[float] = []
     for _ in range(360):  # three minutes of an idle worker's queue, heartbeat and presence
         for message in ("%s", "No heartbeat: %s", "What the worker does cannot be written: %s"):
-            if limit.filter(record(message, StoreError("The disk is full."))):
+            if limit.filter(record(message, StoreError(Sentence("The disk is full.")))):
                 said.append(now)
         now += 0.5
     assert said == [100.0, 160.0, 220.0]
@@ -38,7 +39,7 @@ def test_a_run_that_cannot_be_written_is_said_with_its_error_once():
 def test_another_error_of_the_store_is_said_at_once():
     limit = StoreErrorFilter(lambda: 0.0)
     assert limit.filter(record("%s", FULL))
-    assert limit.filter(record("%s", StoreError("The database is locked.")))
+    assert limit.filter(record("%s", StoreError(Sentence("The database is locked."))))
 
 
 @pytest.mark.parametrize("argument", ["The disk is full.", ValueError("x")])

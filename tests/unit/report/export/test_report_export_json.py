@@ -94,7 +94,7 @@ def test_probabilities_can_be_scored_again_from_their_file(make_result, tmp_path
 
 def test_cloze_scores_are_kept(make_result):
     result = make_result({"q0": [0]}, pattern="origin")
-    scored = replace(result.trials[0], scores={"raw": (-1.0, -2.0, -3.0, -4.0)}, merged_seams=2)
+    scored = replace(result.trials[0], scores={"raw": (-1.0, -2.0, -3.0, -4.0)}, merged_boundaries=2)
     (told,) = trial_objects(replace(result, trials=(scored,)))
     assert told["scores"] == {"raw": [-1, -2, -3, -4]}
     assert told["merged_seams"] == 2

@@ -185,12 +185,12 @@ def test_a_model_that_cannot_be_loaded_is_told_with_its_own_sentence(
     ray: FakeRay, monkeypatch: pytest.MonkeyPatch
 ):
     def fail(_: ModelEntry) -> None:
-        raise ModelError("{folder} is empty.", "no-weights", folder="/models/m")
+        raise ModelError("no-weights", folder="/models/m")
 
     monkeypatch.setattr(holder, "open_model", fail)
     with pytest.raises(ModelError) as told:
         opened(ray)
-    expected = sentence("error.{folder} is empty.", "no-weights", folder="/models/m")
+    expected = sentence("error.no-weights", folder="/models/m")
     assert told.value.sentence == expected
     assert getattr(told.value.sentence, "key", "") == expected.key
 
@@ -265,7 +265,7 @@ def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.M
 
 
 def test_what_the_model_says_of_itself_is_heard_here(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
-    told = sentence("error.Scored prompt by prompt: {kind}.", "no-tree", kind="bloom")
+    told = Sentence("Scored prompt by prompt: bloom.", "error.no-tree", {"kind": "bloom"})
 
     class Slow(Echo):
         notes = (told,)

@@ -17,7 +17,7 @@ from evalui.types import Usage
 PRICED = {"perfect": ModelEntry("perfect", "openai", input_price=2.5, output_price=10.0)}
 FREE = {"perfect": ModelEntry("perfect", "openai")}
 TURNS = ((0, 1, 2, 3), (1, 2, 3, 0), (2, 3, 0, 1), (3, 0, 1, 2))
-WHY = sentence("error.{url} does not answer.", "no-answer", url="http://a")
+WHY = Sentence("http://a does not answer.", "error.no-answer", {"url": "http://a"})
 
 
 def test_tokens_add_up_over_the_lives_of_a_cell(store: Store, lease: Lease) -> None:

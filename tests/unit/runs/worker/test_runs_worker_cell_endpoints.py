@@ -8,6 +8,7 @@ import pytest
 from runs_examples import RESPONSE, add_run, dataset, spec
 
 from evalui.errors import Cancelled, ModelError, RequestRejected, Unreachable
+from evalui.messages import Sentence
 from evalui.runs.database import usage
 from evalui.runs.database.records import Lease
 from evalui.runs.database.store import Store
@@ -54,7 +55,6 @@ class Endpoint:
             self.closed += 1
         if refused:
             raise RequestRejected(
-                "{model} turned down {n} requests. The first time: {reason}.",
                 "endpoint-refused",
                 model=self.name,
                 n=refused,
@@ -102,7 +102,7 @@ def work(
 
 
 def silence(retry_after_s: float = 0.0) -> Unreachable:
-    error = Unreachable("http://a does not answer.")
+    error = Unreachable(Sentence("http://a does not answer."))
     error.retry_after_s = retry_after_s
     return error
 

@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from evalui.errors import StoreError
+from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.runs.database.store import Store
 from evalui.runs.worker import devices
@@ -97,7 +98,7 @@ def test_a_worker_that_ends_takes_the_silent_with_it(store: Store):
 
 def test_a_full_disk_stops_no_work(store: Store, monkeypatch: pytest.MonkeyPatch):
     def full() -> sqlite3.Connection:
-        raise StoreError("The disk is full.")
+        raise StoreError(Sentence("The disk is full."))
 
     monkeypatch.setattr(store.database, "writing", full)
     WorkerStatus(store.database, "w:1").update(model="m")

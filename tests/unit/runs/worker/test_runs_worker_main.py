@@ -7,6 +7,7 @@ import pytest
 from runs_examples import CATALOG, add_run, dataset, spec
 
 from evalui.errors import Unreachable
+from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.models.user_catalog import additions_path
 from evalui.runs.database.records import Lease
@@ -140,7 +141,7 @@ class Hanging:
         del requests
         self.asked.set()
         assert self.stopped.wait(20), "nobody told it to stop"
-        raise Unreachable("It was told to stop.")
+        raise Unreachable(Sentence("It was told to stop."))
         yield
 
     def stop(self) -> None:

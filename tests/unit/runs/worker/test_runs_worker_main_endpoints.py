@@ -6,6 +6,7 @@ import pytest
 from runs_examples import CATALOG, RESPONSE, add_run, spec
 
 from evalui.errors import Unreachable
+from evalui.messages import Sentence
 from evalui.models import Model
 from evalui.runs.database import usage
 from evalui.runs.database.store import Store
@@ -36,7 +37,7 @@ class Away:
 
 
 def silence() -> Unreachable:
-    return Unreachable("http://a does not answer.")
+    return Unreachable(Sentence("http://a does not answer."))
 
 
 @pytest.fixture(autouse=True)

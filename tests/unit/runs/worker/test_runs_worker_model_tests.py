@@ -50,7 +50,7 @@ class Far:
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         for index, request in enumerate(requests):
             if not isinstance(request, Generate):
-                raise Unreachable("Nobody answers.")
+                raise Unreachable(Sentence("Nobody answers."))
             yield index, GeneratedText("Rome", Usage(9, 12))
 
     def close(self) -> None:
@@ -248,7 +248,7 @@ def test_a_refusal_to_load_is_an_outcome(store: Store):
     assert trial
 
     def refuse(_: ModelEntry) -> Model:
-        raise ModelError("No room.")
+        raise ModelError(Sentence("No room."))
 
     assert run_model_test(trial, refuse, on_loaded=lambda: None).error == "No room."
 
@@ -266,7 +266,7 @@ def test_what_grading_takes_is_no_part_of_the_speed(store: Store, monkeypatch: p
 
 def test_what_a_model_says_of_itself_is_kept_and_can_be_translated(store: Store):
     class Slow(Far):
-        notes = (sentence("error.Scored prompt by prompt: {kind}.", "no-tree", kind="bloom"),)
+        notes = (Sentence("Scored prompt by prompt: bloom.", "error.no-tree", {"kind": "bloom"}),)
 
     (note,) = tried(store, ModelEntry("slow", "openai"), lambda _: Slow()).notes
     assert note == "Scored prompt by prompt: bloom."

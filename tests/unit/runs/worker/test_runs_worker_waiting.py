@@ -5,6 +5,7 @@ import time
 import pytest
 
 from evalui.errors import Cancelled, Unreachable
+from evalui.messages import Sentence
 from evalui.runs.database.usage import ModelWait
 from evalui.runs.worker import waiting as patience
 from evalui.runs.worker.waiting import WaitForModel
@@ -32,7 +33,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def silence(retry_after_s: float = 0.0) -> Unreachable:
-    error = Unreachable("{url} does not answer.", "no-answer", url="http://a")
+    error = Unreachable(Sentence("http://a does not answer.", "error.no-answer", {"url": "http://a"}))
     error.retry_after_s = retry_after_s
     return error
 
@@ -114,7 +115,7 @@ def test_it_looks_up_twice_a_second(clock: Clock) -> None:
     def look() -> None:
         looks.append(clock.now)
         if clock.now > 1003:
-            raise Cancelled("The run was stopped.")
+            raise Cancelled(Sentence("The run was stopped."))
 
     with pytest.raises(Cancelled):
         WaitForModel(100, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
@@ -124,7 +125,7 @@ def test_it_looks_up_twice_a_second(clock: Clock) -> None:
 
 def test_a_cancel_that_is_there_already_ends_it_at_once(clock: Clock) -> None:
     def look() -> None:
-        raise Cancelled("The run was stopped.")
+        raise Cancelled(Sentence("The run was stopped."))
 
     with pytest.raises(Cancelled):
         WaitForModel(100, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
@@ -134,7 +135,7 @@ def test_a_cancel_that_is_there_already_ends_it_at_once(clock: Clock) -> None:
 @pytest.mark.parametrize("seconds", [0, 10], ids=["at its end", "asked to wait for longer"])
 def test_who_is_told_to_stop_has_not_run_out_of_patience(seconds: float) -> None:
     def look() -> None:
-        raise Cancelled("The run was stopped.")
+        raise Cancelled(Sentence("The run was stopped."))
 
     with pytest.raises(Cancelled):
         WaitForModel(seconds, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from evalui.errors import ModelError
-from evalui.messages import messages
+from evalui.messages import Sentence, messages
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.ui.components.fragment import SKIP
 from evalui.ui.services import model_status
@@ -101,7 +101,7 @@ def test_what_was_known_stays_while_it_is_asked_again(slow: Slow, monkeypatch: p
 
 def test_an_error_of_the_endpoint_is_its_problem(slow: Slow):
     slow.open.set()
-    slow.error = ModelError("The key is wrong.")
+    slow.error = ModelError(Sentence("The key is wrong."))
     (look,) = ModelStatusCache().statuses(entries(), wait_s=5)
     assert look.state
     assert look.state.problem == "The key is wrong."
@@ -114,7 +114,7 @@ def test_one_that_works_is_left_alone_for_longer(slow: Slow, monkeypatch: pytest
     for _ in range(2):
         states.statuses(entries(), wait_s=5)
     assert slow.asked == 1
-    slow.error = ModelError("Nobody answers.")
+    slow.error = ModelError(Sentence("Nobody answers."))
     states.refresh(*entries())
     wait_for(lambda: bool(states.statuses(entries(), wait_s=5)) and slow.asked > 2)
     monkeypatch.setattr(model_status, "_FAILED_TTL_S", 30.0)  # no question may reach the next test
@@ -126,7 +126,7 @@ def test_asking_again_does_not_wait_until_the_answer_is_old(slow: Slow):
     slow.open.set()
     states.statuses([entry], wait_s=5)
     slow.open.clear()
-    slow.error = ModelError("The key is wrong.")
+    slow.error = ModelError(Sentence("The key is wrong."))
     for _ in range(3):  # clicks while it is asked ask nothing more
         states.refresh(entry)
     (look,) = states.statuses([entry], wait_s=0.01)
@@ -185,7 +185,7 @@ def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one
     desk.settings.models.write_text('[far]\nbackend = "slow"\n', encoding="utf-8")
     tab = ModelsTab(desk, messages("en"))
     slow.open.set()
-    slow.error = ModelError("The key is wrong.")
+    slow.error = ModelError(Sentence("The key is wrong."))
     desk.states()
     slow.open.clear()
     slow.error = None

@@ -34,7 +34,7 @@ options = { rule = "always-A" }
 """
 WHY = sentence(
     "error.gave-up",
-    why=sentence("error.The model {name!r} is unknown.", "no-such-rule", name="x"),
+    why=Sentence("The model 'x' is unknown.", "error.no-such-rule", {"name": "x"}),
     n="30",
 )
 
