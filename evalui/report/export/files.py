@@ -5,7 +5,6 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +25,17 @@ from evalui.report.analyses.open_answers.figures import (
 from evalui.report.analyses.people.figures import human_arenas, vote_lines
 from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.compile import Report, markdown
-from evalui.report.export.bias_json import comparison_object
-from evalui.report.export.json import JsonObject, cell_object, trial_objects
-from evalui.report.export.open_json import (
+from evalui.report.export.encoder import JsonObject
+from evalui.report.export.json import (
     answer_objects,
-    answers_object,
-    arena_object,
     battle_objects,
+    cell_object,
     duel_objects,
-    pair_object,
+    encode,
     rating_objects,
+    trial_objects,
 )
-from evalui.report.export.open_tables import open_tables
-from evalui.report.export.people_json import people_object
-from evalui.report.export.people_tables import people_tables
+from evalui.report.export.open_tables import open_tables, people_tables
 from evalui.report.export.spreadsheets import csv_bytes, xlsx_bytes
 from evalui.report.export.tables import frame, tables
 from evalui.report.render.html import html, html_and_pictures
@@ -89,18 +85,15 @@ def write_json(report: Report, language: Language) -> bytes:
         "name": report.name,
         "spec": _portable(report.spec) if report.spec else None,
         "cells": [cell_object(summary) for summary in report.summaries],
-        "comparisons": [
-            comparison_object(found)
-            for found in comparisons(report.summaries, baselines=report.baselines)
-        ],
-        "answers": [answers_object(summary) for summary in report.answers],
-        "answer_pairs": [pair_object(pair) for pair in _pairs(report)],
-        "arenas": [arena_object(arena) for arena in report.arenas],
+        "comparisons": encode(comparisons(report.summaries, baselines=report.baselines)),
+        "answers": encode(report.answers),
+        "answer_pairs": encode(_pairs(report)),
+        "arenas": encode(report.arenas),
     }
     if report.people:
-        whole["people"] = [people_object(figures) for figures in report.people]
+        whole["people"] = encode(report.people)
     if report.left_out:
-        whole["left_out"] = [asdict(each) for each in report.left_out]
+        whole["left_out"] = encode(report.left_out)
     if report.expenses:
         whole["expenses"] = usage_objects(report.expenses)
     return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()

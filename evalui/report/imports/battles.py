@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from evalui.errors import DataError
-from evalui.report.export.json import JsonObject
-from evalui.report.export.open_json import WINNERS, matrix_object
+from evalui.report.export.encoder import WINNERS, JsonObject
+from evalui.report.export.json import encode
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
 from evalui.scoring.arena.battles import Battle, BattleTally, tallies, win_matrix
 from evalui.scoring.arena.bradley_terry import (
@@ -84,7 +84,7 @@ def battle_statistics(battles: Sequence[Battle]) -> JsonObject:
         "battles": len(battles),
         "table": {name: _table_row(tally) for name, tally in counted.items()},
         "scores": {name: tally.score for name, tally in counted.items()},
-        "win_matrix": matrix_object(win_matrix(battles)),
+        "win_matrix": encode(win_matrix(battles)),
         "elo": {
             "finite": finite,
             "k32": sequential_elo(battles, K_OPENCOMPASS),

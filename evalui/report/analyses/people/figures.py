@@ -26,7 +26,7 @@ from evalui.report.analyses.people.disagreements import (
     oriented,
     outcome_for,
 )
-from evalui.report.export.open_json import WINNERS
+from evalui.report.export.encoder import WINNERS
 from evalui.scoring.arena import prediction_powered
 from evalui.scoring.arena.agreement import (
     RaterAgreement,

@@ -8,13 +8,11 @@ from open_examples import answers_result, judge_result, judged_run, rating_resul
 
 from evalui.report.analyses.arena.figures import arena, arenas
 from evalui.report.analyses.open_answers.figures import answers, compare_answers, summarise_answers
-from evalui.report.export.open_json import (
+from evalui.report.export.json import (
     answer_objects,
-    answers_object,
-    arena_object,
     battle_objects,
     duel_objects,
-    pair_object,
+    encode,
     rating_objects,
 )
 from evalui.report.imports.battles import battle_statistics, read_battles
@@ -29,7 +27,7 @@ def _half(number: int, first: str, second: str) -> Outcome | None:
 
 
 def test_a_cell_of_answers_has_shares_in_per_cent():
-    told = answers_object(summarise_answers(answers_result("late")))
+    told = encode(summarise_answers(answers_result("late")))
     assert (told["model"], told["dataset"], told["state"]) == ("late", "open-qa", "done")
     found = told["figures"]
     assert found["means"]["rouge-l-f"] == pytest.approx(90)
@@ -41,7 +39,7 @@ def test_a_cell_of_answers_has_shares_in_per_cent():
 
 def test_marks_stay_on_the_judges_scale():
     results = [answers_result("late"), rating_result({"late": [9, 7, None]})]
-    (told,) = answers_object(answers(results)[0])["figures"]["rated"]
+    (told,) = encode(answers(results)[0])["figures"]["rated"]
     assert (told["by"], told["scale"], told["n"], told["unscored"]) == (
         "judge-local",
         "rating",
@@ -52,19 +50,19 @@ def test_marks_stay_on_the_judges_scale():
 
 
 def test_a_cell_without_answers_has_nulls():
-    told = answers_object(summarise_answers(answers_result("late", done=0)))
+    told = encode(summarise_answers(answers_result("late", done=0)))
     assert (told["figures"]["means"], told["figures"]["corpus"]) == ({}, None)
 
 
 def test_two_models_differ_in_per_cent_points():
     results = [answers_result("late"), answers_result("weak")]
-    told = pair_object(compare_answers(results, "bleu-2")[0])
+    told = encode(compare_answers(results, "bleu-2")[0])
     assert (told["first"], told["second"], told["figure"]) == ("late", "weak", "bleu-2")
     assert told["difference"] == pytest.approx(40)
 
 
 def test_an_arena_tells_standings_dimensions_and_reliability():
-    told = arena_object(arena(judge_result(decide=_half)))
+    told = encode(arena(judge_result(decide=_half)))
     assert (told["done"], told["planned"], told["battles"]) == (72, 72, 36)
     assert told["comparisons"]["extraction_rate"] == 50
     first = told["standings"][0]
@@ -83,9 +81,9 @@ def test_an_arena_tells_standings_dimensions_and_reliability():
 def test_everything_is_json():
     results = [*judged_run(judges=("one", "two")), judge_result(judge="late", done=0)]
     for found in arenas(results):
-        assert json.loads(json.dumps(arena_object(found)))["by"] == found.by
+        assert json.loads(json.dumps(encode(found)))["by"] == found.by
     for summary in answers(results):
-        assert json.dumps(answers_object(summary))
+        assert json.dumps(encode(summary))
 
 
 def test_an_answer_is_a_line_with_its_references_and_figures():

@@ -7,7 +7,7 @@ import pytest
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
 from evalui.report.compile import compile_report
-from evalui.report.export.people_json import people_object
+from evalui.report.export.json import encode
 from evalui.types import Outcome
 
 
@@ -20,7 +20,7 @@ def _contrary(number: int, first: str, second: str) -> Outcome:
 def found() -> dict[str, Any]:
     said = (*votes("ann")[:12], *votes("eve", decide=_contrary)[:6])
     (figures,) = compile_report("", judged_run(), votes={DATASET: said}).people
-    return json.loads(json.dumps(people_object(figures)))
+    return json.loads(json.dumps(encode(figures)))
 
 
 def test_the_object_names_its_dataset_and_judge(found: dict[str, Any]):
@@ -63,11 +63,11 @@ def test_a_quarrel_tells_who_said_what(found: dict[str, Any]):
 def test_the_others_agreement_is_in_per_cent():
     said = [vote for name in ("ann", "bob", "eve") for vote in votes(name)]
     (figures,) = compile_report("", judged_run(), votes={DATASET: said}).people
-    assert [one["others"] for one in people_object(figures)["voters"]] == [100, 100, 100]
+    assert [one["others"] for one in encode(figures)["voters"]] == [100, 100, 100]
 
 
 def test_answers_that_nobody_judged_have_no_judge():
     results = [answers_result(model) for model in MODELS]
     (figures,) = compile_report("", results, votes={DATASET: votes("ann")}).people
-    found = people_object(figures)
+    found = encode(figures)
     assert (found["judge"], found["agreement"], found["powered"]) == (None, None, [])

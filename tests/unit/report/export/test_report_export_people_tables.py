@@ -5,7 +5,7 @@ from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
 from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.compile import compile_report
-from evalui.report.export.people_tables import (
+from evalui.report.export.open_tables import (
     agreement_table,
     disagreements_table,
     people_tables,

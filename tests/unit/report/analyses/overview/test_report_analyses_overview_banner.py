@@ -21,7 +21,8 @@ from evalui.report.analyses.position_bias import (
 )
 from evalui.report.blocks import Picture, ReportTable, as_markdown
 from evalui.report.charts.bias import prior_rows
-from evalui.report.export.bias_json import bias_object
+from evalui.report.export.choice_names import PublicBias
+from evalui.report.export.json import encode
 from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.types import Cell, Interval
 
@@ -74,7 +75,7 @@ def test_the_lowest_letter_mass_is_told_and_all_models_that_have_one():
         ([cell("a", chance=0.62), cell("b", chance=0.56)], "chance", "a"),
         ([cell("a", ties=20), cell("b", ties=30)], "ties", "b"),
         (
-            [cell("a", form={"gap": Interval(0.3, 0.3, 0.3, 240)}), cell("b", ties=30)],
+            [cell("a", form={"format_gap": Interval(0.3, 0.3, 0.3, 240)}), cell("b", ties=30)],
             "format",
             "a",
         ),
@@ -159,7 +160,7 @@ def test_the_report_and_its_files_claim_none_either(muted, loud):
     assert pictures[1].alt == LITTLE["en"]
     table = next(block for block in blocks if isinstance(block, ReportTable))
     assert table.rows[0][8] == LITTLE["en"]
-    assert bias_object(muted.main_bias)["light"] == "mass"
+    assert encode(PublicBias(muted.main_bias))["light"] == "mass"
 
 
 def test_what_is_preferred_whatever_stands_there_is_not_said_of_it(muted, loud):
