@@ -165,8 +165,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    from evalui.ui.web.access_token import access_token
-    from evalui.ui.web.socket import address_of, listen
+    from evalui.ui.web.address import access_token, address_of, listen
 
     said = {"host": given.host, "port": given.port, "token": given.token}
     updates = {name: value for name, value in said.items() if value is not None}

@@ -1,16 +1,21 @@
 """The page of one language: top bar, seven tabs, and what its address asks for."""
 
+import hashlib
+from pathlib import Path
 from typing import Any, cast
 
 import gradio as gr
+from gradio.themes import Base
 from starlette.datastructures import QueryParams
 
 from evalui.errors import EvaluiError
 from evalui.messages import messages
+from evalui.settings import ASSETS
 from evalui.types import Language
-from evalui.ui.components.fragment import QUIET, SKIP, Form, html_fragment
-from evalui.ui.components.html import Html, div, el, span
-from evalui.ui.components.icons import LOGO
+from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
+from evalui.ui.components.html import Html, div, el, join, span
+from evalui.ui.components.widgets import LOGO
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.tab import AnnotateTab
 from evalui.ui.tabs.arena.tab import ArenaTab
@@ -22,6 +27,21 @@ from evalui.ui.tabs.runs.tab import RunsTab
 
 _TABS = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models")
 _CACHE_S = 3600  # how long Gradio keeps its own copies of plots
+_SHEETS = (
+    "css/tokens.css",
+    "css/parts.css",
+    "css/pages.css",
+    "css/open.css",
+    "css/statistics.css",
+    "css/arena.css",
+    "css/annotate.css",
+    "css/compare.css",
+    "css/models.css",
+    "css/gradio.css",
+)
+_SCRIPTS = ("js/wire.js", "js/cells.js", "js/annotate.js")
+_ICON = "icons/evalui.svg"
+_FONTS = ("system-ui", "Segoe UI", "Roboto", "Arial", "Noto Sans CJK SC", "sans-serif")
 
 
 class UnqueuedBlocks(gr.Blocks):
@@ -150,3 +170,35 @@ class AppShell:
         except EvaluiError:
             live = False
         return "runs" if live and "sub" not in form else "results"
+
+
+def theme() -> Base:
+    """Gradio's own components in our colours; both modes come from the same tokens."""
+    colours = {
+        "body_background_fill": "var(--bg)",
+        "body_text_color": "var(--ink)",
+        "body_text_color_subdued": "var(--ink-3)",
+        "background_fill_primary": "var(--surface)",
+        "background_fill_secondary": "var(--sunken)",
+        "block_background_fill": "var(--surface)",
+        "border_color_primary": "var(--line)",
+        "border_color_accent": "var(--accent)",
+        "color_accent_soft": "var(--accent-soft)",
+        "link_text_color": "var(--accent)",
+        "input_background_fill": "var(--surface)",
+    }
+    both = colours | {f"{name}_dark": colour for name, colour in colours.items()}
+    return Base(font=list(_FONTS), font_mono=["ui-monospace", "monospace"]).set(**both)
+
+
+def head(title: str) -> Html:
+    """The title, style sheets and script of a page; versioned, so that they can be cached."""
+    sheets = [el("link", rel="stylesheet", href=_versioned(sheet)) for sheet in _SHEETS]
+    drawing = el("link", rel="icon", type="image/svg+xml", href=_versioned(_ICON))
+    scripts = [el("script", src=_versioned(script)) for script in _SCRIPTS]
+    return join(el("title", title), drawing, *sheets, *scripts)
+
+
+def _versioned(path: str) -> str:
+    content = hashlib.sha256((ASSETS / Path(path)).read_bytes()).hexdigest()
+    return f"../static/{path}?{content[:8]}"

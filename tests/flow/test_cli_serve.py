@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from evalui.cli import main
-from evalui.ui.web.socket import listen
+from evalui.ui.web.address import listen
 
 # The application is replaced by nothing, so that what is imported is what the address waits for.
 BEFORE = """

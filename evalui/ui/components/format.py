@@ -1,13 +1,16 @@
 """Counts, times and sizes as people read them."""
 
+import re
 from datetime import datetime, timedelta
 
 from evalui.datasets.health import LengthStatistics
 from evalui.messages import Messages
 from evalui.report.numbers import format_range, format_value
-from evalui.types import Interval
+from evalui.types import Fault, Interval
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.html import span as inline
+
+_UNBROKEN = re.compile(r"“[^”]*”|\d{1,3}(?:,\d{3})+")
 
 
 def duration(t: Messages, seconds: float) -> str:
@@ -75,3 +78,15 @@ def value_with_range(interval: Interval) -> Html:
     return join(
         el("b", f"{format_value(interval)} %"), " ", inline(format_range(interval), cls="meta nw")
     )
+
+
+def fault_text(t: Messages, fault: Fault) -> tuple[str, str]:
+    """What was found and what was expected.
+
+    Both are English phrases; a Chinese page keeps what they quote of the file and large numbers.
+    """
+    if t.language == "en":
+        return fault.actual, fault.expected
+    kept = "、".join(_UNBROKEN.findall(fault.actual))
+    found = "：".join(filter(None, (t(f"fault.{fault.rule}.what"), kept)))
+    return found, t(f"fault.{fault.rule}.expected")

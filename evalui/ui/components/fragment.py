@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import gradio as gr
 
+from evalui.ui.components.form import Form
 from evalui.ui.components.html import Html
-from evalui.ui.tabs.evaluate.run_form import Form
 
 # How every listener of the page is wired: at once, without a spinner, and no public endpoint.
 QUIET: Mapping[str, Any] = {

@@ -1,32 +1,31 @@
 """What every tab works with: settings, the store, the uploads, and the person in front of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from evalui.datasets import bundle, health
 from evalui.datasets.base import Layout, Limits, LoadResult
-from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.datasets.health import ChoiceHealth, OpenHealth
-from evalui.errors import DataError, EvaluiError, FaultyRows, SpecError, UnknownRun
+from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.messages import messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
 from evalui.report.export.files import write
 from evalui.runs.access import LOCAL, may_see
-from evalui.runs.contest import AnswersSpec
+from evalui.runs.cells import CellPlan
+from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
 from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import read_dataset
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells, read_left_out, read_run, read_runs
 from evalui.runs.database.throughput import count_cached, loading_times, throughputs
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.votes import read_verdicts
-from evalui.runs.estimate import estimate
+from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.limits import limit_datasets
 from evalui.runs.plan import plan_run
 from evalui.runs.results_cache import ResultCache
@@ -34,19 +33,37 @@ from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
 from evalui.runs.submit import collect_answers, submit
 from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
-from evalui.ui.services import parts
+from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.models_service import ModelsService
-from evalui.ui.services.shipped import OPEN_SAMPLE, open_sample, sample_archive, sample_files
-from evalui.ui.services.uploads import UploadStore
-from evalui.ui.tabs.evaluate.answers_card import AnswersFile, EarlierRun
-from evalui.ui.tabs.evaluate.intent import PlannedRun
-from evalui.ui.tabs.evaluate.run_form import AnswerSource, RunForm
+from evalui.ui.services.run_form import AnswerSource, RunForm
+from evalui.ui.services.uploads import (
+    OPEN_SAMPLE,
+    UploadStore,
+    dataset_ids,
+    entry_of,
+    is_whole,
+    open_sample,
+    part_of,
+    sample_archive,
+    sample_files,
+    upload_of,
+)
 
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 
 _CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
-_MAX_RUNS_SEARCHED = 20  # runs that are looked through for answers to the same questions
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """A draft worked out: its specification, its data by source, its cells, and its cost."""
+
+    spec: RunSpec
+    loaded: dict[str, LoadResult]
+    plans: tuple[CellPlan, ...]
+    cost: Estimate
+    collected: tuple[CollectedAnswers, ...] = ()
 
 
 class AppService:
@@ -60,6 +77,7 @@ class AppService:
         self.voting_pairs = VotingPairsCache(database)
         self.uploads = UploadStore(settings.uploads, settings.max_upload_mb * 2**20)
         self.cache = ResultCache(_CACHE_BYTES)
+        self.answers = AnswersService(database, self.uploads, owner, cache=self.cache, run=self.run)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = self.cache.memoize(self._read)
         self._names = self.cache.memoize(self._read_names)
@@ -69,7 +87,6 @@ class AppService:
         self._check = self.cache.memoize(self._examine)
         self._check_open = self.cache.memoize(self._examine_open)
         self._result = self.cache.memoize(self._read_result)
-        self._questions = self.cache.memoize(self._read_questions)
 
     # Files
 
@@ -86,8 +103,8 @@ class AppService:
         return self._check_open(upload, layout)
 
     def parts(self, upload: str) -> tuple[str, ...]:
-        """The datasets of an upload, see `ui.parts`; raises `DataError` if it cannot be read."""
-        return parts.parts(upload, self._names(upload))
+        """The datasets of an upload, see `dataset_ids`; raises `DataError` if it cannot be read."""
+        return dataset_ids(upload, self._names(upload))
 
     def size(self, upload: str) -> int:
         """The bytes of an upload."""
@@ -104,43 +121,6 @@ class AppService:
     def store_open_sample(self) -> str:
         """Store the shipped open questions as if somebody had uploaded them."""
         return self.store_upload([open_sample()])
-
-    def answers_file(self, source: AnswerSource, datasets: Sequence[Dataset]) -> AnswersFile:
-        """What a file of answers holds for the open questions it fits best."""
-        found = AnswersFile(source.upload, source.place, source.model)
-        try:
-            path = self._answers_path(source)
-            found = replace(found, name=path.name)
-            dataset = self._best_matching_dataset(path, datasets, source.model)
-            read = self._read_answers(path, dataset, source.model)
-        except EvaluiError as error:
-            return replace(found, problem=error.sentence)
-        matched, questions = len(read.answers), len(dataset.samples)
-        return replace(
-            found,
-            matched=matched,
-            questions=questions,
-            unknown=read.unknown,
-            faults=read.unusable,
-            unlisted=read.unlisted,
-        )
-
-    def answers_names(self, upload: str) -> tuple[str, ...]:
-        """What the models are called whose answers an upload holds: the files' own names."""
-        paths = self.uploads.paths(self.owner, upload)
-        return tuple(path.stem.removeprefix("answers_") or path.stem for path in paths)
-
-    def earlier_runs(self, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
-        """The runs whose models answered the same questions in writing, newest first."""
-        wanted = [_questions_of(dataset) for dataset in datasets]
-        runs = [row for row in read_runs(self.database, self.owner) if row.done][
-            :_MAX_RUNS_SEARCHED
-        ]
-        found = (
-            EarlierRun(row.id, row.name, tuple(self._models_with_answers(row.id, wanted)))
-            for row in runs
-        )
-        return tuple(run for run in found if run.models)
 
     @cached_property
     def sample_size(self) -> int:
@@ -190,7 +170,7 @@ class AppService:
             sources.append(self._source(draft, upload, found.dataset))
             loaded[sources[-1].key] = found
         datasets = {key: found.dataset for key, found in loaded.items()}
-        spec = draft.run_spec(sources, [self._answers(one, datasets) for one in draft.answers])
+        spec = draft.run_spec(sources, [self.answers.spec(one, datasets) for one in draft.answers])
         collected = collect_answers(
             self.database, spec, datasets, limits=self._limits, owner=self.owner
         )
@@ -265,14 +245,14 @@ class AppService:
         """
         spec = read_spec(self.run(run_id).spec)
         uploads = tuple(self._part_of(source) for source in spec.datasets)
-        return spec, uploads, tuple(self._answer_source(each) for each in spec.answers)
+        return spec, uploads, tuple(self.answers.source_of(each) for each in spec.answers)
 
     @property
     def _limits(self) -> Limits:
         return Limits(bytes=self.uploads.limit)
 
     def _paths(self, upload: str) -> tuple[Path, ...]:
-        return self.uploads.paths(self.owner, parts.upload_of(upload))
+        return self.uploads.paths(self.owner, upload_of(upload))
 
     def _read_names(self, upload: str) -> tuple[str, ...]:
         return tuple(
@@ -280,16 +260,12 @@ class AppService:
         )
 
     def _entry(self, upload: str) -> str:
-        return (
-            ""
-            if parts.is_whole(upload)
-            else parts.entry_of(upload, self._names(parts.upload_of(upload)))
-        )
+        return "" if is_whole(upload) else entry_of(upload, self._names(upload_of(upload)))
 
     def _part_of(self, source: DatasetSpec) -> str:
         upload = self._upload_of(source.paths)
         self._paths(upload)  # raises where the files are gone
-        return parts.part_of(upload, source.entry, self._names(upload)) if source.entry else upload
+        return part_of(upload, source.entry, self._names(upload)) if source.entry else upload
 
     def _source(self, draft: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
         """A dataset of the draft as the specification names it."""
@@ -310,71 +286,6 @@ class AppService:
 
     def _examine_open(self, upload: str, layout: Layout) -> OpenHealth:
         return health.check_open_questions(self.load(upload, layout).dataset.samples)
-
-    def _answers_path(self, given: AnswerSource) -> Path:
-        paths = self.uploads.paths(self.owner, given.upload)
-        if given.place >= len(paths):
-            raise DataError("upload-gone")
-        return paths[given.place]
-
-    def _best_matching_dataset(
-        self, path: Path, datasets: Sequence[Dataset], model: str
-    ) -> Dataset:
-        """The dataset that most of the answers belong to."""
-        if len(datasets) == 1:
-            return datasets[0]
-        return max(datasets, key=lambda each: len(self._read_answers(path, each, model).answers))
-
-    def _read_answers(self, path: Path, dataset: Dataset, model: str) -> ExternalAnswers:
-        return read_answers(path, dataset.samples, model=model, limits=self._limits)
-
-    def _answers(self, given: AnswerSource, datasets: Mapping[str, Dataset]) -> AnswersSpec:
-        """The draft's answers as the specification names them."""
-        open_ = {key: each for key, each in datasets.items() if each.kind != "multiple_choice"}
-        if not given.model:
-            raise SpecError("answers-no-name")
-        if not open_:
-            raise SpecError("answers-no-open")
-        if given.run:
-            asked = self._answered_questions(given)
-            key = max(open_, key=lambda each: len(asked & _questions_of(open_[each])))
-            return AnswersSpec(model=given.model, run=given.run, dataset=key)
-        path = self._answers_path(given)
-        dataset = self._best_matching_dataset(path, list(open_.values()), given.model)
-        key = next(key for key, each in open_.items() if each is dataset)
-        # What is wrong in the file stands on the page, beside its name.
-        return AnswersSpec(model=given.model, path=str(path), dataset=key, skip_faulty=True)
-
-    def _answered_questions(self, given: AnswerSource) -> frozenset[tuple[str, str]]:
-        """What the model was asked in the earlier run that its answers come from."""
-        self.run(given.run)
-        cells = (
-            row for row in read_cells(self.database, given.run) if row.cell.model == given.model
-        )
-        keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
-        return frozenset(question for key in keys for question in self._questions(key))
-
-    def _answer_source(self, answers: AnswersSpec) -> AnswerSource:
-        """Where the answers of a specification are kept."""
-        if answers.run:
-            return AnswerSource(answers.model, run=answers.run)
-        path = Path(answers.path)
-        upload = self._upload_of([answers.path])
-        return AnswerSource(
-            answers.model, upload, self.uploads.paths(self.owner, upload).index(path)
-        )
-
-    def _models_with_answers(
-        self, run_id: str, wanted: Sequence[frozenset[tuple[str, str]]]
-    ) -> Iterator[tuple[str, int]]:
-        for row in read_cells(self.database, run_id):
-            if row.cell.mode == OPEN and row.done:
-                asked = self._questions(row.dataset_key)
-                if any(asked <= one or one <= asked for one in wanted):
-                    yield row.cell.model, row.done
-
-    def _read_questions(self, dataset_key: str) -> frozenset[tuple[str, str]]:
-        return _questions_of(read_dataset(self.database, dataset_key, self.owner))
 
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
         del revision  # part of the key, as for reports
@@ -408,8 +319,3 @@ class AppService:
         }
         said = {name: read_verdicts(self.database, run_id, key) for name, key in keys.items()}
         return {name: verdicts for name, verdicts in said.items() if verdicts}
-
-
-def _questions_of(dataset: Dataset) -> frozenset[tuple[str, str]]:
-    # Ids alone are often row numbers, which any file has.
-    return frozenset((sample.id, sample.question) for sample in dataset.samples)

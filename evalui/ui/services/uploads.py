@@ -5,16 +5,22 @@ its addresses.
 """
 
 import hashlib
+import io
 import os
 import re
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from evalui.errors import DataError
+from evalui.settings import ASSETS
 
 _ID = re.compile(r"[0-9a-f]{16}")
+OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
+_SAMPLE = ASSETS / "samples" / "demo"
+_SAMPLE_NAME = "evalui-sample.zip"
 
 
 class UploadStore:
@@ -113,3 +119,68 @@ def _digest(files: Sequence[tuple[str, bytes]]) -> str:
         whole.update(f"{name}\0{len(content)}\0".encode())
         whole.update(content)
     return whole.hexdigest()[:16]
+
+
+def dataset_ids(upload: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The ids of the datasets in an upload."""
+    if len(names) < 2:
+        return (upload,)
+    return tuple(f"{upload}.{place}" for place in range(1, len(names) + 1))
+
+
+def upload_of(part: str) -> str:
+    """The upload that a part belongs to."""
+    return part.partition(".")[0]
+
+
+def is_whole(part: str) -> bool:
+    """Whether a part is all of its upload."""
+    return "." not in part
+
+
+def entry_of(part: str, names: Sequence[str]) -> str:
+    """The entry that a part of a configuration stands for; raises `DataError` if there is none."""
+    upload = upload_of(part)
+    for place, name in enumerate(names, 1):
+        if part == f"{upload}.{place}":
+            return name
+    raise _gone()
+
+
+def part_of(upload: str, entry: str, names: Sequence[str]) -> str:
+    """The part of an upload that an entry is; raises `DataError` if it has no such entry."""
+    if entry not in names:
+        raise _gone()
+    return f"{upload}.{names.index(entry) + 1}"
+
+
+def _gone() -> DataError:
+    return DataError("upload-gone")
+
+
+def sample_files() -> tuple[Path, ...]:
+    """The files of the shipped sample, () if there are none."""
+    return tuple(sorted(_SAMPLE.glob("*.csv")))
+
+
+def sample_archive() -> tuple[str, bytes]:
+    """The shipped sample as if somebody uploaded it; raises `DataError` if there is none."""
+    if not sample_files():
+        raise _none()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in sample_files():
+            # Always the same date, so that it is always the same upload.
+            archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
+    return _SAMPLE_NAME, packed.getvalue()
+
+
+def open_sample() -> tuple[str, bytes]:
+    """The shipped open questions as a file; raises `DataError` if there are none."""
+    if not OPEN_SAMPLE.exists():
+        raise _none()
+    return OPEN_SAMPLE.name, OPEN_SAMPLE.read_bytes()
+
+
+def _none() -> DataError:
+    return DataError("no-sample")

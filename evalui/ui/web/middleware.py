@@ -1,12 +1,24 @@
-"""What every answer of the server carries: security headers, and the head of our pages."""
+"""What stands around the application: the token, security headers, the head of the pages.
 
-from collections.abc import Mapping, Sequence
+`TokenMiddleware` answers only who has the server's token: in the address once, in a cookie from
+then on. `StoreMiddleware` answers with a page of its own when the store cannot be read, in place of
+a page that stays empty.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote_plus, urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.requests import cookie_parser
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evalui.errors import StoreError
+from evalui.messages import LANGUAGES, Messages, messages
+from evalui.ui.components.html import Html, el, join
+from evalui.ui.web.address import cookie_of, is_same
 
 # Gradio needs inline scripts and eval; nothing may be fetched from, or sent to, another host.
 _POLICY = (
@@ -14,6 +26,16 @@ _POLICY = (
     "connect-src 'self' data: blob:; frame-ancestors 'self'; form-action 'self'; base-uri 'self'"
 )
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+PARAMETER = "token"
+_PUBLIC_PATHS = frozenset({"/healthz"})  # tells nothing about runs, models or people
+_TOKEN_METHODS = frozenset({"GET", "HEAD"})
+_COOKIE_MAX_AGE_S = 30 * 24 * 3600  # the cookie
+_STYLE = Html(
+    "<style>:root{color-scheme:light dark}"
+    "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}"
+    "h1{font-size:1.25rem}p{overflow-wrap:anywhere}</style>"
+)
+_CHARSET = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width">')
 
 
 class SameOriginMiddleware:
@@ -130,3 +152,133 @@ def _foreign(headers: Headers) -> bool:
         return bool(origin) and urlsplit(origin).netloc != headers.get("host")
     except ValueError:  # half an address in brackets
         return True
+
+
+class TokenMiddleware:
+    """Around the whole application: pages, files, Gradio's own routes, events, exports.
+
+    A GET whose address carries the token is redirected to the same address without it and sets
+    the cookie, so that the token stays in no history, no copied link and no Referer. The cookie
+    is SameSite=Lax: a permalink that is opened from a chat or a mail works, while requests that
+    another site's page makes carry no cookie. Scripts send `Authorization: Bearer <token>`.
+    """
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self.app = app
+        self.token = token
+        self.cookie, self.value = cookie_of(token)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, redirect, or answer 401."""
+        if scope["type"] == "lifespan" or route_of(scope) in _PUBLIC_PATHS:
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] == "websocket":  # there is none, and none comes in unseen
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = Headers(scope=scope)
+        given, rest = _split_query(scope.get("query_string", b""))
+        is_known = self._is_known(headers)
+        if given is not None and scope["method"] in _TOKEN_METHODS:
+            if is_known or is_same(given, self.token):
+                await self._redirect(scope, rest)(scope, receive, send)
+                return
+        elif is_known:
+            await self.app(scope, receive, send)
+            return
+        await _unauthorized(scope)(scope, receive, send)
+
+    def _is_known(self, headers: Headers) -> bool:
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        if kind.casefold() == "bearer" and is_same(token.strip(), self.token):
+            return True
+        cookies = cookie_parser(headers.get("cookie", ""))
+        return is_same(cookies.get(self.cookie, ""), self.value)
+
+    def _redirect(self, scope: Scope, rest: str) -> Response:
+        # Relative, because a proxy may serve us below a path that we do not know.
+        place = "./" + quote(scope["path"].rpartition("/")[2])
+        answer = Response(
+            status_code=303,
+            headers={
+                "Location": f"{place}?{rest}" if rest else place,
+                "Cache-Control": "no-store",
+                "Referrer-Policy": "no-referrer",
+            },
+        )
+        answer.set_cookie(
+            self.cookie,
+            self.value,
+            max_age=_COOKIE_MAX_AGE_S,
+            path=scope.get("root_path") or "/",
+            secure=scope["scheme"] == "https",
+            httponly=True,
+            samesite="lax",
+        )
+        return answer
+
+
+def _split_query(query: bytes) -> tuple[str | None, str]:
+    """The token of a query, None if there is none, and the query without it."""
+    given: str | None = None
+    rest: list[str] = []
+    for part in _query_parts(query):
+        name, _, value = part.partition("=")
+        if unquote_plus(name) == PARAMETER:
+            given = unquote_plus(value)
+        else:
+            rest.append(part)
+    return given, "&".join(rest)
+
+
+def _query_parts(query: bytes) -> Iterator[str]:
+    return filter(None, query.decode("latin-1").split("&"))
+
+
+def _unauthorized(scope: Scope) -> Response:
+    fields = {
+        "WWW-Authenticate": "Bearer",
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+    }
+    if scope["method"] not in _TOKEN_METHODS:
+        said = messages("en")("access.about")
+        return JSONResponse({"error": said}, status_code=401, headers=fields)
+    page = plain_page("access.title", lambda t: t("access.about"))
+    return HTMLResponse(page, status_code=401, headers=fields)
+
+
+class StoreMiddleware:
+    """Before a page in `paths` is sent, `read` tries what the page will read first."""
+
+    def __init__(self, app: ASGIApp, *, paths: Collection[str], read: Callable[[], object]) -> None:
+        self.app = app
+        self.paths = frozenset(paths)
+        self.read = read
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 503 with the reason if the store cannot be read."""
+        if scope["type"] == "http" and route_of(scope) in self.paths:
+            try:
+                await run_in_threadpool(self.read)
+            except StoreError as error:
+                said = error.sentence
+                page = plain_page("store.title", lambda t: t.translate(said))
+                await HTMLResponse(page, status_code=503)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def plain_page(title: str, about: Callable[[Messages], str]) -> Html:
+    """The document; `title` is the key of the headings, `about` gives the text below each."""
+    sections = (
+        el("section", el("h1", t(title)), el("p", *_code_spans(about(t))), lang=language)
+        for language, t in ((language, messages(language)) for language in LANGUAGES)
+    )
+    head = el("head", _CHARSET, el("title", messages("en")(title)), _STYLE)
+    return join(Html("<!doctype html>"), el("html", head, el("body", *sections), lang="en"))
+
+
+def _code_spans(said: str) -> list[Html | str]:
+    """The text with what stands between backticks as code."""
+    return [el("code", part) if place % 2 else part for place, part in enumerate(said.split("`"))]

@@ -18,8 +18,8 @@ from evalui.report.analyses.people.figures import vote_lines
 from evalui.report.export.files import FORMATS
 from evalui.report.export.spreadsheets import escape_formula
 from evalui.runs.database.runs import read_revision
+from evalui.ui.services.run_form import read_layout
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import read_layout
 
 _MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files

@@ -22,11 +22,14 @@ from evalui.runs.logs import configure_log
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import ASSETS, Settings
 from evalui.ui.services.service import AppService
-from evalui.ui.web.access_token import access_token, own_folder
-from evalui.ui.web.middleware import PageHeadMiddleware, SameOriginMiddleware
+from evalui.ui.web.address import access_token, own_folder
+from evalui.ui.web.middleware import (
+    PageHeadMiddleware,
+    SameOriginMiddleware,
+    StoreMiddleware,
+    TokenMiddleware,
+)
 from evalui.ui.web.routes import add_routes
-from evalui.ui.web.store_page import StoreMiddleware
-from evalui.ui.web.token_middleware import TokenMiddleware
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has said why
@@ -87,8 +90,7 @@ def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
 def _add_pages(app: FastAPI, service: AppService) -> None:
     import gradio as gr
 
-    from evalui.ui.components.theme import head, theme
-    from evalui.ui.shell import AppShell
+    from evalui.ui.shell import AppShell, head, theme
     from evalui.ui.web.events import EventMiddleware, Listeners, listeners_of, translate_errors
 
     listeners: dict[str, Listeners] = {}

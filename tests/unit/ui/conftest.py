@@ -11,9 +11,9 @@ from ui_examples import GOOD, MODELS
 from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form
+from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import read_run_form
 
 
 @pytest.fixture

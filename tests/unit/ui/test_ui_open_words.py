@@ -7,7 +7,7 @@ import pytest
 from evalui.messages import messages
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
 from evalui.types import ConflictRule, DatasetKind, PresentationOrders
-from evalui.ui.tabs.evaluate.run_form import PAIRS
+from evalui.ui.services.run_form import PAIRS
 from evalui.ui.tabs.results.overview.open import STRIPS
 from evalui.ui.tabs.results.samples.open import SORTS, STATES
 

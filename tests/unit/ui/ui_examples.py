@@ -8,7 +8,7 @@ from unittest import mock
 import gradio as gr
 from gradio.routes import App
 
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form
 
 T = TypeVar("T")
 

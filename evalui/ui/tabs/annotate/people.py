@@ -11,8 +11,7 @@ from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.types import Interval, Outcome
 from evalui.ui.components.format import share
 from evalui.ui.components.html import Child, Html, el, join, span
-from evalui.ui.components.icons import marker
-from evalui.ui.components.widgets import definitions, note, status, table, titled
+from evalui.ui.components.widgets import definitions, marker, note, status, table, titled
 from evalui.ui.tabs.arena.duel import short_id
 from evalui.ui.tabs.arena.standings import collapsible_card, points, rating_with_range
 

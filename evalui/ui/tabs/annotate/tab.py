@@ -20,9 +20,9 @@ from evalui.runs.database.votes import (
     undo_vote,
 )
 from evalui.runs.spec import OPEN
-from evalui.ui.components.client_state import ClientStateError
+from evalui.ui.components.form import ClientStateError, Form
 from evalui.ui.components.format import format_time
-from evalui.ui.components.fragment import Action, Form, html_fragment, on_action, read_action
+from evalui.ui.components.fragment import Action, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.widgets import note, page_head, table, titled
 from evalui.ui.services.service import AppService

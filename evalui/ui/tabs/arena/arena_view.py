@@ -9,10 +9,9 @@ from evalui.report.analyses.arena.figures import Arena
 from evalui.runs.database.records import RunRow
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.ui.components.html import Html, div, el, join
-from evalui.ui.components.widgets import signature_line
+from evalui.ui.components.widgets import model_name, signature_line
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_cache import ArenaCache
-from evalui.ui.tabs.runs.progress_table import model_name
 
 LIVE = ("queued", "running")
 

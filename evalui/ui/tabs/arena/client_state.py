@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Self
 
-from evalui.ui.components.client_state import dump_client_state, load_client_state
+from evalui.ui.components.form import dump_client_state, load_client_state
 
 
 class ArenaClientState(NamedTuple):

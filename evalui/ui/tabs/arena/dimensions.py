@@ -11,7 +11,8 @@ from evalui.report.analyses.arena.narrative import groups_subtitle, groups_title
 from evalui.report.charts.arena import capability_chart
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.categories import CategoryTable
-from evalui.ui.components.fragment import SKIP, Form, html_fragment
+from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import SKIP, html_fragment
 from evalui.ui.components.html import Html, div, el
 from evalui.ui.components.widgets import card, titled
 from evalui.ui.tabs.arena.arena_view import ArenaView, chart_head, signature_footer, waiting_key

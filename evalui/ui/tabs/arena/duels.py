@@ -8,11 +8,10 @@ import gradio as gr
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.ui.components.client_state import ClientStateError
-from evalui.ui.components.fragment import Form, html_fragment, on_action, read_action
+from evalui.ui.components.form import ClientStateError, Form, field_value
+from evalui.ui.components.fragment import html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, span
-from evalui.ui.components.icons import icon
-from evalui.ui.components.widgets import button, card, field, select
+from evalui.ui.components.widgets import button, card, field, icon, select
 from evalui.ui.tabs.arena.arena_view import ArenaView
 from evalui.ui.tabs.arena.client_state import ArenaClientState
 from evalui.ui.tabs.arena.duel import duel_card, short_id
@@ -26,7 +25,6 @@ from evalui.ui.tabs.arena.judged_pairs import (
     model_pairs,
     read_duel_filters,
 )
-from evalui.ui.tabs.evaluate.run_form import field_value
 
 PAGE_SIZE = 100
 _KEY = "arena.duel"

@@ -12,8 +12,7 @@ from evalui.runs.database.runs import read_runs
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.format import format_time
 from evalui.ui.components.html import Child, Html, div, el
-from evalui.ui.components.icons import icon
-from evalui.ui.components.widgets import field, note, page_head, select, status, table, titled
+from evalui.ui.components.widgets import field, icon, note, page_head, select, status, table, titled
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_cache import has_duels
 from evalui.ui.tabs.arena.arena_view import ArenaView

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from evalui.report.analyses.arena.figures import Arena
 from evalui.scoring.arena.categories import capabilities
 from evalui.types import Duel, Outcome, Verdict
+from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.tabs.arena.arena_view import contestants
-from evalui.ui.tabs.evaluate.run_form import Form, field_value, parse_whole_number
 
 OUTCOMES = ("left", "right", "tie", "neither", "changed", "unreadable", "unreferenced", "injected")
 _SIDES: Mapping[Outcome, str] = {"a": "left", "b": "right", "tie": "tie", "neither": "neither"}

@@ -12,7 +12,8 @@ from evalui.report.analyses.arena.narrative import (
     standings_title,
 )
 from evalui.report.charts.arena import elo_chart, win_matrix
-from evalui.ui.components.fragment import SKIP, Form, html_fragment
+from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import SKIP, html_fragment
 from evalui.ui.components.html import Html, div, el
 from evalui.ui.components.widgets import card
 from evalui.ui.tabs.arena.arena_view import ArenaView, chart_head, signature_footer, waiting_key

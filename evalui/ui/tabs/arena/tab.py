@@ -11,15 +11,8 @@ import gradio as gr
 
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
-from evalui.ui.components.fragment import (
-    QUIET,
-    SKIP,
-    Action,
-    Form,
-    html_fragment,
-    on_action,
-    read_action,
-)
+from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action, read_action
 from evalui.ui.components.html import Html
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_cache import ArenaCache
@@ -29,7 +22,6 @@ from evalui.ui.tabs.arena.dimensions import ArenaDimensionsView
 from evalui.ui.tabs.arena.duels import ArenaDuelsView
 from evalui.ui.tabs.arena.head import head, no_arena_page
 from evalui.ui.tabs.arena.overall import ArenaOverallView
-from evalui.ui.tabs.evaluate.run_form import field_value
 
 SUBS = ("overall", "language", "capability", "duels")
 _TICK_S = 2.0

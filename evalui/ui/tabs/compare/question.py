@@ -9,8 +9,7 @@ from evalui.scoring.choice.permutations import variant_label
 from evalui.types import LETTERS, Pattern, Sample, Trial, Variant
 from evalui.ui.components.diff import closest_reference, diff_texts
 from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.icons import marker
-from evalui.ui.components.widgets import bar, status
+from evalui.ui.components.widgets import bar, marker, status
 from evalui.ui.tabs.compare.comparison import FIGURES, Comparison, PairComparison
 from evalui.ui.tabs.compare.selection import ComparedCell
 from evalui.ui.tabs.results.samples.open import marked

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.types import Sample
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import button, card, field, note, select
 from evalui.ui.tabs.compare.comparison import Comparison, PairComparison, split_by_winner
 from evalui.ui.tabs.compare.question import outcome, side_by_side
 from evalui.ui.tabs.compare.selection import ComparedCell
-from evalui.ui.tabs.evaluate.run_form import field_value, parse_whole_number
 
 PAGE_SIZE = 100
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}

@@ -12,9 +12,9 @@ from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.scoring.statistics import paired_tests
 from evalui.ui.components.format import format_time
 from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.widgets import card, field
+from evalui.ui.components.widgets import card, field, model_name
+from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.runs.progress_table import mode_label, model_name
 
 MAX_CELLS = 8  # cells side by side: 28 pairs
 _ENDED = ("done", "failed", "cancelled")

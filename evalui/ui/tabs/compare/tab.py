@@ -11,11 +11,20 @@ import gradio as gr
 
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
-from evalui.ui.components.fragment import SKIP, Form, html_fragment, on_action, read_action
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.components.fragment import SKIP, html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el
-from evalui.ui.components.widgets import card, field, note, page_head, select, signature_line
+from evalui.ui.components.widgets import (
+    blind_voting_page,
+    card,
+    field,
+    model_name,
+    note,
+    page_head,
+    select,
+    signature_line,
+)
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.annotate.blind_voting_notice import blind_voting_page
 from evalui.ui.tabs.compare.comparison import (
     Comparison,
     Incompatibility,
@@ -41,8 +50,6 @@ from evalui.ui.tabs.compare.table import (
     sentences,
     warnings,
 )
-from evalui.ui.tabs.evaluate.run_form import field_value, field_values
-from evalui.ui.tabs.runs.progress_table import model_name
 
 _CLOSED = "closed"
 _FILLED = "filled"

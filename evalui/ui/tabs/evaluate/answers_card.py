@@ -1,48 +1,18 @@
 """The Evaluate page's answers that are there already: files, and models of earlier runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.types import Fault
-from evalui.ui.components.fault_text import fault_text
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.components.format import fault_text
 from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.icons import UPLOAD
-from evalui.ui.components.widgets import button, field, note, select, status, titled
-from evalui.ui.tabs.evaluate.run_form import Form, answer_name_field, field_value, field_values
+from evalui.ui.components.widgets import UPLOAD, button, field, note, select, status, titled
+from evalui.ui.services.answers import AnswersFile, EarlierRun
+from evalui.ui.services.run_form import answer_name_field
 
 _SHOWN_UNKNOWN = 5
 _SHOWN_FAULTS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class AnswersFile:
-    """A file of answers beside the questions: which of them it answers.
-
-    `matched` of `questions` have an answer, `unknown` are indices that no question has. `faults`
-    are the rows that cannot be used, with the reason of each. `problem` is why the file cannot be
-    read, else "".
-    """
-
-    upload: str
-    place: int
-    model: str
-    name: str = ""
-    matched: int = 0
-    questions: int = 0
-    unknown: tuple[str, ...] = ()
-    faults: tuple[Fault, ...] = ()
-    unlisted: int = 0
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierRun:
-    """A finished run whose models answered the same questions; (model, answers) each."""
-
-    id: str
-    name: str
-    models: tuple[tuple[str, int], ...]
 
 
 def answers_card(

@@ -6,9 +6,8 @@ from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.destinations import external_hosts, host_of
 from evalui.settings import Settings
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form, field_values
 from evalui.ui.components.html import Html, div
-from evalui.ui.tabs.evaluate.run_form import field_values
 
 
 def remote_destinations(

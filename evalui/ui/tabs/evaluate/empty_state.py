@@ -2,8 +2,7 @@
 
 from evalui.messages import Messages
 from evalui.ui.components.html import Html, div, el, join
-from evalui.ui.components.icons import UPLOAD
-from evalui.ui.components.widgets import button, card, page_head, titled
+from evalui.ui.components.widgets import UPLOAD, button, card, page_head, titled
 
 _FORMATS = ("choice", "arc", "pair", "qa", "subjective", "config")
 

@@ -10,9 +10,8 @@ from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, equal_letters
 from evalui.messages import Messages
 from evalui.report.numbers import format_range, format_value, percent
 from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample
-from evalui.ui.components.fault_text import fault_text
-from evalui.ui.components.format import length_range, size
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.format import fault_text, length_range, size
 from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.html import span as inline
 from evalui.ui.components.widgets import (
@@ -28,7 +27,6 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.tabs.evaluate.open_file_card import open_preview
-from evalui.ui.tabs.evaluate.run_form import field_value
 
 SHOWN_FAULTS = 50
 _SHOWN_SAMPLES, _SHOWN_SAMPLES_OF_SEVERAL = 10, 3

@@ -7,19 +7,11 @@ from evalui.messages import Messages
 from evalui.models.catalog import ModelState
 from evalui.models.scripted.rules import RULES_NEEDING_REFERENCE
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS, Rubric
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import chips, field, note, select, titled
+from evalui.ui.services.run_form import CONFLICTS, CUSTOM, JUDGE_TOKENS, ORDERS, PAIRS
 from evalui.ui.tabs.evaluate.destinations import remote_hosts_of
-from evalui.ui.tabs.evaluate.run_form import (
-    CONFLICTS,
-    CUSTOM,
-    JUDGE_TOKENS,
-    ORDERS,
-    PAIRS,
-    field_value,
-    field_values,
-)
 
 AUTO = ""  # the list's first entry: OpenCompass's four choices, by the question's language
 

@@ -10,20 +10,12 @@ from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
 from evalui.runs.spec import JUDGE, ModeSpec
 from evalui.types import Ability, DatasetKind
+from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import duration, format_large_count
-from evalui.ui.components.fragment import Form
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import button, chips, definitions, field, note, select, titled
+from evalui.ui.services.run_form import CUSTOM, OPEN_TOKENS, PATTERNS, SPELLINGS, TOKENS
 from evalui.ui.tabs.evaluate.destinations import remote_hosts_of
-from evalui.ui.tabs.evaluate.run_form import (
-    CUSTOM,
-    OPEN_TOKENS,
-    PATTERNS,
-    SPELLINGS,
-    TOKENS,
-    field_value,
-    field_values,
-)
 
 ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate")
 CHOICE: DatasetKind = "multiple_choice"

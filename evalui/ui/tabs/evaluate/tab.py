@@ -19,15 +19,23 @@ from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
 from evalui.runs.cells import CellPlan
 from evalui.types import Dataset, DatasetKind
-from evalui.ui.components.fragment import SKIP, Action, Form, html_fragment, on_action, read_action
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import note, page_head
-from evalui.ui.services.service import AppService
+from evalui.ui.services.run_form import (
+    RunForm,
+    answer_name_field,
+    form_from_spec,
+    read_answer_sources,
+    read_layout,
+    read_run_form,
+)
+from evalui.ui.services.service import AppService, PlannedRun
 from evalui.ui.tabs.evaluate.answers_card import answers_card
 from evalui.ui.tabs.evaluate.destinations import destination_sentences, remote_destinations
 from evalui.ui.tabs.evaluate.empty_state import add_dataset_button, empty_state
 from evalui.ui.tabs.evaluate.file_card import choice_facts, faults_card, file_card, health_card
-from evalui.ui.tabs.evaluate.intent import PlannedRun
 from evalui.ui.tabs.evaluate.judge_choice import ReferenceCounts, can_judge, is_single, judge_card
 from evalui.ui.tabs.evaluate.model_choice import (
     CHOICE,
@@ -40,16 +48,6 @@ from evalui.ui.tabs.evaluate.model_choice import (
     settings_card,
 )
 from evalui.ui.tabs.evaluate.open_file_card import open_facts, open_health_card
-from evalui.ui.tabs.evaluate.run_form import (
-    RunForm,
-    answer_name_field,
-    field_value,
-    field_values,
-    form_from_spec,
-    read_answer_sources,
-    read_layout,
-    read_run_form,
-)
 
 _DEFAULT_MODELS = 2
 _DEFAULT_MODES = ("multiple_choice", "cloze", "question_answer")
@@ -156,7 +154,7 @@ class EvaluateTab:
             return form | {"answers": kept}
         names = {
             answer_name_field(upload, place): name
-            for place, name in enumerate(self.service.answers_names(upload))
+            for place, name in enumerate(self.service.answers.names(upload))
         }
         return (
             form
@@ -275,10 +273,10 @@ class EvaluateTab:
         if not open_:
             return None, None
         answers = read_answer_sources(form)
-        files = [self.service.answers_file(given, open_) for given in answers if given.upload]
+        files = [self.service.answers.file(given, open_) for given in answers if given.upload]
         names = [*field_values(form, "models"), *(given.model for given in answers if given.model)]
         return (
-            answers_card(self.t, files, self.service.earlier_runs(open_), form),
+            answers_card(self.t, files, self.service.answers.earlier_runs(open_), form),
             judge_card(
                 self.t, states, list(dict.fromkeys(names)), form, referenced=_referenced(open_)
             ),

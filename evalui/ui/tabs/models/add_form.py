@@ -7,9 +7,9 @@ from evalui.messages import Messages
 from evalui.models.base import BACKENDS
 from evalui.models.local.backend import DTYPES
 from evalui.models.user_catalog import ModelSource, NewModelForm
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import button, field, note, select, titled
-from evalui.ui.tabs.evaluate.run_form import Form, field_value
 
 _PLACES: Mapping[str, ModelSource] = {name: name for name in get_args(ModelSource)}
 _LOCAL = ("transformers", "vllm")  # backends that compute on this server

@@ -7,8 +7,7 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import REMOTE, ModelState
 from evalui.models.local.memory_estimate import Footprint
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.ui.services.model_status import ModelStatus
-from evalui.ui.services.models_service import WorkerView
+from evalui.ui.services.models_service import ModelStatus, WorkerView
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,15 @@ from evalui.report.charts.common import series_styles
 from evalui.report.numbers import count, fixed, percent
 from evalui.scoring.calibration import Calibration, LabelMass
 from evalui.scoring.position_bias.summary import StratumBias
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import value_with_range
-from evalui.ui.components.fragment import SKIP, Form, html_fragment, on_action, read_action
+from evalui.ui.components.fragment import SKIP, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import (
     card,
     definitions,
     field,
+    model_name,
     note,
     select,
     signature_line,
@@ -28,10 +30,8 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import field_value
 from evalui.ui.tabs.results.overview.figures import cell_names, model_places
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.runs.progress_table import model_name
 
 _BAD_BELOW, _WARN_BELOW = 0.5, 0.9  # label mass under which the figures are about a part only
 

@@ -12,10 +12,9 @@ from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.statistics.paired_tests import PairedTTest, paired_t_test
 from evalui.ui.components.format import value_with_range
 from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.widgets import note, status, table, titled
+from evalui.ui.components.widgets import model_name, note, status, table, titled
 from evalui.ui.tabs.results.overview.figures import model_places
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.runs.progress_table import model_name
 
 
 def choices_card(t: Messages, view: RunView, dataset: str) -> Html:

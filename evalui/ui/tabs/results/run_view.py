@@ -13,8 +13,8 @@ from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import Language
+from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.runs.progress_table import mode_label
 
 
 class RunView:

@@ -9,13 +9,13 @@ from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
-from evalui.ui.components.fragment import QUIET, SKIP, Form, html_fragment
+from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
 from evalui.ui.components.html import Html, div, el, join
-from evalui.ui.components.widgets import note, page_head, status, table, titled
+from evalui.ui.components.widgets import blind_voting_page, note, page_head, status, table, titled
+from evalui.ui.services.run_labels import mode_label, run_label, settings_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.annotate.blind_voting_notice import blind_voting_page
-from evalui.ui.tabs.evaluate.run_form import field_value
 from evalui.ui.tabs.results.bias.view import BiasView
 from evalui.ui.tabs.results.calibration import CalibrationView
 from evalui.ui.tabs.results.health import HealthView
@@ -24,8 +24,6 @@ from evalui.ui.tabs.results.report import ReportView
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples.view import SamplesView
 from evalui.ui.tabs.results.statistics.view import StatisticsView
-from evalui.ui.tabs.runs.progress_table import mode_label
-from evalui.ui.tabs.runs.run_labels import run_label, settings_label
 
 VIEWS = ("overview", "bias", "statistics", "calibration", "health", "samples", "report")
 _CHOICES = ("bias", "statistics", "calibration", "health")  # of multiple choice only

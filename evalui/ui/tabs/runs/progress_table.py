@@ -5,14 +5,14 @@ from collections.abc import Collection, Sequence
 from evalui.messages import Messages
 from evalui.proportions import wilson_interval
 from evalui.report.numbers import percent
-from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.records import CellRow
-from evalui.runs.spec import JUDGE, OPEN, ModeSpec
+from evalui.runs.spec import JUDGE, OPEN
+from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import CellState
 from evalui.ui.components.format import duration, share
 from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.icons import marker
-from evalui.ui.components.widgets import bar, note, status
+from evalui.ui.components.widgets import bar, model_name, note, status
+from evalui.ui.services.run_labels import mode_label
 
 _KINDS: dict[CellState, str] = {
     "waiting": "na",
@@ -74,35 +74,6 @@ def progress_table(
         div(table, cls="scroll"),
         div(note("na", t("runs.moving")), cls="gap-s") if still else None,
     )
-
-
-def model_name(name: str, place: int, baseline: bool) -> Html:
-    """A model with its marker, the same everywhere in a run."""
-    return span(marker(place, baseline=baseline), name, cls="mk")
-
-
-def mode_label(t: Messages, cell: CellRow) -> str:
-    """The mode of a cell as people call it: "letters, every order, 5 examples"."""
-    mode = ModeSpec.model_validate_json(cell.plan)
-    if mode.judging:
-        return _judging_label(t, mode.judging)
-    words = [t(f"mode.{cell.cell.mode}_{'recorded' if mode.recorded else 'short'}")]
-    if cell.cell.pattern != "origin":
-        words.append(t(f"orders.{cell.cell.pattern}_short"))
-    if mode.shots:
-        words.append(t.count("runs.shots", mode.shots))
-    return t("list.comma").join(words)
-
-
-def _judging_label(t: Messages, judging: JudgingSpec) -> str:
-    """ "judge, all pairs, both orders"."""
-    words = [t("mode.judge_short")]
-    if judging.rates_single:
-        words.append(t("judge.single"))
-    else:
-        words.append(t(f"judge.pairs_{judging.pairs}_short"))
-        words.append(t(f"judge.orders_{judging.orders}_short"))
-    return t("list.comma").join(words)
 
 
 def _loading_cell(cells: Sequence[CellRow]) -> CellRow | None:

@@ -16,7 +16,7 @@ from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import queue_position, read_cells, read_revision, read_runs
 from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
-from evalui.ui.components.client_state import dump_client_state, load_client_state
+from evalui.ui.components.form import dump_client_state, load_client_state
 from evalui.ui.components.format import duration, format_time
 from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el, join, span
@@ -30,9 +30,9 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
+from evalui.ui.services.run_labels import run_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.runs.progress_table import progress_table
-from evalui.ui.tabs.runs.run_labels import run_label
 from evalui.ui.tabs.runs.usage import charge_text, run_charges_card, waiting_cells
 
 _LIVE = ("queued", "running")

@@ -10,7 +10,7 @@ from evalui.runs.database.usage import ModelWait, TokenCost, total_cost
 from evalui.ui.components.format import format_large_count, format_time
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import note, table
-from evalui.ui.tabs.runs.progress_table import mode_label
+from evalui.ui.services.run_labels import mode_label
 
 
 def charge_text(t: Messages, charge: TokenCost) -> str:

@@ -21,8 +21,8 @@ from ui_examples import GOOD, MODELS, served
 from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
+from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import read_run_form
 from evalui.ui.web import events
 from evalui.ui.web.server import create_app
 

@@ -16,11 +16,11 @@ from evalui.report.numbers import count, format_value, percent
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.types import LETTERS, Interval
-from evalui.ui.components.fragment import SKIP, Form, html_fragment, on_action, read_action
+from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.fragment import SKIP, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import button, field, link_button, note, select, table
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import field_value
 from evalui.ui.tabs.results.bias.selection import BiasSelection, select_bias
 from evalui.ui.tabs.results.bias.tables import collapsible_table, questions_link
 from evalui.ui.tabs.results.run_view import RunView

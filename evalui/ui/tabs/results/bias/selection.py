@@ -10,10 +10,9 @@ from evalui.report.analyses.overview.summary import Summary
 from evalui.report.numbers import count
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import CellResult, Sample, Trial
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.html import Child, Html, div, el, span
 from evalui.ui.components.widgets import button, link_button, table
-from evalui.ui.tabs.evaluate.run_form import field_value, parse_whole_number
 
 _LISTED = 50  # questions; the rest is counted
 

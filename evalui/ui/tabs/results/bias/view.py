@@ -18,8 +18,9 @@ from evalui.report.charts.bias import agreement_map, soft_recall
 from evalui.report.charts.common import series_styles
 from evalui.report.charts.position import confusion, recall
 from evalui.runs.database.runs import read_cells
+from evalui.ui.components.form import Form
 from evalui.ui.components.format import unbroken_numbers
-from evalui.ui.components.fragment import SKIP, Form, html_fragment, on_action, read_action
+from evalui.ui.components.fragment import SKIP, html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import card, field, note, select, signature_line, table
 from evalui.ui.services.service import AppService

@@ -11,9 +11,8 @@ from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.types import Cell, Interval
 from evalui.ui.components.format import share
 from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.widgets import signature_line, table, titled
+from evalui.ui.components.widgets import model_name, signature_line, table, titled
 from evalui.ui.tabs.results.overview.figures import all_notes, cell_names, model_places, note_line
-from evalui.ui.tabs.runs.progress_table import model_name
 
 _Sorter = Callable[[Summary], float | str]
 _SORTERS: Mapping[str, _Sorter] = {

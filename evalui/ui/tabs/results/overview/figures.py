@@ -30,9 +30,8 @@ from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Cell, Interval
 from evalui.ui.components.format import tile, unbroken_numbers
 from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.widgets import card, note, status
+from evalui.ui.components.widgets import card, model_name, note, status
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.runs.progress_table import model_name
 
 _KPIS = ("model", "accuracy", "robust", "sensitivity", "position", "readable")
 BIAS_LEVEL_KINDS: Mapping[BiasLevel, str] = {

@@ -27,9 +27,8 @@ from evalui.types import Cell, CellResult, Interval
 from evalui.ui.components.format import tile
 from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.html import span as inline
-from evalui.ui.components.widgets import card, signature_line, table, titled
+from evalui.ui.components.widgets import card, model_name, signature_line, table, titled
 from evalui.ui.tabs.results.overview.figures import note_line
-from evalui.ui.tabs.runs.progress_table import model_name
 
 # The columns of the strip by the figure that leads: what readers ask for first, then those a
 # plain person reads.

@@ -13,11 +13,9 @@ from evalui.runs.spec import ModeSpec
 from evalui.scoring.text_metrics import BLEUS, ROUGES
 from evalui.types import CellResult, Generate, Sample, Trial
 from evalui.ui.components.diff import DiffSegment, closest_reference, diff_texts
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.paged_list import question_list
-from evalui.ui.components.widgets import card, field, note, select, status, table
-from evalui.ui.tabs.evaluate.run_form import field_value
+from evalui.ui.components.widgets import card, field, note, question_list, select, status, table
 from evalui.ui.tabs.results.samples.question import format_prompt, source_line
 
 STATES = ("answered", "empty", "cut")

@@ -18,12 +18,11 @@ from evalui.runs.database.question_pages import (
 from evalui.runs.database.records import CellRow, Facets, OutcomeFilter, QuestionPage
 from evalui.runs.spec import ModeSpec
 from evalui.types import LETTERS
-from evalui.ui.components.fragment import Form, html_fragment, on_action, read_action
+from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.fragment import html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, span
-from evalui.ui.components.paged_list import question_list
-from evalui.ui.components.widgets import card, field, select
+from evalui.ui.components.widgets import card, field, question_list, select
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import field_value, parse_whole_number
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import open
 from evalui.ui.tabs.results.samples.open import AnswerFilters, AnswerLine

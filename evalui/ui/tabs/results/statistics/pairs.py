@@ -30,12 +30,11 @@ from evalui.scoring.statistics.paired_tests import (
     questions_needed,
 )
 from evalui.types import Language
+from evalui.ui.components.form import parse_whole_number
 from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.widgets import field, note, table, titled
-from evalui.ui.tabs.evaluate.run_form import parse_whole_number
+from evalui.ui.components.widgets import field, model_name, note, table, titled
 from evalui.ui.tabs.results.overview.figures import model_places
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.runs.progress_table import model_name
 
 # What the slider offers: even steps would spend most of its way on sizes that tell no more.
 SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10_000)

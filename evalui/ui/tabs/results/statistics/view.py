@@ -14,12 +14,21 @@ from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
 from evalui.report.numbers import count, fixed
 from evalui.report.numbers import format_range as spread
 from evalui.types import Cell
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import value_with_range
-from evalui.ui.components.fragment import SKIP, Form, html_fragment, on_action, read_action
+from evalui.ui.components.fragment import SKIP, html_fragment, on_action, read_action
 from evalui.ui.components.html import Child, Html, div, el
-from evalui.ui.components.widgets import card, field, note, select, signature_line, table, titled
+from evalui.ui.components.widgets import (
+    card,
+    field,
+    model_name,
+    note,
+    select,
+    signature_line,
+    table,
+    titled,
+)
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import field_value
 from evalui.ui.tabs.results.overview.figures import cell_names, model_places
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.statistics.pairs import (
@@ -30,7 +39,6 @@ from evalui.ui.tabs.results.statistics.pairs import (
     power_table,
     rank_bands_card,
 )
-from evalui.ui.tabs.runs.progress_table import model_name
 
 
 class StatisticsView:

@@ -14,12 +14,12 @@ from evalui.runs.database import queue
 from evalui.runs.database.ballots import voting_pairs
 from evalui.runs.database.votes import add_imported_votes
 from evalui.types import Duel, Outcome, Verdict
+from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import SKIP
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_cache import ArenaCache
 from evalui.ui.tabs.arena.client_state import ArenaClientState
 from evalui.ui.tabs.arena.tab import SUBS, ArenaTab
-from evalui.ui.tabs.evaluate.run_form import Form
 
 MakeAct = Callable[..., gr.EventData]
 

@@ -17,7 +17,9 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
+from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import SKIP
+from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.compare.comparison import compare, split_by_winner
@@ -29,7 +31,6 @@ from evalui.ui.tabs.compare.selection import (
     read_ids,
 )
 from evalui.ui.tabs.compare.tab import CompareTab
-from evalui.ui.tabs.evaluate.run_form import Form, read_run_form
 
 MakeAct = Callable[..., gr.EventData]
 MODELS = """

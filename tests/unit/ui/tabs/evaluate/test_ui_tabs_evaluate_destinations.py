@@ -8,7 +8,7 @@ import pytest
 from ui_open_examples import MODELS, open_desk, open_form, subjective
 
 from evalui.messages import messages
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate.tab import EvaluateTab
 

@@ -21,9 +21,9 @@ from ui_open_examples import (
 
 from evalui.messages import messages
 from evalui.runs.spec import read_spec
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form
+from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import read_run_form
 from evalui.ui.tabs.evaluate.tab import EvaluateTab
 
 PRICED = """

@@ -22,12 +22,13 @@ from evalui.runs.worker.devices import DeviceMemory, WorkerStatus
 from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
 from evalui.settings import ASSETS
-from evalui.ui.components.fragment import SKIP, Form
+from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import SKIP
 from evalui.ui.services import models_service
+from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.evaluate.model_choice import models_card
-from evalui.ui.tabs.evaluate.run_form import read_run_form
 from evalui.ui.tabs.evaluate.tab import EvaluateTab
 from evalui.ui.tabs.models.tab import ModelsTab
 

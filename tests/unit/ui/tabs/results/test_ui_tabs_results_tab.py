@@ -9,9 +9,10 @@ from ui_examples import GOOD, HOSTILE, built
 
 from evalui.messages import messages
 from evalui.runs.database import queue
+from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import SKIP, Form
+from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import read_run_form
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.tab import VIEWS, ResultsTab
 

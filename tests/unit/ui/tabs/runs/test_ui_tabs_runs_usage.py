@@ -15,9 +15,9 @@ from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.usage import ModelWait
 from evalui.types import Language, Usage
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form
+from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import read_run_form
 from evalui.ui.tabs.runs.progress_table import progress_table
 from evalui.ui.tabs.runs.tab import RunsTab
 

@@ -1,6 +1,6 @@
 from evalui.messages import messages
 from evalui.types import Fault
-from evalui.ui.components.fault_text import fault_text
+from evalui.ui.components.format import fault_text
 
 
 def test_a_chinese_page_says_how_long_a_cell_is():

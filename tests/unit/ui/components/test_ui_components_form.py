@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from evalui.ui.components.client_state import ClientStateError, dump_client_state, load_client_state
+from evalui.ui.components.form import ClientStateError, dump_client_state, load_client_state
 
 
 class Left(NamedTuple):

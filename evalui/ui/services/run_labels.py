@@ -1,6 +1,6 @@
-"""What a run was asked to do, in one line: its models, its modes, and every setting of its own.
+"""A run in one line: its models, its modes, and every setting of its own.
 
-A setting at its default is not told, so two runs that differ in one setting differ in their line.
+A setting at its default is left out, so two runs that differ in one setting differ in their line.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,9 +9,9 @@ from typing import Any
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.runs.contest import JudgingSpec
-from evalui.runs.database.records import RunRow
+from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
-from evalui.ui.tabs.evaluate.run_form import JUDGE_TOKENS, default_max_tokens
+from evalui.ui.services.run_form import JUDGE_TOKENS, default_max_tokens
 
 _LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
 _NAMED = 3  # models; of more, the others are counted
@@ -61,6 +61,30 @@ def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
         *(_judging(t, spec.judging) if spec.judging else ()),
     ]
     return _distinct(told)
+
+
+def mode_label(t: Messages, cell: CellRow) -> str:
+    """The mode of a cell as people call it: "letters, every order, 5 examples"."""
+    mode = ModeSpec.model_validate_json(cell.plan)
+    if mode.judging:
+        return _judging_label(t, mode.judging)
+    words = [t(f"mode.{cell.cell.mode}_{'recorded' if mode.recorded else 'short'}")]
+    if cell.cell.pattern != "origin":
+        words.append(t(f"orders.{cell.cell.pattern}_short"))
+    if mode.shots:
+        words.append(t.count("runs.shots", mode.shots))
+    return t("list.comma").join(words)
+
+
+def _judging_label(t: Messages, judging: JudgingSpec) -> str:
+    """ "judge, all pairs, both orders"."""
+    words = [t("mode.judge_short")]
+    if judging.rates_single:
+        words.append(t("judge.single"))
+    else:
+        words.append(t(f"judge.pairs_{judging.pairs}_short"))
+        words.append(t(f"judge.orders_{judging.orders}_short"))
+    return t("list.comma").join(words)
 
 
 def _names(t: Messages, names: Sequence[str]) -> str:

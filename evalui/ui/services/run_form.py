@@ -12,9 +12,7 @@ from evalui.modes import MODES
 from evalui.runs.contest import AnswersSpec, JudgingSpec, PairPlan
 from evalui.runs.spec import OPEN, VERSION, DatasetSpec, LimitPer, ModeSpec, RunSpec
 from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings
-
-# Every named field of a tab, as the browser sends it.
-Form = dict[str, str | list[str]]
+from evalui.ui.components.form import Form, field_value, field_values, parse_whole_number
 
 PATTERNS: Mapping[str, Pattern] = {name: name for name in get_args(Pattern)}
 SPELLINGS: Mapping[str, Spellings] = {name: name for name in get_args(Spellings)}
@@ -27,7 +25,6 @@ TOKENS, OPEN_TOKENS, JUDGE_TOKENS = 64, 512, 1024  # the longest reply unless th
 RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing")
 _CHAT: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 _OWN_FIELDS = ("name", "language", "question", "cloze", "answer", "unconditional")
-_DIGITS = re.compile(r"[0-9]{1,9}")
 _NAMES = re.compile(r"[,，;；\n]")
 
 
@@ -285,23 +282,6 @@ def _judging_form(judging: JudgingSpec | None) -> Form:
         return form | {"rubric": judging.template}
     own = {f"rubric_{name}": str(judging.template.get(name, "")) for name in RUBRIC_FIELDS}
     return form | {"rubric": CUSTOM} | own
-
-
-def field_value(form: Form, name: str) -> str:
-    """A single field, "" if it is not there."""
-    value = form.get(name, "")
-    return value if isinstance(value, str) else ""
-
-
-def parse_whole_number(text: str) -> int | None:
-    """The whole number of a field, None for everything else and for more than nine digits."""
-    return int(text) if _DIGITS.fullmatch(text) else None
-
-
-def field_values(form: Form, name: str) -> tuple[str, ...]:
-    """A field of several values, () if it is not there."""
-    value = form.get(name, ())
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _template(form: Form) -> str | dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalui.errors import StoreError
-from evalui.ui.web.access_token import FILE, access_token, cookie_of, is_same
+from evalui.ui.web.address import FILE, access_token, cookie_of, is_same
 
 
 def test_a_restart_finds_the_same_token(tmp_path: Path):
@@ -69,7 +69,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path):
 
 
 def test_servers_that_start_together_agree(tmp_path: Path):
-    script = "import sys, pathlib, evalui.ui.web.access_token as a\n"
+    script = "import sys, pathlib, evalui.ui.web.address as a\n"
     script += "sys.stdin.readline(); print(a.access_token(pathlib.Path(sys.argv[1])))"
     started = [
         subprocess.Popen(

@@ -1,6 +1,8 @@
-"""The secret that opens the server: kept in the data folder, part of the address it prints.
+"""Where the server listens, and the secret in its address: kept in the data folder.
 
-The browser never keeps the token: it gets a cookie whose value is derived from it.
+The socket listens before anything slow is imported: until the application is there, requests wait
+in its queue instead of being refused. The browser never keeps the token: it gets a cookie whose
+value is derived from it.
 """
 
 import fcntl
@@ -9,14 +11,17 @@ import hmac
 import os
 import re
 import secrets
+import socket
 import stat
+from ipaddress import ip_address
 from pathlib import Path
 
-from evalui.errors import StoreError
+from evalui.errors import SpecError, StoreError
 
 FILE = "access-token"
 _BYTES = 32  # of randomness
 _MAX_LENGTH = 128  # characters of a token; whatever is longer is not ours
+_BACKLOG = 2048  # connections that may wait
 
 
 def access_token(folder: Path, *, renew: bool = False) -> str:
@@ -92,3 +97,34 @@ def _is_token(text: str) -> bool:
 def _is_private(handle: int) -> bool:
     found = os.fstat(handle)
     return stat.S_IMODE(found.st_mode) & 0o077 == 0 and found.st_uid == os.geteuid()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket on the address; port 0 takes a free one.
+
+    Raises:
+        SpecError: the address is taken, forbidden, or none of this machine.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except (OSError, UnicodeError) as error:  # Unicode: a name that no machine can have
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SpecError(
+            "not-listening",
+            port=port,
+            host=host,
+            reason=reason,
+        ) from error
+
+
+def address_of(listener: socket.socket, token: str) -> str:
+    """The address to open in a browser on this machine; no token, no parameter."""
+    host, port = listener.getsockname()[:2]
+    found = ip_address(host.partition("%")[0])
+    if found.is_unspecified:  # all addresses of the machine
+        host = "127.0.0.1" if found.version == 4 else "::1"
+    place = f"[{host}]" if found.version == 6 else host
+    return f"http://{place}:{port}/" + (f"?token={token}" if token else "")

@@ -1,6 +1,10 @@
-"""What a page keeps in the browser as text, in a hidden field, so that no poll can lose it."""
+"""What the browser sends and keeps: the named fields of a tab, and the state of a page as text.
+
+The state stands in a hidden field, so that no poll can lose it.
+"""
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, TypeVar
@@ -10,7 +14,12 @@ from pydantic import TypeAdapter, ValidationError
 from evalui.errors import EvaluiError
 from evalui.messages import sentence
 
+# Every named field of a tab, as the browser sends it.
+Form = dict[str, str | list[str]]
+
 T = TypeVar("T")
+
+_DIGITS = re.compile(r"[0-9]{1,9}")
 
 
 class ClientStateError(EvaluiError):
@@ -18,6 +27,23 @@ class ClientStateError(EvaluiError):
 
     def __init__(self) -> None:
         super().__init__(sentence("error.kept"))
+
+
+def field_value(form: Form, name: str) -> str:
+    """A single field, "" if it is not there."""
+    value = form.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def field_values(form: Form, name: str) -> tuple[str, ...]:
+    """A field of several values, () if it is not there."""
+    value = form.get(name, ())
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def parse_whole_number(text: str) -> int | None:
+    """The whole number of a field, None for everything else and for more than nine digits."""
+    return int(text) if _DIGITS.fullmatch(text) else None
 
 
 def dump_client_state(state: Sequence[object]) -> str:
@@ -29,7 +55,7 @@ def load_client_state(kind: type[T], text: str) -> T:
     """The inverse; a page that has kept nothing yet holds an empty field.
 
     Raises:
-        KeptError: the text is no JSON list of the fields of the named tuple `kind`.
+        ClientStateError: the text is no JSON list of the fields of the named tuple `kind`.
     """
     if not text:
         return kind()

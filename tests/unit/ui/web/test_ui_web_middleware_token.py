@@ -9,9 +9,8 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocketDisconnect
 
-from evalui.ui.web.access_token import cookie_of
-from evalui.ui.web.middleware import SameOriginMiddleware
-from evalui.ui.web.token_middleware import TokenMiddleware
+from evalui.ui.web.address import cookie_of
+from evalui.ui.web.middleware import SameOriginMiddleware, TokenMiddleware
 
 TOKEN = "sesame-sesame-sesame-sesame-sesame-sesame"
 

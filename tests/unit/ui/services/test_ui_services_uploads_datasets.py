@@ -16,9 +16,9 @@ from evalui.messages import messages
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import read_spec
 from evalui.runs.worker.main import Worker
-from evalui.ui.components.fragment import Form
+from evalui.ui.components.form import Form
+from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate.run_form import read_run_form
 from evalui.ui.tabs.evaluate.tab import EvaluateTab
 from evalui.ui.tabs.results.overview.view import OverviewView
 from evalui.ui.web.routes import add_routes

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from evalui.errors import SpecError
-from evalui.ui.web.socket import address_of, listen
+from evalui.ui.web.address import address_of, listen
 
 
 def test_port_0_takes_a_free_port_and_the_address_names_it():

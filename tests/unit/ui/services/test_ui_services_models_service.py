@@ -10,8 +10,8 @@ from evalui.errors import ModelError
 from evalui.messages import Sentence, messages
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.ui.components.fragment import SKIP
-from evalui.ui.services import model_status
-from evalui.ui.services.model_status import ModelStatus, ModelStatusCache
+from evalui.ui.services import models_service
+from evalui.ui.services.models_service import ModelStatus, ModelStatusCache
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.models.tab import ModelsTab
 
@@ -92,7 +92,7 @@ def test_what_was_known_stays_while_it_is_asked_again(slow: Slow, monkeypatch: p
     slow.open.set()
     states.statuses(entries(), wait_s=5)
     slow.open.clear()
-    monkeypatch.setattr(model_status, "_HEALTHY_TTL_S", 0.0)
+    monkeypatch.setattr(models_service, "_HEALTHY_TTL_S", 0.0)
     (look,) = states.statuses(entries(), wait_s=0.01)
     assert look.state
     assert look.pending
@@ -110,14 +110,16 @@ def test_an_error_of_the_endpoint_is_its_problem(slow: Slow):
 def test_one_that_works_is_left_alone_for_longer(slow: Slow, monkeypatch: pytest.MonkeyPatch):
     states = ModelStatusCache()
     slow.open.set()
-    monkeypatch.setattr(model_status, "_FAILED_TTL_S", 0.0)
+    monkeypatch.setattr(models_service, "_FAILED_TTL_S", 0.0)
     for _ in range(2):
         states.statuses(entries(), wait_s=5)
     assert slow.asked == 1
     slow.error = ModelError(Sentence("Nobody answers."))
     states.refresh(*entries())
     wait_for(lambda: bool(states.statuses(entries(), wait_s=5)) and slow.asked > 2)
-    monkeypatch.setattr(model_status, "_FAILED_TTL_S", 30.0)  # no question may reach the next test
+    monkeypatch.setattr(
+        models_service, "_FAILED_TTL_S", 30.0
+    )  # no question may reach the next test
     wait_for(lambda: not states.statuses(entries(), wait_s=5)[0].pending)
 
 
@@ -148,7 +150,7 @@ def test_an_error_nobody_foresaw_does_not_stay(slow: Slow, monkeypatch: pytest.M
     with pytest.raises(ZeroDivisionError):
         states.statuses(entries(), wait_s=5)
     slow.error = None
-    monkeypatch.setattr(model_status, "_FAILED_TTL_S", 0.0)
+    monkeypatch.setattr(models_service, "_FAILED_TTL_S", 0.0)
     (look,) = states.statuses(entries(), wait_s=5)
     assert look.state
     assert look.state.abilities == {"generate"}
@@ -189,11 +191,11 @@ def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one
     desk.states()
     slow.open.clear()
     slow.error = None
-    monkeypatch.setattr(model_status, "_FAILED_TTL_S", 0.0)
+    monkeypatch.setattr(models_service, "_FAILED_TTL_S", 0.0)
     shown, _, said, stamp, timer = tab.open()
     assert "Being asked" in shown
     assert timer.active
-    monkeypatch.setattr(model_status, "_FAILED_TTL_S", 30.0)
+    monkeypatch.setattr(models_service, "_FAILED_TTL_S", 30.0)
     slow.open.set()
     wait_for(lambda: not desk.models.current_statuses()["far"].pending)
     shown, _, timer = tab.tick(said, stamp)

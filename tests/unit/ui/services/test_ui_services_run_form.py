@@ -4,8 +4,8 @@ import pytest
 
 from evalui.errors import SpecError
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
-from evalui.ui.components.fragment import Form
-from evalui.ui.tabs.evaluate.run_form import (
+from evalui.ui.components.form import Form
+from evalui.ui.services.run_form import (
     AnswerSource,
     form_from_spec,
     read_answer_sources,

@@ -1,0 +1,176 @@
+"""Answers that are there already: files beside the questions, and models of earlier runs."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalui.datasets.base import Limits
+from evalui.datasets.external_answers import ExternalAnswers, read_answers
+from evalui.errors import DataError, EvaluiError, SpecError
+from evalui.runs.contest import AnswersSpec
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.store import Store
+from evalui.runs.results_cache import ResultCache
+from evalui.runs.spec import OPEN
+from evalui.types import Dataset, Fault
+from evalui.ui.services.run_form import AnswerSource
+from evalui.ui.services.uploads import UploadStore
+
+_MAX_RUNS_SEARCHED = 20  # runs that are looked through for answers to the same questions
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersFile:
+    """A file of answers beside the questions: which of them it answers.
+
+    `matched` of `questions` have an answer, `unknown` are indices that no question has. `faults`
+    are the rows that cannot be used, with the reason of each. `problem` is why the file cannot be
+    read, else "".
+    """
+
+    upload: str
+    place: int
+    model: str
+    name: str = ""
+    matched: int = 0
+    questions: int = 0
+    unknown: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    unlisted: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """A finished run whose models answered the same questions; (model, answers) each."""
+
+    id: str
+    name: str
+    models: tuple[tuple[str, int], ...]
+
+
+class AnswersService:
+    """The answers of one user's files and earlier runs; safe to share between threads.
+
+    `run` gives one of the user's runs by its id and raises `UnknownRun` for every other.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        uploads: UploadStore,
+        owner: str,
+        *,
+        cache: ResultCache,
+        run: Callable[[str], RunRow],
+    ) -> None:
+        self._store = store
+        self._uploads = uploads
+        self._owner = owner
+        self._run = run
+        self._questions = cache.memoize(self._read_questions)
+
+    def file(self, source: AnswerSource, datasets: Sequence[Dataset]) -> AnswersFile:
+        """What a file of answers holds for the open questions it fits best."""
+        found = AnswersFile(source.upload, source.place, source.model)
+        try:
+            path = self._answers_path(source)
+            found = replace(found, name=path.name)
+            dataset = self._best_matching_dataset(path, datasets, source.model)
+            read = self._read_answers(path, dataset, source.model)
+        except EvaluiError as error:
+            return replace(found, problem=error.sentence)
+        matched, questions = len(read.answers), len(dataset.samples)
+        return replace(
+            found,
+            matched=matched,
+            questions=questions,
+            unknown=read.unknown,
+            faults=read.unusable,
+            unlisted=read.unlisted,
+        )
+
+    def names(self, upload: str) -> tuple[str, ...]:
+        """What the models are called whose answers an upload holds: the files' own names."""
+        paths = self._uploads.paths(self._owner, upload)
+        return tuple(path.stem.removeprefix("answers_") or path.stem for path in paths)
+
+    def earlier_runs(self, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
+        """The runs whose models answered the same questions in writing, newest first."""
+        wanted = [_questions_of(dataset) for dataset in datasets]
+        runs = [row for row in self._store.runs(self._owner) if row.done][:_MAX_RUNS_SEARCHED]
+        found = (
+            EarlierRun(row.id, row.name, tuple(self._models_with_answers(row.id, wanted)))
+            for row in runs
+        )
+        return tuple(run for run in found if run.models)
+
+    def spec(self, given: AnswerSource, datasets: Mapping[str, Dataset]) -> AnswersSpec:
+        """The draft's answers as the specification names them."""
+        open_ = {key: each for key, each in datasets.items() if each.kind != "multiple_choice"}
+        if not given.model:
+            raise SpecError("answers-no-name")
+        if not open_:
+            raise SpecError("answers-no-open")
+        if given.run:
+            asked = self._answered_questions(given)
+            key = max(open_, key=lambda each: len(asked & _questions_of(open_[each])))
+            return AnswersSpec(model=given.model, run=given.run, dataset=key)
+        path = self._answers_path(given)
+        dataset = self._best_matching_dataset(path, list(open_.values()), given.model)
+        key = next(key for key, each in open_.items() if each is dataset)
+        # What is wrong in the file stands on the page, beside its name.
+        return AnswersSpec(model=given.model, path=str(path), dataset=key, skip_faulty=True)
+
+    def _answers_path(self, given: AnswerSource) -> Path:
+        paths = self._uploads.paths(self._owner, given.upload)
+        if given.place >= len(paths):
+            raise DataError("upload-gone")
+        return paths[given.place]
+
+    def _best_matching_dataset(
+        self, path: Path, datasets: Sequence[Dataset], model: str
+    ) -> Dataset:
+        """The dataset that most of the answers belong to."""
+        if len(datasets) == 1:
+            return datasets[0]
+        return max(datasets, key=lambda each: len(self._read_answers(path, each, model).answers))
+
+    def _read_answers(self, path: Path, dataset: Dataset, model: str) -> ExternalAnswers:
+        return read_answers(
+            path, dataset.samples, model=model, limits=Limits(bytes=self._uploads.limit)
+        )
+
+    def _answered_questions(self, given: AnswerSource) -> frozenset[tuple[str, str]]:
+        """What the model was asked in the earlier run that its answers come from."""
+        self._run(given.run)
+        cells = (row for row in self._store.cells(given.run) if row.cell.model == given.model)
+        keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
+        return frozenset(question for key in keys for question in self._questions(key))
+
+    def source_of(self, answers: AnswersSpec) -> AnswerSource:
+        """Where the answers of a specification are kept."""
+        if answers.run:
+            return AnswerSource(answers.model, run=answers.run)
+        path = Path(answers.path)
+        upload = self._uploads.id_of(self._owner, [path])
+        return AnswerSource(
+            answers.model, upload, self._uploads.paths(self._owner, upload).index(path)
+        )
+
+    def _models_with_answers(
+        self, run_id: str, wanted: Sequence[frozenset[tuple[str, str]]]
+    ) -> Iterator[tuple[str, int]]:
+        for row in self._store.cells(run_id):
+            if row.cell.mode == OPEN and row.done:
+                asked = self._questions(row.dataset_key)
+                if any(asked <= one or one <= asked for one in wanted):
+                    yield row.cell.model, row.done
+
+    def _read_questions(self, dataset_key: str) -> frozenset[tuple[str, str]]:
+        return _questions_of(self._store.dataset(dataset_key, self._owner))
+
+
+def _questions_of(dataset: Dataset) -> frozenset[tuple[str, str]]:
+    # Ids alone are often row numbers, which any file has.
+    return frozenset((sample.id, sample.question) for sample in dataset.samples)
