@@ -7,7 +7,6 @@ from evalui.proportions import wilson_interval
 from evalui.report.numbers import percent
 from evalui.runs.database.records import CellRow
 from evalui.runs.spec import JUDGE, OPEN
-from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import CellState
 from evalui.ui.components.format import duration, share
 from evalui.ui.components.html import Html, div, el, join, span

@@ -11,7 +11,7 @@ from ui_examples import FAULTY, GOOD, HOSTILE, built
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP, Form
+from evalui.ui.components.fragment import SKIP
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate.tab import EvaluateTab
 

@@ -10,7 +10,7 @@ from ui_examples import GOOD, HOSTILE, built
 from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP, Form
+from evalui.ui.components.fragment import SKIP
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.run_view import RunView

@@ -10,7 +10,6 @@ from ui_examples import GOOD, laid_out, shown
 from evalui.messages import messages
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.bias.view import BiasView
 
