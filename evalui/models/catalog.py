@@ -5,8 +5,9 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, cast, get_origin, get_type_hints, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, get_type_hints, runtime_checkable
 
 from evalui.errors import EvaluiError, ModelError, UnknownName
 from evalui.messages import Sentence, sentence
@@ -14,22 +15,14 @@ from evalui.models.base import BACKENDS, ExplainsMissingAbilities, Model, ModelE
 from evalui.models.local import weights
 from evalui.types import Ability
 
+if TYPE_CHECKING:
+    from evalui.models.validation import CheckedTable, InvalidField
+
 REMOTE = frozenset({"openai"})  # backends whose models run on other people's devices
 
 _ENDPOINT_DOWN = "error.endpoint-down"  # the problem of an endpoint where nobody answers now
 
-_FIELD_TYPES: Mapping[str, type[object]] = {
-    key: get_origin(hint) or hint
-    for key, hint in get_type_hints(ModelEntry).items()
-    if key != "name"
-}
-_TYPE_NAMES: Mapping[type[object], str] = {
-    str: sentence("error.kind-text"),
-    bool: sentence("error.kind-bool"),
-    int: sentence("error.kind-int"),
-    float: sentence("error.kind-number"),
-    dict: sentence("error.kind-table"),
-}
+_FIELD_TYPES = {key: hint for key, hint in get_type_hints(ModelEntry).items() if key != "name"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,37 +89,7 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
             where=where,
             found=repr(table),
         )
-    values = dict(cast("dict[str, Any]", table))  # TOML's keys are texts
-    for key, value in values.items():
-        if key not in _FIELD_TYPES and (rest := _dotted_rest(key, value)):
-            raise ModelError(
-                "model-dotted-name",
-                where=where,
-                name=name,
-                rest=rest,
-            )
-        if key not in _FIELD_TYPES:
-            raise ModelError(
-                "model-unknown-field",
-                where=where,
-                field=key,
-                known=", ".join(_FIELD_TYPES),
-            )
-        if not _has_type(value, _FIELD_TYPES[key]):
-            raise ModelError(
-                "model-wrong-field",
-                where=where,
-                field=key,
-                wanted=_TYPE_NAMES[_FIELD_TYPES[key]],
-                found=repr(value),
-            )
-    if "backend" not in values:
-        raise ModelError(
-            "model-no-backend",
-            where=where,
-            known=", ".join(BACKENDS),
-        )
-    _check_prices(where, values)
+    values = _checked_fields(where, name, cast("dict[str, Any]", table))  # TOML's keys are texts
     for key in ("path", "adapter"):
         # What a server calls its model is a name, also where it looks like a folder of ours.
         if key != "path" or values["backend"] not in REMOTE:
@@ -223,6 +186,46 @@ def open_model(entry: ModelEntry) -> Model:
     return BACKENDS[entry.backend].open(entry)
 
 
+def _checked_fields(where: str, name: str, table: dict[str, Any]) -> dict[str, Any]:
+    """The fields that a table of the catalog has; raises `ModelError` for the first wrong one."""
+    from evalui.models.validation import InvalidTable, validated  # loads pydantic
+
+    try:
+        return validated(_entry_schema(), table).model_dump(exclude_unset=True)
+    except InvalidTable as error:
+        raise _field_error(where, name, error.field) from None
+
+
+def _field_error(where: str, name: str, wrong: "InvalidField") -> ModelError:
+    field, value = wrong.name, wrong.value
+    if wrong.problem == "extra_forbidden" and (rest := _dotted_rest(field, value)):
+        return ModelError("model-dotted-name", where=where, name=name, rest=rest)
+    if wrong.problem == "extra_forbidden":
+        known = ", ".join(_FIELD_TYPES)
+        return ModelError("model-unknown-field", where=where, field=field, known=known)
+    if wrong.problem == "missing":
+        return ModelError("model-no-backend", where=where, known=", ".join(BACKENDS))
+    if wrong.problem in ("greater_than_equal", "less_than"):
+        return ModelError("price-below-zero", where=where, field=field, found=str(value))
+    return ModelError(
+        "model-wrong-field", where=where, field=field, wanted=wrong.expected, found=repr(value)
+    )
+
+
+@cache
+def _entry_schema() -> "type[CheckedTable]":
+    """The fields of `ModelEntry` as pydantic checks them; only the backend must be there."""
+    from pydantic import Field, create_model
+
+    from evalui.models.validation import CheckedTable
+
+    # TOML knows nan and inf, which no price is.
+    price: Any = Field(default=0.0, ge=0, lt=math.inf, description="error.kind-number")
+    fields: dict[str, Any] = {key: (hint, None) for key, hint in _FIELD_TYPES.items()}
+    fields |= {"backend": (str, ...), "input_price": (float, price), "output_price": (float, price)}
+    return create_model("CatalogTable", __base__=CheckedTable, **fields)
+
+
 def _dotted_rest(key: str, value: Any) -> str:
     """The rest of a model's name, of which TOML makes tables in tables; "" if it is none."""
     while isinstance(value, dict) and value:
@@ -232,23 +235,6 @@ def _dotted_rest(key: str, value: Any) -> str:
         inner, value = next(iter(table.items()))
         key = f"{key}.{inner}"
     return ""
-
-
-def _check_prices(where: str, values: Mapping[str, Any]) -> None:
-    for key in ("input_price", "output_price"):
-        price = values.get(key, 0.0)
-        if not 0 <= price < math.inf:  # TOML knows nan and inf
-            raise ModelError(
-                "price-below-zero",
-                where=where,
-                field=key,
-                found=str(price),
-            )
-
-
-def _has_type(value: Any, kind: type[object]) -> bool:
-    # type(), not isinstance(): true would pass for a whole number. A price may be one.
-    return type(value) is kind or (kind is float and type(value) is int)
 
 
 def _absolute_path(catalog: Path, path: str) -> str:

@@ -213,8 +213,8 @@ def test_a_tuned_model_knows_its_base():
 def test_a_folder_here_tells_nothing_of_a_model_elsewhere(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(BACKENDS["openai"], "problem", lambda _: "")
     monkeypatch.setattr(BACKENDS["openai"], "abilities", lambda _: frozenset())
-    monkeypatch.setattr(BACKENDS["openai"], "lacks", lambda _: {})
-    monkeypatch.setattr(BACKENDS["openai"], "down", lambda _: {})
+    monkeypatch.setattr(BACKENDS["openai"], "missing_reasons", lambda _: {})
+    monkeypatch.setattr(BACKENDS["openai"], "unavailable_addresses", lambda _: {})
     folder = str(ASSETS / "models" / "demo-late")
     assert describe(ModelEntry("m", "openai", path=folder)).entry.parameters == 0
 
