@@ -123,7 +123,7 @@ def test_refusals_are_counted_and_told_with_the_first_reason():
 
 def test_an_error_of_a_job_is_raised_at_once():
     def locked(_: Post) -> str:
-        raise ModelError("refused", "endpoint-down", reason="x")
+        raise ModelError("endpoint-down", reason="x")
 
     started: list[int] = []
     slow = threading.Event()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from evalui.errors import ModelError, Unreachable
+from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.models.endpoint.config import Endpoint, read_endpoint
 from evalui.models.endpoint.http.client import HttpServer, Json, RejectedError, RetryableError
@@ -198,7 +199,7 @@ LOCKED = "refuses the key"
 
 
 def locked(_: Json) -> Json:
-    raise ModelError("http://toy/v1 refuses the key")
+    raise ModelError(Sentence("http://toy/v1 refuses the key"))
 
 
 def vllm(**more: Route) -> dict[str, Route]:
