@@ -1,25 +1,18 @@
-"""The models of the server as the pages work with them: catalog, states, trials and devices.
+"""The models of the server as the pages work with them: catalog, states, trials and devices."""
 
-States that take a network are requested in threads, so that a page never waits long: what is known
-of an endpoint is shown while it is probed again.
-"""
-
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
-from evalui.models.base import ModelEntry
+from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import (
-    REMOTE,
     ModelState,
-    describe,
+    ModelStatus,
     find_entry,
-    probe_and_describe,
+    probe_again,
     read_catalog,
+    statuses,
 )
 from evalui.models.destinations import is_loopback
 from evalui.models.local.memory_estimate import Footprint, footprint
@@ -43,102 +36,6 @@ from evalui.settings import Settings
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself
 _QUERY_PENDING = sentence("error.being-asked")
-_DIRECT = ("scripted", "transformers")  # backends that only look at files, at once
-_THREADS = 8
-# What an endpoint has said counts for so long. Each question costs it some requests, so one that
-# works is left alone for longer than one that may come back.
-_HEALTHY_TTL_S, _FAILED_TTL_S = 600.0, 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class ModelStatus:
-    """What is known of a model: `state` None before it has answered for the first time.
-
-    `pending` while it is asked, for the first time or again. `checked_at` is when an endpoint was
-    last asked, in Unix time; None before that, and of files, which are looked at each time.
-    """
-
-    state: ModelState | None
-    pending: bool = False
-    checked_at: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _QueryResult:
-    state: ModelState
-    at: float
-
-
-@dataclass(slots=True)
-class _PendingQuery:
-    future: Future[_QueryResult]
-    started: float
-    previous: _QueryResult | None = None
-
-    @property
-    def answer(self) -> _QueryResult | None:
-        """The answer, or the last one while there is none."""
-        return self.future.result() if self.future.done() else self.previous
-
-    @property
-    def fresh(self) -> bool:
-        """Whether nobody need ask again: it is being asked, or has answered lately."""
-        if not self.future.done():
-            return True
-        well = not self.future.exception() and not self.future.result().state.problem
-        return time.monotonic() - self.started < (_HEALTHY_TTL_S if well else _FAILED_TTL_S)
-
-
-class ModelStatusCache:
-    """What is known of models; safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="state")
-        # Protects the table of questions: two pages must not ask one endpoint twice.
-        self._lock = threading.Lock()
-        self._queries: dict[str, _PendingQuery] = {}
-
-    def statuses(self, entries: Sequence[ModelEntry], *, wait_s: float) -> list[ModelStatus]:
-        """What is known of each.
-
-        Waits for those that have never answered, until `wait_s` seconds after they were asked:
-        one page may look several times.
-        """
-        asked = {
-            entry.name: self._query(entry) for entry in entries if entry.backend not in _DIRECT
-        }
-        unknown = [one for one in asked.values() if one.answer is None]
-        if unknown:
-            until = max(one.started for one in unknown) + wait_s
-            left = max(0.0, until - time.monotonic())
-            wait([one.future for one in unknown], timeout=left)
-        return [
-            _current_status(asked[entry.name])
-            if entry.name in asked
-            else ModelStatus(_state(entry, describe))
-            for entry in entries
-        ]
-
-    def refresh(self, entry: ModelEntry) -> None:
-        """Ask an endpoint now, however lately it has answered; one that is asked is not again."""
-        if entry.backend in _DIRECT:
-            return  # its files are looked at each time
-        with self._lock:
-            known = self._queries.get(repr(entry))
-            if known is None or known.future.done():
-                self._start_query(entry, known)
-
-    def _query(self, entry: ModelEntry) -> _PendingQuery:
-        with self._lock:
-            known = self._queries.get(repr(entry))
-            return known if known and known.fresh else self._start_query(entry, known)
-
-    def _start_query(self, entry: ModelEntry, known: _PendingQuery | None) -> _PendingQuery:
-        """Ask in a thread; an error that nobody foresaw was raised to whoever looked."""
-        before = known.answer if known and not known.future.exception() else None
-        begun = _PendingQuery(self._pool.submit(_run_query, entry), time.monotonic(), before)
-        self._queries[repr(entry)] = begun
-        return begun
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +88,6 @@ class ModelsService:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._states = ModelStatusCache()
         self._additions = additions_path(settings.database)
 
     def catalog(self) -> dict[str, ModelEntry]:
@@ -201,7 +97,7 @@ class ModelsService:
     def states(self) -> list[ModelState]:
         """Each model with what it can do here."""
         entries = list(self.catalog().values())
-        known = self._states.statuses(entries, wait_s=_WAIT_S)
+        known = statuses(entries, wait_s=_WAIT_S)
         return [
             look.state or ModelState(entry, frozenset(), _QUERY_PENDING)
             for entry, look in zip(entries, known, strict=True)
@@ -213,14 +109,14 @@ class ModelsService:
         return dict(
             zip(
                 entries,
-                self._states.statuses(list(entries.values()), wait_s=_STATUS_WAIT_S),
+                statuses(list(entries.values()), wait_s=_STATUS_WAIT_S),
                 strict=True,
             )
         )
 
     def refresh(self, name: str) -> None:
         """Ask the model's endpoint now; raises `UnknownName` if there is none of that name."""
-        self._states.refresh(self._entry(name))
+        probe_again(self._entry(name))
 
     def added(self) -> frozenset[str]:
         """The names of the models added on the page."""
@@ -288,7 +184,7 @@ class ModelsService:
     def footprint(self, state: ModelState, hardware: Hardware) -> Footprint | None:
         """What a model will take, None if that is not known."""
         entry = state.entry
-        if entry.backend == "scripted" or state.problem:
+        if traits_of(entry).rule_based or state.problem:
             return None
         gpu = hardware.takes_gpu(entry)
         budget = self._settings.token_budget
@@ -319,23 +215,3 @@ class ModelsService:
         return WorkerView(
             row, not row.is_busy or (trial is not None and may_see(trial.owner, owner))
         )
-
-
-def _current_status(asked: _PendingQuery) -> ModelStatus:
-    asking = not asked.future.done()  # first: what comes in between is shown by the next look
-    answer = asked.answer
-    if answer is None:
-        return ModelStatus(None, asking)
-    remote = answer.state.entry.backend in REMOTE
-    return ModelStatus(answer.state, asking, answer.at if remote else None)
-
-
-def _run_query(entry: ModelEntry) -> _QueryResult:
-    return _QueryResult(_state(entry, probe_and_describe), time.time())
-
-
-def _state(entry: ModelEntry, look: Callable[[ModelEntry], ModelState]) -> ModelState:
-    try:
-        return look(entry)
-    except EvaluiError as error:
-        return ModelState(entry, frozenset(), error.sentence)

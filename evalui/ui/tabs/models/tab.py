@@ -14,14 +14,14 @@ from pydantic import Field
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import base_of
+from evalui.models.catalog import ModelStatus, base_of
 from evalui.models.user_catalog import InvalidModelForm
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.components.form import Form, dump_client_state, load_client_state
 from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import button, note, page_head
-from evalui.ui.services.models_service import Hardware, ModelStatus, WorkerView
+from evalui.ui.services.models_service import Hardware, WorkerView
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.models.add_form import add_card, read_wanted
 from evalui.ui.tabs.models.catalog_list import catalog_cards
