@@ -197,7 +197,7 @@ def test_in_one_order_only_accuracy_has_outcomes(make_result):
 def test_options_of_one_text_are_listed(make_result):
     result = make_result({"q0": "right", "q1": "right"})
     trials = [
-        replace(trial, fixed="duplicates") if trial.sample_id == "q1" else trial
+        replace(trial, fixed_reason="duplicates") if trial.sample_id == "q1" else trial
         for trial in result.trials
     ]
     found = summarise(replace(result, trials=tuple(trials)))
