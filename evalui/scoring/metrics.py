@@ -58,6 +58,12 @@ class Metric:
         """Its label in a language, else in the other one, else its name."""
         return self.label.get(language) or next(iter(self.label.values()), self.name)
 
+    def own_docs(self, language: Language) -> str:
+        """What another package says of its metric in a language, or the other one; "" of ours."""
+        if self.name in _BUILT_IN:
+            return ""
+        return self.docs.get(language) or next(iter(self.docs.values()), "")
+
 
 METRICS: Registry[Metric] = Registry("metric")
 

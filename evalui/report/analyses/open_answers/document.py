@@ -16,6 +16,7 @@ from evalui.report.analyses.open_answers.figures import (
     compare_answers,
 )
 from evalui.report.analyses.open_answers.rated import rating_titles
+from evalui.report.analyses.overview.document import metric_notes
 from evalui.report.analyses.overview.leading import RECALL, ranking_metric, recall_reason
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
 from evalui.report.numbers import count, fixed, format_figure, signed
@@ -50,6 +51,7 @@ def answers_blocks(
         if measured := [summary for summary in own if summary.means]:
             yield _text_figures(measured, leading.figure, language)
             yield Paragraph(localized("figures-are", language))
+            yield Bullets(metric_notes(metrics_in("report", "texts"), language))
             yield from _corpus(measured, language)
         yield from _pairs(pairs, leading.figure, language)
 

@@ -52,6 +52,7 @@ def choice_blocks(
         yield _before_after(summaries, language, baselines)
     yield _figures(summaries, found, language)
     yield Paragraph(localized("ranges-are", language))
+    yield Bullets(metric_notes(metrics_in("report"), language))
     for comparison in found:
         yield from _pairs(comparison, found, language)
     yield Heading(2, localized("each", language))
@@ -136,6 +137,15 @@ def metric_head(metric: Metric, language: Language) -> str:
     if is_added(metric):
         return metric.own_label(language)
     return localized(f"head-{metric.key}", language)
+
+
+def metric_notes(metrics: Sequence[Metric], language: Language) -> tuple[str, ...]:
+    """What other packages say of their metrics, a line each."""
+    return tuple(
+        localized("of-model", language, model=metric.own_label(language), said=docs)
+        for metric in metrics
+        if (docs := metric.own_docs(language))
+    )
 
 
 def _split_at_bias(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric]]:

@@ -57,7 +57,10 @@ def _figures_card(
         rows.sort(key=lambda s: _value(s, metrics[wish]), reverse=falling)
     order = model_places(summaries, baselines)
     heads = [_head(name, t(f"column.{name}"), sort) for name in _NAMES]
-    heads += [_head(name, _metric_name(t, one), sort) for name, one in metrics.items()]
+    heads += [
+        _head(name, _metric_name(t, one), sort, one.own_docs(t.language))
+        for name, one in metrics.items()
+    ]
     body = [
         [
             model_name(s.cell.model, order[s.cell.model], s.cell.model in baselines),
@@ -73,14 +76,14 @@ def _figures_card(
     )
 
 
-def _head(name: str, label: str, sort: str) -> Html:
+def _head(name: str, label: str, sort: str, docs: str = "") -> Html:
     order = None
     if sort.removeprefix("-") == name:
         order = "descending" if sort.startswith("-") else "ascending"
     arrow = {"descending": " ↓", "ascending": " ↑", None: ""}[order]
     flipped = name if sort == f"-{name}" else f"-{name}"
     press = el("button", label, arrow, type="button", data_do="sort", data_sort=flipped)
-    return el("th", press, scope="col", aria_sort=order)
+    return el("th", press, scope="col", aria_sort=order, title=docs or None)
 
 
 def _metric_name(t: Messages, metric: Metric) -> str:

@@ -258,7 +258,7 @@ def _all_card(
     shown = [s for s in answers if s.means]
     rows: list[list[Child]] = [
         [
-            inline(one.own_label(t.language), cls="mono"),
+            inline(one.own_label(t.language), cls="mono", title=one.own_docs(t.language) or None),
             *(_mean(one, s.figures.get(one.name)) for s in shown),
         ]
         for one in metrics_in("screen", "texts")
