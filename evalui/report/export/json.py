@@ -1,6 +1,6 @@
 """Summaries and trials as plain JSON objects, shares in per cent under stable names."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.summary import Summary
@@ -12,11 +12,12 @@ from evalui.report.export.bias_json import (
     percent,
     percent_range,
 )
+from evalui.report.export.metric_fields import metric_ranges, metric_values
 from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.scoring.choice.permutations import variant_label
-from evalui.scoring.metrics import Figure, Metric, metrics_in
+from evalui.scoring.metrics import Figure, metrics_in
 from evalui.scoring.position_bias.counts import PositionTable
-from evalui.types import LETTERS, Cell, CellResult, Interval, Trial
+from evalui.types import LETTERS, Cell, CellResult, Trial
 
 __all__ = [
     "JsonObject",
@@ -48,33 +49,6 @@ def metrics_object(summary: Summary) -> JsonObject:
         "positions": [_positions(table) for table in summary.positions],
         "groups": [_group(group) for group in summary.groups],
     }
-
-
-def metric_values(metrics: Iterable[Metric], figures: Mapping[str, Figure]) -> JsonObject:
-    """The values of metrics by name; a metric that was not computed is left out."""
-    return {
-        one.name: metric_value(one, figures[one.name]) for one in metrics if one.name in figures
-    }
-
-
-def metric_ranges(metrics: Iterable[Metric], figures: Mapping[str, Figure]) -> JsonObject:
-    """The ranges of the metrics that have one, by name."""
-    ranges = {one.name: metric_range(one, figures.get(one.name)) for one in metrics}
-    return {name: list(ends) for name, ends in ranges.items() if ends}
-
-
-def metric_value(metric: Metric, figure: Figure) -> float | None:
-    """A figure as the files have it: a share in per cent, everything else as it is."""
-    value = figure.value if isinstance(figure, Interval) else figure
-    return 100 * value if metric.unit == "share" and value is not None else value
-
-
-def metric_range(metric: Metric, figure: Figure) -> tuple[float, float] | None:
-    """Both ends of a figure's range in the unit of its value; None without a range."""
-    if not isinstance(figure, Interval):
-        return None
-    scale = 100 if metric.unit == "share" else 1
-    return scale * figure.low, scale * figure.high
 
 
 def all_metrics_object(summary: Summary) -> JsonObject:

@@ -7,11 +7,10 @@ from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummar
 from evalui.report.export.json import (
     JsonObject,
     cell_identity,
-    metric_ranges,
-    metric_values,
     percent,
     percent_range,
 )
+from evalui.report.export.metric_fields import metric_ranges, metric_values
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.battles import BattleTally, WinMatrix
 from evalui.scoring.arena.bradley_terry import Connectivity, Rating

@@ -15,13 +15,13 @@ from evalui.report.analyses.open_answers.figures import (
     rating_cells,
 )
 from evalui.report.analyses.people.disagreements import JudgedDuel, judged_duels, outcome_for
+from evalui.report.export.metric_fields import metric_columns
 from evalui.report.export.open_json import WINNERS, rating_value
 from evalui.report.export.tables import (
     TableRow,
     cell_columns,
     frame,
     interval_columns,
-    metric_columns,
 )
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating

@@ -3,7 +3,7 @@
 The same frame serves the screen and the files; its names are technical and stable.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import pandas as pd
@@ -11,9 +11,9 @@ import pandas as pd
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.export.bias_json import JsonObject, bias_object, pair_object
-from evalui.report.export.json import metric_range, metric_value
+from evalui.report.export.metric_fields import metric_columns
 from evalui.scoring.choice.permutations import variant_label
-from evalui.scoring.metrics import Figure, Metric, metrics_in
+from evalui.scoring.metrics import metrics_in
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, CellResult, Interval, Sample, Trial
 
@@ -190,26 +190,6 @@ def _overview_row(summary: Summary) -> TableRow:
         | named
         | {"error": summary.error, "signature": summary.cell.signature}
     )
-
-
-def metric_columns(metrics: Iterable[Metric], figures: Mapping[str, Figure]) -> TableRow:
-    """The columns of the metrics that have a figure, shares in per cent and with their ranges."""
-    row: TableRow = {}
-    for metric in metrics:
-        if metric.name in figures:
-            row |= _metric_columns(metric, figures[metric.name])
-    return row
-
-
-def _metric_columns(metric: Metric, figure: Figure) -> TableRow:
-    if not metric.ranged and not isinstance(figure, Interval):
-        return {metric.name: metric_value(metric, figure)}
-    ends = metric_range(metric, figure) or (None, None)
-    return {
-        metric.name: metric_value(metric, figure),
-        f"{metric.name}_low": ends[0],
-        f"{metric.name}_high": ends[1],
-    }
 
 
 def _picked(table: PositionTable, gold: int) -> Iterator[tuple[str, int]]:
