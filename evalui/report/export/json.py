@@ -12,10 +12,9 @@ from evalui.report.export.bias_json import (
     percent,
     percent_range,
 )
-from evalui.report.export.metric_fields import metric_ranges, metric_values
+from evalui.report.export.metric_fields import choice_format, choice_ranges, choice_values
 from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.scoring.choice.permutations import variant_label
-from evalui.scoring.metrics import Figure, metrics_in
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, CellResult, Trial
 
@@ -39,10 +38,10 @@ def metrics_object(summary: Summary) -> JsonObject:
         "n_all_orders": summary.robust.n if summary.robust else 0,
         "trials": summary.done,
         "planned": summary.total,
-        **metric_values(metrics_in("json"), figures),
-        "ranges": metric_ranges(metrics_in("json ranges"), figures),
+        **choice_values(figures),
+        "ranges": choice_ranges(figures),
         "readings": {name: _reading(found) for name, found in summary.readings.items()},
-        "format": _format(figures),
+        "format": choice_format(figures),
         "incomplete": list(summary.incomplete),
         "naming_options": list(summary.naming),
         "duplicate_options": list(summary.duplicates),
@@ -128,12 +127,6 @@ def _reading(found: ReadingMetrics) -> JsonObject:
         "tied": found.tied,
         "rules": dict(found.rules),
     }
-
-
-def _format(figures: Mapping[str, Figure]) -> JsonObject | None:
-    found = metric_values(metrics_in("json format"), figures)
-    # Within its object the gap needs no second name.
-    return {name.removeprefix("format_"): value for name, value in found.items()} or None
 
 
 def _positions(table: PositionTable) -> JsonObject:

@@ -10,13 +10,12 @@ from evalui.report.export.json import (
     percent,
     percent_range,
 )
-from evalui.report.export.metric_fields import metric_ranges, metric_values
+from evalui.report.export.metric_fields import text_ranges, text_values
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.battles import BattleTally, WinMatrix
 from evalui.scoring.arena.bradley_terry import Connectivity, Rating
 from evalui.scoring.arena.categories import CategoryTable, JudgementCounts
 from evalui.scoring.arena.verdicts import JudgeReliability
-from evalui.scoring.metrics import metrics_in
 from evalui.types import CellResult, Interval, Outcome, Trial, Verdict
 
 # A winner as battles name it, see `report.battles`.
@@ -31,7 +30,6 @@ WINNERS: Mapping[Outcome, str] = {
 def answers_object(summary: AnswerSummary) -> JsonObject:
     """A cell of answers with all its figures; a judge's marks stay on its own scale."""
     corpus, figures = summary.corpus, summary.figures
-    compared = [one for one in metrics_in("json", "texts") if figures.get(one.name) is not None]
     return cell_identity(summary.cell) | {
         "signature": summary.cell.signature,
         "state": summary.state,
@@ -43,8 +41,8 @@ def answers_object(summary: AnswerSummary) -> JsonObject:
             "empty": summary.empty,
             "cut": summary.truncated,
             "median_length": summary.length,
-            "means": metric_values(compared, figures),
-            "ranges": metric_ranges(compared, figures),
+            "means": text_values(figures),
+            "ranges": text_ranges(figures),
             "corpus": {
                 "bleu": corpus.bleu,
                 "bleu_signature": corpus.bleu_signature,

@@ -15,7 +15,7 @@ from evalui.report.analyses.open_answers.figures import (
     rating_cells,
 )
 from evalui.report.analyses.people.disagreements import JudgedDuel, judged_duels, outcome_for
-from evalui.report.export.metric_fields import metric_columns
+from evalui.report.export.metric_fields import text_columns
 from evalui.report.export.open_json import WINNERS, rating_value
 from evalui.report.export.tables import (
     TableRow,
@@ -26,7 +26,6 @@ from evalui.report.export.tables import (
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.scoring.metrics import metrics_in
 from evalui.types import CellResult, Duel, Trial, Verdict
 
 _SEPARATOR = "\n\n"  # between the turns of one answer, and between references
@@ -199,10 +198,7 @@ def _answers_row(summary: AnswerSummary) -> TableRow:
         "cut": summary.truncated,
         "median_length": summary.length,
     }
-    compared = (
-        one for one in metrics_in("files", "texts") if summary.figures.get(one.name) is not None
-    )
-    row |= metric_columns(compared, summary.figures)
+    row |= text_columns(summary.figures)
     if corpus := summary.corpus:
         row |= {"corpus_bleu": corpus.bleu, "corpus_bleu_signature": corpus.bleu_signature}
         row |= {"corpus_chrf": corpus.chrf, "corpus_chrf_signature": corpus.chrf_signature}

@@ -11,9 +11,8 @@ import pandas as pd
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.export.bias_json import JsonObject, bias_object, pair_object
-from evalui.report.export.metric_fields import metric_columns
+from evalui.report.export.metric_fields import choice_columns
 from evalui.scoring.choice.permutations import variant_label
-from evalui.scoring.metrics import metrics_in
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, CellResult, Interval, Sample, Trial
 
@@ -186,7 +185,7 @@ def _overview_row(summary: Summary) -> TableRow:
         cell_columns(summary.cell)
         | {"orders": summary.cell.pattern, "state": summary.state, "questions": summary.questions}
         | {"n": summary.n, "trials": summary.done, "planned": summary.total}
-        | metric_columns(metrics_in("files"), summary.figures)
+        | choice_columns(summary.figures)
         | named
         | {"error": summary.error, "signature": summary.cell.signature}
     )
