@@ -18,6 +18,21 @@ from evalui.text_tokenizers.han import HAN
 ROUGES = ("rouge-1", "rouge-2", "rouge-l")
 BLEUS = ("bleu-1", "bleu-2", "bleu-3", "bleu-4")
 TEXT_METRICS = (*(f"{rouge}-{part}" for rouge in ROUGES for part in "rpf"), *BLEUS)
+_PARTS = {"r": "recall", "p": "precision", "f": "harmonic mean of precision and recall"}
+# Every figure of a written answer with what it is: the 13, then our own two.
+ALL_TEXT_METRICS = {
+    **{
+        f"{rouge}-{part}": f"{what} of {rouge.upper()}"
+        for rouge in ROUGES
+        for part, what in _PARTS.items()
+    },
+    **{
+        bleu: f"clipped precision of n-grams of order {bleu[-1]}, times the brevity penalty"
+        for bleu in BLEUS
+    },
+    "exact_match": "1 if both are the same normalised words, else 0",
+    "token_f1": "harmonic mean of precision and recall over normalised words",
+}
 _EPSILON = 1e-8  # rouge_chinese adds it to the divisor of f, also where nothing is zero
 Scores = Mapping[str, float]
 _ARTICLES = frozenset({"a", "an", "the"})

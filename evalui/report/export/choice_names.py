@@ -25,8 +25,9 @@ from evalui.report.export.encoder import (
     same,
     within,
 )
+from evalui.report.export.metric_fields import choice_format, choice_ranges
 from evalui.scoring.calibration import Calibration, CalibrationBin, LabelMass
-from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
+from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.scoring.choice.permutations import variant_label
 from evalui.scoring.position_bias.consistency import Consistency, OrderAgreement
 from evalui.scoring.position_bias.counts import PositionTable
@@ -115,30 +116,18 @@ CELL_STATE: Fields = {
     **same("state", "error"),
 }
 
-METRICS: Fields = {
+COUNTS: Fields = {
     "n": "n",
     "n_all_orders": Property("robust.n", absent=0),
     "trials": "done",
     "planned": "total",
-    "robust": percent("robust"),
-    "order_sensitivity": percent("order_sensitivity"),
-    "chance": percent("chance"),
-    "chance_robust": percent("chance_robust"),
-    "readable": percent("readable"),
-    "unreadable": "unreadable",
-    "tied": "ties",
-    "ranges": {
-        name: optional(percent_range(path))
-        for name, path in (
-            ("acc_origin", "accuracy"),
-            ("robust", "robust"),
-            ("mean_over_orders", "circular"),
-            ("order_sensitivity", "order_sensitivity"),
-            ("readable", "readable"),
-        )
-    },
+}
+
+# What stands behind the registered metrics of a cell.
+METRICS: Fields = {
+    "ranges": Property("figures", choice_ranges),
     "readings": "readings",
-    "format": "format",
+    "format": Property("figures", choice_format),
     "incomplete": "incomplete",
     "naming_options": "naming",
     "duplicate_options": "duplicates",
@@ -151,15 +140,6 @@ ALL_METRICS: Fields = {
     "clusters": "clustered",
     "label_mass": "bias.mass",
     "bias": Property("", public_biases),
-}
-
-FORMAT: Fields = {
-    "gap": percent("format_gap"),
-    "label_mass": "mass",
-    "answered_by_number": "index_hits",
-    "letter_and_text_conflict": "label_text_conflicts",
-    "merged_seams": "merged_boundaries",
-    **same("truncated", "near_ties"),
 }
 
 
@@ -181,7 +161,6 @@ _CHOICES: Mapping[type, Fields] = {
         "unreadable": percent("unreadable"),
         **same("tied", "rules"),
     },
-    FormatMetrics: FORMAT,
     Reading: {"choice": letter("choice"), **same("credit", "rule", "tied")},
     PositionTable: {
         "options": "n_options",

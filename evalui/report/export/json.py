@@ -10,6 +10,7 @@ from evalui.report.export.choice_names import (
     CELL,
     CELL_STATE,
     CHOICE_NAMES,
+    COUNTS,
     METRICS,
     ORDER,
     SIGNATURE,
@@ -25,6 +26,7 @@ from evalui.report.export.encoder import (
     winner,
     within,
 )
+from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
 from evalui.types import LETTERS, CellResult, Trial, Verdict
 
@@ -97,12 +99,17 @@ def encode(value: Any) -> Any:
 
 def metrics_object(summary: Summary) -> JsonObject:
     """All figures of a cell: OpenCompass's under its names first, then ours."""
-    return dict(summary.metrics) | ENCODER.fields(summary, METRICS)
+    return _registered(summary) | ENCODER.fields(summary, METRICS)
 
 
 def all_metrics_object(summary: Summary) -> JsonObject:
     """`metrics_object`, then everything known of option bias, clusters and calibration."""
-    return dict(summary.metrics) | ENCODER.fields(summary, ALL_METRICS)
+    return _registered(summary) | ENCODER.fields(summary, ALL_METRICS)
+
+
+def _registered(summary: Summary) -> JsonObject:
+    counts = ENCODER.fields(summary, COUNTS)
+    return dict(summary.metrics) | counts | choice_values(summary.figures)
 
 
 def cell_object(summary: Summary) -> JsonObject:

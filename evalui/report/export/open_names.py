@@ -21,6 +21,7 @@ from evalui.report.export.encoder import (
     winner,
     within,
 )
+from evalui.report.export.metric_fields import text_ranges, text_values
 from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.scoring.arena.battles import BattleTally, WinMatrix
 from evalui.scoring.arena.bradley_terry import Connectivity, Rating
@@ -45,8 +46,8 @@ _ANSWERS: Mapping[type, Fields] = {
         **same("state", "error"),
         "figures": {
             **ANSWER_COUNTS,
-            "means": percent("means"),
-            "ranges": percent_range("means"),
+            "means": Property("figures", text_values),
+            "ranges": Property("figures", text_ranges),
             "corpus": "corpus",
             "rated": "ratings",
         },

@@ -32,6 +32,7 @@ from evalui.report.export.encoder import (
     within,
 )
 from evalui.report.export.json import ENCODER
+from evalui.report.export.metric_fields import text_columns
 from evalui.report.export.open_names import (
     ANSWER_COUNTS,
     ANSWER_PAIR,
@@ -318,8 +319,7 @@ def _by_arena(
 
 def _answers_row(summary: AnswerSummary) -> JsonObject:
     row = ENCODER.fields(summary, _ANSWER)
-    for name, mean in summary.means.items():
-        row |= ENCODER.fields(mean, interval(name, ""))
+    row |= text_columns(summary.figures)
     if summary.corpus:
         row |= ENCODER.fields(summary.corpus, _CORPUS)
     for rated in summary.ratings:

@@ -14,9 +14,8 @@ from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.export.choice_names import (
     CELL,
     CELL_STATE,
-    FORMAT,
+    COUNTS,
     MCNEMAR,
-    METRICS,
     OPTIONS,
     ORDER,
     PAIR,
@@ -36,6 +35,7 @@ from evalui.report.export.encoder import (
     within,
 )
 from evalui.report.export.json import ENCODER
+from evalui.report.export.metric_fields import choice_columns
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, CellResult
 
@@ -47,20 +47,7 @@ _CELL: Fields = within("cell", CELL)
 _OVERVIEW: Fields = {
     **pick(CELL_STATE, "dataset", "model", "mode", "orders", "state"),
     "questions": "questions",
-    **pick(METRICS, "n", "trials", "planned"),
-    **interval("acc_origin", "accuracy"),
-    **interval("robust", "robust"),
-    **interval("order_sensitivity", "order_sensitivity"),
-    **interval("mean_over_orders", "circular"),
-    **pick(METRICS, "chance", "chance_robust"),
-    **interval("readable", "readable"),
-    **pick(METRICS, "unreadable", "tied"),
-}
-_FORMAT: Fields = {f"format_{name}" if name == "gap" else name: of for name, of in FORMAT.items()}
-_OMITTED: Fields = {
-    "incomplete": length("incomplete"),
-    "naming_options": length("naming"),
-    "duplicate_options": length("duplicates"),
+    **pick(COUNTS, "n", "trials", "planned"),
 }
 _READING: Fields = {
     **interval("accuracy", "accuracy"),
@@ -122,8 +109,7 @@ def overview(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per cell: the main figures with their ranges, then OpenCompass's by their names."""
     return frame(
         ENCODER.fields(summary, _OVERVIEW)
-        | (ENCODER.fields(summary.format, _FORMAT) if summary.format else {})
-        | ENCODER.fields(summary, _OMITTED)
+        | choice_columns(summary.figures)
         # The accuracy as written stands in front, with its range.
         | {name: value for name, value in summary.metrics.items() if name != "acc_origin"}
         | {"error": summary.error, "signature": summary.cell.signature}

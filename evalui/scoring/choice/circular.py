@@ -90,7 +90,11 @@ def circular_metrics(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
 ) -> CircularMetrics:
     """All figures of a pattern under one reading; None takes each trial's headline."""
-    tables = trial_grids(trials, pattern, reading=reading)
+    return metrics_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
+
+
+def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularMetrics:
+    """`circular_metrics` of grids of the same pattern."""
     reordered = [table.subset(table.reorderable) for table in tables]
     credits: dict[str, list[NDArray[np.float64]]] = {"origin": _original_credit(tables)}
     for part in _PATTERN_PARTS[pattern]:
@@ -115,7 +119,11 @@ def circular_intervals(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
 ) -> CircularIntervals:
     """The main figures with their ranges; for the pattern origin only `origin` has a value."""
-    tables = trial_grids(trials, pattern, reading=reading)
+    return intervals_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
+
+
+def intervals_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularIntervals:
+    """`circular_intervals` of grids of the same pattern."""
     original = _question_means(_original_credit(tables))
     origin = share_interval(float(original.sum()), len(original))
     matrices = [table.subset(table.reorderable).credit for table in tables]
@@ -144,7 +152,11 @@ def question_outcomes(
     "mean_over_orders" (mean credit) have the questions that were asked in every order and name no
     options.
     """
-    tables = trial_grids(trials, pattern, reading=reading)
+    return outcomes_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
+
+
+def outcomes_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Outcomes:
+    """`question_outcomes` of grids of the same pattern."""
     found: dict[Measure, dict[str, float]] = {"accuracy": {}}
     for table in tables:
         written = table.subset(table.present[:, 0])
