@@ -190,7 +190,7 @@ def _choice_metrics() -> Iterable[Metric]:
     )
     yield _share(
         "mean_over_orders",
-        lambda cell: cell.intervals.accuracy and cell.intervals.accuracy.interval,
+        lambda cell: a.interval if (a := cell.intervals.accuracy) else None,
         "mean over questions of the share of orders that are right",
         key="circular",
         needs="orders",
