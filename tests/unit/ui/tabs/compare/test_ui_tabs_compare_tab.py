@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 from ui_examples import HOSTILE, built
 
 from evalui.messages import messages
-from evalui.report.analyses.statistics.pairs import CellComparison
+from evalui.report.analyses.statistics import CellComparison
 from evalui.runs.database.store import Store
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
