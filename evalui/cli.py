@@ -187,7 +187,7 @@ def _run(given: argparse.Namespace) -> int:
     from evalui.datasets.base import ASSUMPTION_NOTES
     from evalui.models import read_catalog
     from evalui.models.user_catalog import additions_path, read_models
-    from evalui.report.analyses.overview.left_out import left_out_sentences
+    from evalui.report.analyses.overview.document import left_out_sentences
     from evalui.report.compile import compile_report, first_sentence
     from evalui.report.export.files import save
     from evalui.runs.database.connection import Database
@@ -373,7 +373,7 @@ def _score_replies(given: argparse.Namespace) -> int:
 
 
 def _score_texts(given: argparse.Namespace) -> int:
-    from evalui.report.imports.texts import score_texts
+    from evalui.report.imports.predictions import score_texts
 
     for line in score_texts(given.file, samples=given.samples):
         print(line)

@@ -11,24 +11,13 @@ from evalui.report.analyses.arena.figures import Arena, arenas
 from evalui.report.analyses.cost import UsageReport, usage_blocks
 from evalui.report.analyses.open_answers.document import answers_blocks
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
-from evalui.report.analyses.overview.document import choice_blocks
-from evalui.report.analyses.overview.left_out import left_out_blocks
+from evalui.report.analyses.overview.document import choice_blocks, left_out_blocks
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
-from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, as_markdown, escaped
+from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture
+from evalui.report.render import as_markdown
 from evalui.types import CellResult, Language, LeftOut, Verdict
-
-__all__ = [
-    "Report",
-    "blocks",
-    "compile_report",
-    "escaped",
-    "first_sentence",
-    "markdown",
-    "preview",
-    "with_votes",
-]
 
 _EMPTY_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 

@@ -3,6 +3,8 @@
 Shares are given in 0..1 and printed in per cent; the caller adds the unit.
 """
 
+from typing import Protocol
+
 from evalui.scoring.metrics import Figure, Metric
 from evalui.types import Interval
 
@@ -11,7 +13,21 @@ _FINE = 5.0
 _PLACES = 3  # of a number that is no share
 
 
-def decimal_places(interval: Interval) -> int:
+class ShareRange(Protocol):
+    """A range of shares in 0..1, as `Interval` and a paired test have it."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        ...
+
+
+def decimal_places(interval: ShareRange) -> int:
     """One decimal if the half-width is under 5 points, else none."""
     return 1 if 50 * (interval.high - interval.low) < _FINE else 0
 
@@ -64,6 +80,21 @@ def fixed(value: float, places: int) -> str:
 def signed(value: float, places: int) -> str:
     """`value` with `places` decimals and a true minus sign."""
     return fixed(value, places).replace("-", "−")
+
+
+def signed_points(share: float, places: int) -> str:
+    """A difference of shares in points with a true minus sign."""
+    return signed(100 * share, places)
+
+
+def p_value(p: float) -> str:
+    """A p-value as it stands behind "p": "= .012", "< .001"."""
+    return "< .001" if p < 0.001 else "= " + f"{p:.3f}".removeprefix("0")
+
+
+def p_column(p: float) -> str:
+    """A p-value in a column of its own: ".012", "< .001"."""
+    return p_value(p).removeprefix("= ")
 
 
 def dollars(amount: float) -> str:

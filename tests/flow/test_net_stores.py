@@ -13,7 +13,7 @@ import net_examples as net
 import pytest
 from flow_examples import wait_until
 
-from evalui.report.analyses.people.figures import read_votes
+from evalui.report.imports.battles import read_votes
 from evalui.runs.database.ballots import voting_pairs
 from evalui.runs.database.connection import Database
 from evalui.runs.database.votes import add_imported_votes

@@ -18,8 +18,7 @@ from evalui.report.analyses.arena.categories import (
 )
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.narrative import dimension_name, format_fraction, format_interval
-from evalui.report.analyses.open_answers.figures import AnswerSummary
-from evalui.report.analyses.overview.leading import RECALL, ranking_metric
+from evalui.report.analyses.open_answers.figures import RECALL, AnswerSummary, ranking_metric
 from evalui.report.charts.common import (
     GRID,
     NEUTRAL,

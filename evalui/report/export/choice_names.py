@@ -10,11 +10,7 @@ from dataclasses import dataclass
 
 from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.statistics.pairs import (
-    CellComparison,
-    ComparisonSet,
-    IncomparablePair,
-)
+from evalui.report.analyses.statistics import CellComparison, ComparisonSet, IncomparablePair
 from evalui.report.export.encoder import (
     Fields,
     Property,

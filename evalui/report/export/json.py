@@ -1,10 +1,11 @@
 """Cells, trials and verdicts as plain JSON objects under their public names."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.people.figures import Votes
 from evalui.report.export.choice_names import (
     ALL_METRICS,
     CELL,
@@ -28,9 +29,7 @@ from evalui.report.export.encoder import (
 )
 from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
-from evalui.types import LETTERS, CellResult, Trial, Verdict
-
-Votes = Mapping[str, Sequence[Verdict]]  # those of people, by the name of the dataset
+from evalui.types import LETTERS, CellResult, Trial
 
 _QUESTION: Fields = {
     **within("cell", CELL),

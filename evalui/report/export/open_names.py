@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 
 from evalui.report.analyses.arena.figures import Arena, Standing
-from evalui.report.analyses.open_answers.corpus import Corpus
-from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary, JudgeRating
-from evalui.report.analyses.people.disagreements import Disagreement
-from evalui.report.analyses.people.figures import PeopleFigures
+from evalui.report.analyses.open_answers.figures import (
+    AnswerPair,
+    AnswerSummary,
+    Corpus,
+    JudgeRating,
+)
+from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
     Entries,

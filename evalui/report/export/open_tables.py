@@ -15,8 +15,13 @@ from evalui.report.analyses.open_answers.figures import (
     AnswerSummary,
     rating_cells,
 )
-from evalui.report.analyses.people.disagreements import JudgedDuel, judged_duels, outcome_for
-from evalui.report.analyses.people.figures import PeopleFigures, one_per_dataset
+from evalui.report.analyses.people.figures import (
+    JudgedDuel,
+    PeopleFigures,
+    judged_duels,
+    one_per_dataset,
+    outcome_for,
+)
 from evalui.report.export.choice_names import CELL, SIGNATURE, TrialOfCell, metadata
 from evalui.report.export.encoder import (
     WINNERS,

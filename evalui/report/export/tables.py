@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.statistics.pairs import comparisons
+from evalui.report.analyses.statistics import comparisons
 from evalui.report.export.choice_names import (
     CELL,
     CELL_STATE,

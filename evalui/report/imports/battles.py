@@ -1,11 +1,18 @@
-"""Battles and judgements collected elsewhere, one JSON object per line, as counts and ratings."""
+"""Battles, verdicts and votes collected elsewhere, one JSON object per line."""
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
+from evalui.datasets.base import Source
+from evalui.datasets.files.encoding import decode
+from evalui.datasets.tables.table import json_objects
 from evalui.errors import DataError
+from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.report.export.encoder import WINNERS, JsonObject
 from evalui.report.export.json import encode
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
@@ -25,7 +32,7 @@ from evalui.scoring.arena.elo import (
     sequential_elo,
 )
 from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS, read_verdict
-from evalui.types import Outcome
+from evalui.types import Duel, Outcome, Verdict
 
 _OUTCOMES: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
 _VERDICTS: Mapping[Outcome, str] = {"a": "A", "b": "B", "tie": "tie", "neither": "neither"}
@@ -73,6 +80,22 @@ def read_battles(path: Path) -> tuple[Battle, ...]:
             raise DataError("row-some-questions", place=row.location)
         battles.append(battle)
     return tuple(battles)
+
+
+def read_votes(path: Path) -> dict[str, list[Verdict]]:
+    """Votes by dataset: `{"model_a", "model_b", "winner", "dataset", "question", "by", "comment"}`.
+
+    `dataset` may be absent and is "" then, `by` too and is "people" then, and so may `comment`.
+
+    Raises:
+        DataError: the file is no text, or the first row that does not fit, by file and line.
+    """
+    decoded = decode(path.read_bytes(), path.name)
+    votes: dict[str, list[Verdict]] = defaultdict(list)
+    for line, values in json_objects(Source(path.name, decoded.text)):
+        row = _VoteRow(path.name, line, values)
+        votes[_vote_text(row, "dataset", "")].append(_vote(row))
+    return dict(votes)
 
 
 def battle_statistics(battles: Sequence[Battle]) -> JsonObject:
@@ -138,6 +161,40 @@ def _text(row: JsonlRow, key: str) -> str:
     # An empty reply is a reply; a model or winner without a name is none.
     if not value.strip() and key != "reply":
         raise DataError("row-text", place=row.location, key=key, value=abbreviated_json(value))
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class _VoteRow:
+    """One line of a file: its object, or a text that says why it is none."""
+
+    file: str
+    line: int
+    values: Mapping[str, Any] | str
+
+
+def _vote(row: _VoteRow) -> Verdict:
+    model_a, model_b, question = (
+        _vote_text(row, key) for key in ("model_a", "model_b", "question")
+    )
+    if model_a == model_b:
+        raise DataError("vote-itself", file=row.file, line=row.line, model=model_a)
+    winner = _vote_text(row, "winner")
+    if winner not in _OUTCOMES:
+        raise DataError(
+            "vote-winner", file=row.file, line=row.line, winner=winner, known=", ".join(_OUTCOMES)
+        )
+    by, comment = _vote_text(row, "by", PEOPLE), _vote_text(row, "comment", "")
+    return Verdict(Duel(question, model_a, model_b), _OUTCOMES[winner], by, "vote", comment)
+
+
+def _vote_text(row: _VoteRow, key: str, absent: str | None = None) -> str:
+    """The text of a key; a number is one too, as the file writes it."""
+    if isinstance(row.values, str):
+        raise DataError("vote-no-object", file=row.file, line=row.line)
+    value = row.values.get(key, absent)
+    if not isinstance(value, str) or not (value.strip() or value == absent):
+        raise DataError("vote-key", file=row.file, line=row.line, key=key)
     return value
 
 

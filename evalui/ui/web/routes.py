@@ -14,8 +14,7 @@ from evalui import __version__
 from evalui.datasets.base import LoadResult
 from evalui.errors import DataError, EvaluiError, StoreError, UnknownRun
 from evalui.messages import Messages, language_of, messages, sentence
-from evalui.report.analyses.people.figures import vote_lines
-from evalui.report.export.files import FORMATS
+from evalui.report.export.files import FORMATS, vote_lines
 from evalui.report.export.spreadsheets import escape_formula
 from evalui.runs.database.runs import read_revision
 from evalui.ui.services.run_form import read_layout

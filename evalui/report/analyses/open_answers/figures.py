@@ -2,36 +2,38 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, zip_longest
 from statistics import median
 
 import numpy as np
 
+from evalui.messages import localized
 from evalui.report.analyses.open_answers.corpus import Corpus, corpus
+from evalui.report.numbers import count
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metrics import Figure, compute_figures
 from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.statistics.paired_tests import holm
 from evalui.scoring.statistics.paired_tests import paired_bootstrap as compare
-from evalui.types import NO_REFERENCE, Cell, CellResult, CellState, Interval, Sample, Trial
+from evalui.scoring.text_metrics import contains_chinese
+from evalui.types import (
+    NO_REFERENCE,
+    Cell,
+    CellResult,
+    CellState,
+    Interval,
+    Language,
+    Sample,
+    Trial,
+)
 
 ANSWERS = "question_answer"  # the mode whose cells hold written answers
 JUDGE = "judge"  # the mode whose cells hold what a judge said of them
 _SCALES: Mapping[str, tuple[float, float]] = {"rating": (1.0, 10.0), "correct": (0.0, 1.0)}
-
-__all__ = [
-    "ANSWERS",
-    "JUDGE",
-    "AnswerPair",
-    "AnswerSummary",
-    "Corpus",
-    "JudgeRating",
-    "answers",
-    "compare_answers",
-    "judge_rating",
-    "rating_cells",
-    "summarise_answers",
-]
+MAIN = "rouge-l-f"
+RECALL = "rouge-l-r"  # EvalScope's main score; ROUGE-1's recall ignores the order of words
+# Times as long as the reference: beyond, F mostly measures how short an answer is.
+_MAX_LENGTH_RATIO = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,16 @@ class JudgeRating:
     state: CellState = "done"
     error: str = ""
     unreferenced: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """sacreBLEU's corpus figures, 0..100, with the signatures of their settings."""
+
+    bleu: float
+    bleu_signature: str
+    chrf: float
+    chrf_signature: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,3 +254,79 @@ def _mean_rating(marks: Sequence[float], scale: str) -> Interval | None:
     (share,) = mean_intervals((np.array(marks)[:, None] - low) / (high - low))
     bounds = (low + (high - low) * each for each in (share.value, share.low, share.high))
     return Interval(*bounds, n=share.n)
+
+
+# ---------------------------------------------------------------- the figure that ranks the answers
+
+
+@dataclass(frozen=True, slots=True)
+class RankingMetric:
+    """The figure that leads, and the median lengths in characters that decided it.
+
+    F is the harmonic mean of precision and recall. An answer of m words that holds all n words of
+    its reference has the precision n / m, so that beyond five times the length F stays under 1/3
+    for every right answer and ranks the models by their brevity.
+    """
+
+    figure: str
+    reference_length: float
+    answer_length: float
+
+
+def ranking_metric(summaries: Sequence[AnswerSummary]) -> RankingMetric:
+    """The figure for one dataset, decided by all its models together.
+
+    The models' median lengths are taken, and their median: each model counts once. Recall leads
+    if the median reference is shorter than a fifth of the median answer.
+    """
+    compared = [summary for summary in summaries if summary.means]
+    if not compared:
+        return RankingMetric(MAIN, 0.0, 0.0)
+    reference = float(median(summary.reference_length for summary in compared))
+    answer = float(median(summary.compared_length for summary in compared))
+    return RankingMetric(
+        RECALL if answer > _MAX_LENGTH_RATIO * reference else MAIN, reference, answer
+    )
+
+
+def recall_reason(metric: RankingMetric, language: Language) -> str:
+    """Why recall leads; "" where it does not."""
+    if metric.figure != RECALL:
+        return ""
+    reference = round(metric.reference_length)
+    key = "brief-one" if reference == 1 else "brief"
+    return localized(
+        key, language, reference=count(reference), answer=count(round(metric.answer_length))
+    )
+
+
+# ---------------------------------------------------------------- figures of the whole corpus
+
+
+def corpus(replies: Sequence[str], references: Sequence[Sequence[str]]) -> Corpus | None:
+    """The figures of the replies whose question has a reference, None if there is no such reply.
+
+    Chinese has no blanks between words: where most references are Chinese, BLEU counts
+    characters (sacreBLEU's tokenizer "zh"), else words ("13a"). A blank reply stays in.
+    """
+    kept = [pair for pair in zip(replies, references, strict=True) if pair[1]]
+    if not kept:
+        return None
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+
+    bleu, chrf = BLEU(tokenize=_tokenizer([several[0] for _, several in kept])), CHRF()
+    written = [reply for reply, _ in kept]
+    # One stream per place; a question with fewer references has None in the later ones.
+    streams = list(zip_longest(*(several for _, several in kept)))
+    return Corpus(
+        bleu.corpus_score(written, streams).score,
+        str(bleu.get_signature()),
+        chrf.corpus_score(written, streams).score,
+        str(chrf.get_signature()),
+    )
+
+
+def _tokenizer(references: Sequence[str]) -> str:
+    chinese = sum(map(contains_chinese, references))
+    return "zh" if 2 * chinese > len(references) else "13a"

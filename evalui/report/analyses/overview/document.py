@@ -5,8 +5,13 @@ from functools import partial
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.groups import SubjectGroup
-from evalui.report.analyses.overview.guessing import guessing_lines
-from evalui.report.analyses.overview.narrative import group_name, mode_name, names, overview_title
+from evalui.report.analyses.overview.narrative import (
+    group_name,
+    guessing_lines,
+    mode_name,
+    names,
+    overview_title,
+)
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import notes
 from evalui.report.analyses.position_bias import (
@@ -17,25 +22,25 @@ from evalui.report.analyses.position_bias import (
     picks_text,
     recall_text,
 )
-from evalui.report.analyses.statistics.narrative import (
+from evalui.report.analyses.statistics import (
+    ComparisonSet,
     comparison_method,
     comparison_sentences,
+    comparisons,
     format_least_difference,
     format_points,
     format_points_range,
-    p_column,
     rank_text,
 )
-from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
 from evalui.report.charts.choice_png import before_after_png, heat_map_png, picture_problem
 from evalui.report.charts.common import series_styles
 from evalui.report.charts.paper import Theme
-from evalui.report.numbers import count, fixed, format_figure, format_range, format_value
+from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, p_column
 from evalui.scoring.cell_trials import readable_share
 from evalui.scoring.metrics import Metric, is_added, metrics_in
 from evalui.scoring.position_bias.counts import PositionTable
-from evalui.types import Interval, Language
+from evalui.types import Interval, Language, LeftOut
 
 
 def choice_blocks(
@@ -253,3 +258,30 @@ def _mean(group: SubjectGroup) -> str:
 
 def _share(interval: Interval | None) -> str:
     return f"{format_value(interval)} ({format_range(interval)})" if interval else NONE
+
+
+# ---------------------------------------------------------------- what was left out
+
+
+def left_out_sentences(left_out: Sequence[LeftOut], language: Language) -> tuple[str, ...]:
+    """A sentence for each thing left out, in the order of the run; none twice."""
+    told = (
+        localized(
+            f"left-{each.rule}",
+            language,
+            dataset=each.dataset,
+            what=each.what,
+            mode=each.mode,
+            why=each.why,
+            rows=count(each.rows),
+        )
+        for each in left_out
+    )
+    return tuple(dict.fromkeys(told))
+
+
+def left_out_blocks(left_out: Sequence[LeftOut], language: Language) -> Iterator[Block]:
+    """The part of a report that lists what was left out; nothing if all was evaluated."""
+    if told := left_out_sentences(left_out, language):
+        yield Heading(2, localized("left-title", language))
+        yield Bullets(told)

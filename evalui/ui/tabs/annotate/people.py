@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena, Standing
-from evalui.report.analyses.people.disagreements import Disagreement
-from evalui.report.analyses.people.figures import PeopleFigures
+from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.types import Interval, Outcome
 from evalui.ui.components.format import share

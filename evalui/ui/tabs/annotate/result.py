@@ -11,9 +11,9 @@ from evalui.report.analyses.people.figures import (
     Votes,
     latest_votes,
     people_figures,
-    read_votes,
     voted_arenas,
 )
+from evalui.report.imports.battles import read_votes
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.votes import add_imported_votes, read_verdicts

@@ -5,9 +5,9 @@ from functools import cached_property
 
 from evalui.messages import Messages
 from evalui.report.analyses.open_answers.figures import AnswerSummary
-from evalui.report.analyses.overview.guessing import with_question
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
+from evalui.report.analyses.overview.warnings import with_question
+from evalui.report.analyses.statistics import ComparisonSet, comparisons
 from evalui.report.compile import Report
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells

@@ -2,7 +2,7 @@ import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.statistics.pairs import comparisons
+from evalui.report.analyses.statistics import comparisons
 from evalui.report.charts.calibration import (
     difference_chart,
     difference_subtitle,

@@ -6,7 +6,7 @@ import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.statistics.pairs import comparisons
+from evalui.report.analyses.statistics import comparisons
 from evalui.report.export.json import (
     all_metrics_object,
     cell_object,

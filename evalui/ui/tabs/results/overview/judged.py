@@ -6,7 +6,7 @@ from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.narrative import battles_by, standings_title
 from evalui.report.analyses.judge import judge_notes, order_consistency
-from evalui.report.analyses.open_answers.rated import rating_titles
+from evalui.report.analyses.open_answers.document import rating_titles
 from evalui.types import CellResult
 from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.html import span as inline

@@ -14,12 +14,15 @@ from evalui.report.analyses.arena.narrative import (
     text_title,
 )
 from evalui.report.analyses.open_answers.figures import (
+    MAIN,
+    RECALL,
     AnswerPair,
     AnswerSummary,
     JudgeRating,
     compare_answers,
+    ranking_metric,
+    recall_reason,
 )
-from evalui.report.analyses.overview.leading import MAIN, RECALL, ranking_metric, recall_reason
 from evalui.report.analyses.overview.warnings import ReportNote
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value
 from evalui.scoring.metrics import Figure, Metric, metrics_in

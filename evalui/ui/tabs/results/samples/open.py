@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
-from evalui.report.analyses.open_answers.figures import ANSWERS
-from evalui.report.analyses.overview.leading import MAIN
+from evalui.report.analyses.open_answers.figures import ANSWERS, MAIN
 from evalui.runs.database.question_pages import SentPrompt
 from evalui.runs.database.records import CellRow
 from evalui.runs.spec import ModeSpec

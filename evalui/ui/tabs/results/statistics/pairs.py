@@ -5,25 +5,25 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from evalui.messages import Messages
-from evalui.report.analyses.statistics.narrative import (
+from evalui.report.analyses.statistics import (
+    CellComparison,
+    ComparisonSet,
+    PairFinding,
     comparison_method,
     format_least_difference,
     format_points,
     format_points_range,
-    p_column,
-    p_value,
     pair_sentence,
     rank_text,
     refusal_sentence,
 )
-from evalui.report.analyses.statistics.pairs import CellComparison, ComparisonSet, PairFinding
 from evalui.report.charts.calibration import (
     difference_chart,
     difference_subtitle,
     sample_size_chart,
 )
 from evalui.report.charts.common import series_styles
-from evalui.report.numbers import count, percent
+from evalui.report.numbers import count, p_column, p_value, percent
 from evalui.scoring.statistics.paired_tests import (
     RankBand,
     minimum_detectable_difference,

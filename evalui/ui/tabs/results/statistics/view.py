@@ -9,8 +9,7 @@ import gradio as gr
 
 from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Measure, Summary
-from evalui.report.analyses.statistics.narrative import refusal_sentence
-from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
+from evalui.report.analyses.statistics import ComparisonSet, comparisons, refusal_sentence
 from evalui.report.numbers import count, fixed
 from evalui.report.numbers import format_range as spread
 from evalui.types import Cell

@@ -7,9 +7,9 @@ from evalui.report.analyses.overview import document
 from evalui.report.analyses.overview.document import choice_blocks
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.position_bias import bias_level_sentence, cell_summary
-from evalui.report.analyses.statistics.narrative import comparison_method, comparison_sentences
-from evalui.report.analyses.statistics.pairs import comparisons
-from evalui.report.blocks import Heading, Picture, ReportTable, as_markdown
+from evalui.report.analyses.statistics import comparison_method, comparison_sentences, comparisons
+from evalui.report.blocks import Heading, Picture, ReportTable
+from evalui.report.render import as_markdown
 
 
 @pytest.fixture(scope="module")

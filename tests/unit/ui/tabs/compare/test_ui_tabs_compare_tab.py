@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 from ui_examples import HOSTILE, built
 
 from evalui.messages import messages
-from evalui.report.analyses.statistics.pairs import CellComparison
+from evalui.report.analyses.statistics import CellComparison
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.overview.banner import BIASED, banner
 from evalui.report.analyses.overview.document import choice_blocks
 from evalui.report.analyses.overview.summary import Summary, summarise
+from evalui.report.analyses.overview.warnings import BIASED, banner
 from evalui.report.analyses.position_bias import (
     bias_level_details,
     bias_level_sentence,
@@ -19,10 +19,11 @@ from evalui.report.analyses.position_bias import (
     recall_subtitle_tested,
     recall_text,
 )
-from evalui.report.blocks import Picture, ReportTable, as_markdown
+from evalui.report.blocks import Picture, ReportTable
 from evalui.report.charts.bias import prior_rows
 from evalui.report.export.choice_names import PublicBias
 from evalui.report.export.json import encode
+from evalui.report.render import as_markdown
 from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.types import Cell, Interval
 

@@ -1,8 +1,8 @@
 import pytest
 from open_examples import answers_result, rating_result
 
+from evalui.report.analyses.open_answers.document import rating_title, rating_titles
 from evalui.report.analyses.open_answers.figures import rating_cells
-from evalui.report.analyses.open_answers.rated import rating_title, rating_titles
 from evalui.report.compile import compile_report, markdown
 
 _HIGH, _LOW = [9.0, 8.0, 9.0, 8.0] * 3, [3.0, 4.0, 3.0, 4.0] * 3

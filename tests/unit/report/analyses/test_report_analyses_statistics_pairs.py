@@ -4,24 +4,21 @@ import pytest
 from bias_examples import cell_result, fond, halting, right
 
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.statistics.narrative import (
-    comparison_method,
-    comparison_sentences,
-    format_least_difference,
-    mcnemar_sentence,
-    p_value,
-    pair_sentence,
-    rank_text,
-    refusal_sentence,
-    signed_points,
-)
-from evalui.report.analyses.statistics.pairs import (
+from evalui.report.analyses.statistics import (
     CellComparison,
     IncomparablePair,
     compare_cells,
+    comparison_method,
+    comparison_sentences,
     comparisons,
+    format_least_difference,
+    mcnemar_sentence,
+    pair_sentence,
+    rank_text,
+    refusal_sentence,
     unranked_reason,
 )
+from evalui.report.numbers import p_value, signed_points
 from evalui.scoring.statistics.paired_tests import McNemar, PairedTTest
 from evalui.types import Cell
 

@@ -4,8 +4,14 @@ import pytest
 from open_examples import answer_trial, answers_result, samples
 
 from evalui.report.analyses.arena.narrative import text_title
-from evalui.report.analyses.open_answers.figures import answers, compare_answers
-from evalui.report.analyses.overview.leading import MAIN, RECALL, ranking_metric, recall_reason
+from evalui.report.analyses.open_answers.figures import (
+    MAIN,
+    RECALL,
+    answers,
+    compare_answers,
+    ranking_metric,
+    recall_reason,
+)
 from evalui.types import CellResult
 
 

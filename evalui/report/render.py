@@ -1,4 +1,7 @@
-"""The written report as one page for itself: no script, no network, light and dark, printable."""
+"""The blocks of a report as Markdown, and as one page for itself.
+
+The page has no script, loads nothing, is light or dark as its reader wishes, and can be printed.
+"""
 
 import re
 from base64 import b64encode
@@ -7,7 +10,6 @@ from html import escape
 
 from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, ReportTable
 from evalui.report.charts.paper import DARK, LIGHT
-from evalui.report.compile import Report, blocks
 from evalui.types import Language
 
 # A cell that holds a figure, and so belongs to the right.
@@ -61,24 +63,23 @@ figure img { display: block; max-width: max(100%, 560px); height: auto;
 """
 
 
-def html(report: Report, language: Language) -> bytes:
-    """The report as one HTML file with its pictures inside."""
-    return _page(tuple(blocks(report, language)), language)
+def as_markdown(blocks: Sequence[Block]) -> str:
+    """The blocks as a Markdown file."""
+    return "\n\n".join(text for block in blocks if (text := _block_markdown(block))) + "\n"
 
 
-def html_and_pictures(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
-    """report.html, and the pictures for themselves as report.md names them, for light pages."""
-    found = tuple(blocks(report, language))
-    yield "report.html", _page(found, language)
-    for block in found:
-        if isinstance(block, Picture):
-            yield block.file, block.draw(LIGHT)
+def escaped(text: str) -> str:
+    """Foreign text that stays text in Markdown and in HTML, on one line."""
+    flat = re.sub(r"\s+", " ", text).strip()
+    marked = re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", flat)
+    return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _page(found: Sequence[Block], language: Language) -> bytes:
-    title = next(block.text for block in found if isinstance(block, Heading))
+def as_page(blocks: Sequence[Block], language: Language) -> bytes:
+    """The blocks as one HTML file with its pictures inside."""
+    title = next(block.text for block in blocks if isinstance(block, Heading))
     tongue = "zh-CN" if language == "zh" else "en"
-    body = "\n".join(filter(None, map(_element, found)))
+    body = "\n".join(filter(None, map(_element, blocks)))
     page = (
         f'<!doctype html>\n<html lang="{tongue}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -90,6 +91,11 @@ def _page(found: Sequence[Block], language: Language) -> bytes:
     )
     # A lone half of a surrogate pair, which a model may write, has no form in UTF-8.
     return page.encode(errors="backslashreplace")
+
+
+def pictures(blocks: Sequence[Block]) -> Iterator[tuple[str, bytes]]:
+    """The pictures for themselves as the Markdown names them, for light pages."""
+    return ((each.file, each.draw(LIGHT)) for each in blocks if isinstance(each, Picture))
 
 
 def _element(block: Block) -> str:
@@ -159,3 +165,30 @@ def _picture(picture: Picture) -> str:
 
 def _inline(png: bytes) -> str:
     return f"data:image/png;base64,{b64encode(png).decode()}"
+
+
+# ---------------------------------------------------------------- Markdown
+
+
+def _block_markdown(block: Block) -> str:
+    match block:
+        case Heading():
+            return f"{'#' * block.level} {escaped(block.text)}"
+        case Paragraph():
+            return f"**{escaped(block.text)}**" if block.strong else escaped(block.text)
+        case Bullets():
+            form = _code_span if block.signatures else escaped
+            return "\n".join(f"- {form(text)}" for text in block.texts)
+        case ReportTable():
+            rule = "|" + " --- |" * len(block.head)
+            return "\n".join([_markdown_row(block.head), rule, *map(_markdown_row, block.rows)])
+        case Picture():
+            return f"![{escaped(block.alt)}]({block.file})"
+
+
+def _code_span(text: str) -> str:
+    return f"`{text.replace('`', '')}`"
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(escaped, cells))} |"

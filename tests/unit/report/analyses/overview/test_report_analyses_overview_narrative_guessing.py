@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from evalui.report.analyses.overview.document import choice_blocks
-from evalui.report.analyses.overview.guessing import guessing_lines, with_question
+from evalui.report.analyses.overview.narrative import guessing_lines
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.blocks import Heading, Paragraph, as_markdown
+from evalui.report.analyses.overview.warnings import with_question
+from evalui.report.blocks import Heading, Paragraph
 from evalui.report.compile import blocks, compile_report, first_sentence
-from evalui.report.render.html import html
+from evalui.report.export.files import write
+from evalui.report.render import as_markdown
 from evalui.types import Cell, Interval
 
 NOBODY = "No model beats guessing on these questions."
@@ -99,7 +101,7 @@ def test_it_is_the_first_sentence_of_the_written_report(make_result, language):
     wanted = guessing_lines(report.summaries, language, baselines=())
     assert (first, second) == (Paragraph(wanted[0], strong=True), Paragraph(wanted[1]))
     assert first_sentence(report, language) == wanted[0]
-    page = html(report, language).decode()
+    page = write(report, "html", language).decode()
     assert page.index(wanted[0]) < page.index("<img") < page.index("<table")
     text = as_markdown(list(choice_blocks(report.summaries, language, baselines=())))
     assert text.startswith(f"**{wanted[0]}**")

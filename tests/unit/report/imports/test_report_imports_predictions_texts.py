@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from evalui.errors import DataError
+from evalui.report.imports.predictions import PredictionPair, read_pairs, score_texts
 from evalui.report.imports.texts import PredictionPair, read_pairs, score_texts
 from evalui.scoring.text_metrics import TEXT_METRICS
 

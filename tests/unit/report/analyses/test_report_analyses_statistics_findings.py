@@ -11,14 +11,16 @@ from pair_examples import GUESSING, KNOWING, LEVEL, summary, two
 
 from evalui.report.analyses.overview.document import choice_blocks
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.statistics.narrative import (
+from evalui.report.analyses.statistics import (
+    CellComparison,
+    ComparisonSet,
     comparison_method,
     comparison_sentences,
+    comparisons,
     format_least_difference,
     pair_sentence,
     rank_text,
 )
-from evalui.report.analyses.statistics.pairs import CellComparison, ComparisonSet, comparisons
 from evalui.report.blocks import Bullets, Paragraph, ReportTable
 from evalui.report.charts.calibration import difference_chart, difference_subtitle
 from evalui.types import Language

@@ -1,7 +1,7 @@
 import pytest
 import sacrebleu
 
-from evalui.report.analyses.open_answers.corpus import corpus
+from evalui.report.analyses.open_answers.figures import corpus
 
 
 def test_the_signature_tells_tokenizer_references_and_version():

@@ -4,7 +4,7 @@ import pytest
 from open_examples import judge_result
 
 from evalui.report.analyses.arena.figures import Arena, arena
-from evalui.report.analyses.people.disagreements import disagreements, judged_duels
+from evalui.report.analyses.people.figures import disagreements, judged_duels
 from evalui.types import ConflictRule, Duel, Outcome
 
 

@@ -1,7 +1,7 @@
-"""The models of a run against each other, question by question, and the ranks that follow.
+"""Models against each other, question by question, and the ranks that follow.
 
 Cells are compared within one dataset and mode, over the questions both answered. Everything is
-worked out from summaries; the tests are those of `scoring.pairing`.
+worked out from summaries; the tests are those of `scoring.statistics.paired_tests`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -9,7 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
+from evalui.messages import localized
 from evalui.report.analyses.overview.summary import Measure, Summary
+from evalui.report.blocks import NONE
+from evalui.report.numbers import count, decimal_places, fixed, p_value, signed_points
 from evalui.scoring.statistics.paired_tests import (
     McNemar,
     PairedTTest,
@@ -21,18 +24,7 @@ from evalui.scoring.statistics.paired_tests import (
     paired_t_test,
     rank_bands,
 )
-from evalui.types import Cell
-
-__all__ = [
-    "CellComparison",
-    "ComparisonSet",
-    "IncomparablePair",
-    "Measure",
-    "PairFinding",
-    "Unranked",
-    "compare_cells",
-    "comparisons",
-]
+from evalui.types import Cell, Language
 
 # The thresholds are judgement: Wilson's half-width is 16 points and more below 30 questions, and
 # one reply in ten that cannot be read moves an accuracy further than most models are apart.
@@ -40,6 +32,7 @@ _MIN_QUESTIONS = 30
 _UNREADABLE = 0.10
 _LEVEL = 0.05
 
+MEASURES: tuple[Measure, ...] = ("robust", "accuracy", "mean_over_orders")
 Unranked = Literal["few", "unreadable", "guessing", "baseline"]
 PairFinding = Literal["few", "guessing", "same", "steady", "apart", "level"]
 
@@ -118,7 +111,7 @@ class CellComparison:
 
 @dataclass(frozen=True, slots=True)
 class IncomparablePair:
-    """Two cells that are not compared, and what differs: see `scoring.pairing.comparable`.
+    """Two cells that are not compared, and what differs: see `paired_tests.incompatibilities`.
 
     `differences` is empty where they share fewer than two questions.
     """
@@ -212,6 +205,22 @@ def compare_cells(
     )
 
 
+def holm_corrected(
+    results: Sequence[CellComparison | IncomparablePair],
+) -> tuple[CellComparison | IncomparablePair, ...]:
+    """The same with p-values adjusted for the number of pairs."""
+    adjusted = iter(holm([each.adjusted for each in results if isinstance(each, CellComparison)]))
+    return tuple(
+        replace(each, adjusted=next(adjusted)) if isinstance(each, CellComparison) else each
+        for each in results
+    )
+
+
+def shared_measures(summaries: Sequence[Summary]) -> tuple[Measure, ...]:
+    """The measures that all cells have, the one to rank by first."""
+    return tuple(measure for measure in MEASURES if all(s.outcomes.get(measure) for s in summaries))
+
+
 def unranked_reason(summary: Summary) -> Unranked | None:
     """Why a cell takes no part in a ranking; None if it does."""
     if summary.accuracy is None or summary.n < _MIN_QUESTIONS:
@@ -224,14 +233,14 @@ def unranked_reason(summary: Summary) -> Unranked | None:
 def _comparison_set(
     summaries: Sequence[Summary], measure: Measure, scripted: Collection[str]
 ) -> ComparisonSet:
-    made = [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
-    pairs = [each for each in made if isinstance(each, CellComparison)]
-    adjusted = holm([each.adjusted for each in pairs])
+    made = holm_corrected(
+        [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
+    )
+    tested = tuple(each for each in made if isinstance(each, CellComparison))
     refused = tuple(each for each in made if isinstance(each, IncomparablePair))
     contenders = [s for s in summaries if s.cell.model not in scripted]
     without: dict[Cell, Unranked] = {s.cell: why for s in contenders if (why := unranked_reason(s))}
     without |= {s.cell: "baseline" for s in summaries if s.cell.model in scripted}
-    tested = tuple(replace(each, adjusted=p) for each, p in zip(pairs, adjusted, strict=True))
     won = {(each.first.model, each.second.model) for each in tested if each.has_winner}
     ranked = [s for s in summaries if s.cell not in without]
     if refused or len(contenders) < 2:
@@ -258,3 +267,118 @@ def _p_value(found: PairedTTest) -> float:
     if found.p is not None:
         return found.p
     return 2.0 ** (1 - found.n) if found.difference else 1.0
+
+
+# ---------------------------------------------------------------- sentences
+
+
+def pair_sentence(pair: CellComparison, language: Language) -> str:
+    """What can be said of two models: who is ahead and by how much, or that nothing can be told.
+
+    Without a final stop, so that it serves as a title too.
+    """
+    who = {"first": pair.first.model, "second": pair.second.model}
+    found = pair.paired
+    told = who | {
+        "n": count(pair.n),
+        "gap": format_points(found),
+        "span": format_points_range(found),
+    }
+    if pair.detectable is not None:
+        told["least"] = format_least_difference(pair.detectable)
+    return localized(f"pair-{_sentence_key(pair)}", language, **told)
+
+
+def refusal_sentence(refusal: IncomparablePair, language: Language) -> str:
+    """Why two cells are not compared."""
+    who = {"first": refusal.first.model, "second": refusal.second.model}
+    if not refusal.differences:
+        return localized("pair-strangers", language, **who)
+    parts = [localized(f"part-{part}", language) for part in refusal.differences]
+    joined = "、".join(parts) if language == "zh" else ", ".join(parts)
+    return localized("pair-refused", language, **who, parts=joined)
+
+
+def comparison_sentences(comparison: ComparisonSet, language: Language) -> tuple[str, ...]:
+    """A sentence per pair, the widest differences first, then the pairs that are not compared."""
+    widest = sorted(comparison.pairs, key=lambda pair: -pair.paired.difference)
+    return (
+        *(pair_sentence(pair, language) for pair in widest),
+        *(refusal_sentence(refusal, language) for refusal in comparison.incomparable),
+    )
+
+
+def comparison_method(comparison: ComparisonSet, language: Language) -> str:
+    """The small line below the pairs: how they were tested; "" if no test decides anything."""
+    tested = [pair for pair in comparison.pairs if pair.finding in ("apart", "level")]
+    if not tested:
+        return ""
+    values = [pair.adjusted for pair in tested]
+    key = "pairs-about" if len(comparison.pairs) > 1 else "pairs-about-one"
+    return localized(key, language, k=len(comparison.pairs), p=_p_values(values, language))
+
+
+def mcnemar_sentence(pair: CellComparison, language: Language) -> str:
+    """Which questions decide between two models; "" for a mean over orders."""
+    table = pair.mcnemar
+    if table is None:
+        return ""
+    who = {"first": pair.first.model, "second": pair.second.model}
+    if table.mid is None:
+        return localized("pair-mcnemar-none", language, **who)
+    b, c = table.first_only, table.second_only
+    told = {"k": count(b + c), "b": count(b), "c": count(c), "p": p_value(table.mid)}
+    return localized("pair-mcnemar", language, **who, **told)
+
+
+def rank_text(comparison: ComparisonSet, cell: Cell, language: Language) -> tuple[str, str]:
+    """The rank of a cell, and why it has none; "–" and "" if nothing can be ranked.
+
+    Models of one band share their rank: the questions do not tell them from its best.
+    """
+    why: Unranked | None = comparison.unranked.get(cell)
+    if why:
+        return NONE, localized(f"rank-none-{why}", language)
+    place = comparison.rank_of(cell.model)
+    if place is None:
+        return NONE, ""
+    shared = sum(other.band == place.band for other in comparison.ranks) > 1
+    return localized("rank-shared" if shared else "rank", language, band=place.band), ""
+
+
+def format_points(paired: PairedTTest) -> str:
+    """A difference in points: one decimal if its half-width is under 5 points, else none."""
+    return signed_points(paired.difference, decimal_places(paired))
+
+
+def format_points_range(paired: PairedTTest) -> str:
+    """Its range: "24–36", and "−2 to 4" spelled with a true minus sign."""
+    places = decimal_places(paired)
+    return f"{signed_points(paired.low, places)}–{signed_points(paired.high, places)}"
+
+
+def format_least_difference(difference: float) -> str:
+    """The least visible difference in whole points, rounded up, so that it is never too small."""
+    return fixed(max(1, -(-(100 * difference - 0.05) // 1)), 0)
+
+
+def _sentence_key(pair: CellComparison) -> str:
+    """What is said of the pair: its finding, and who of the two is no better than guessing."""
+    match pair.finding:
+        case "guessing":
+            both = pair.first_at_chance and pair.second_at_chance
+            return "guessing" if both else "guessing-first"
+        case "apart":
+            return "beats-guessing" if pair.second_at_chance else "beats"
+        case finding:
+            return finding
+
+
+def _p_values(values: Sequence[float], language: Language) -> str:
+    if all(p < 0.001 for p in values):
+        return localized("pairs-each", language) if len(values) > 1 else "p < .001"
+    low, high = p_value(min(values)), p_value(max(values))
+    if low == high:
+        return localized("pairs-p", language, p=low)
+    bare = [text.removeprefix("= ") for text in (low, high)]
+    return localized("pairs-up-to", language, low=bare[0], high=bare[1])
