@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalui.errors import MissingAbility, ModelError
 from evalui.messages import Sentence, sentence
 from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry, ProbeStatus
-from evalui.models.endpoint.config import Endpoint, read_endpoint
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer
 from evalui.models.endpoint.http.pool import ServerPool
@@ -22,6 +22,9 @@ from evalui.models.endpoint.probing.status import EndpointStatus, usable_capabil
 from evalui.models.endpoint.requests import RequestBuilder
 from evalui.models.tokenization import Tokenizer
 from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response, Usage
+
+if TYPE_CHECKING:
+    from evalui.models.endpoint.config import Endpoint
 
 VERSION = "openai.3"  # part of every fingerprint: raise it when an answer may change
 _ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
@@ -65,7 +68,7 @@ class OpenAIBackend(Backend):
     def problem(self, entry: ModelEntry) -> str:
         """What is wrong with the options, or with all of the servers."""
         try:
-            endpoint = read_endpoint(entry)
+            endpoint = _endpoint_of(entry)
             usable_capabilities(endpoint, self._status.get(endpoint))
         except ModelError as error:
             return error.sentence
@@ -74,7 +77,7 @@ class OpenAIBackend(Backend):
     def unavailable_addresses(self, entry: ModelEntry) -> Mapping[str, str]:
         """The URLs that cannot be used now, and why; the model can be asked while one can."""
         try:
-            seen = self._status.get(read_endpoint(entry))
+            seen = self._status.get(_endpoint_of(entry))
         except ModelError:
             return {}
         return {**seen.unavailable, **seen.misconfigured}
@@ -82,7 +85,7 @@ class OpenAIBackend(Backend):
     def probe_status(self, entry: ModelEntry, *, wait_s: float) -> ProbeStatus:
         """What is known of the model's servers; wrong options are known at once."""
         try:
-            endpoint = read_endpoint(entry)
+            endpoint = _endpoint_of(entry)
         except ModelError:
             return ProbeStatus(checked_at=time.time())
         seen = self._status.get(endpoint, wait_s=wait_s)
@@ -91,7 +94,7 @@ class OpenAIBackend(Backend):
     def probe_again(self, entry: ModelEntry) -> None:
         """Probe the model's servers now; one that is being probed is not probed twice."""
         with suppress(ModelError):  # wrong options, which `problem` reports
-            self._status.probe_again(read_endpoint(entry))
+            self._status.probe_again(_endpoint_of(entry))
 
     def open(self, entry: ModelEntry) -> Model:
         """A model to ask.
@@ -100,7 +103,7 @@ class OpenAIBackend(Backend):
             ModelError: the options are wrong, or the servers do not serve the model.
             Unreachable: none of the servers answers now.
         """
-        endpoint = read_endpoint(entry)
+        endpoint = _endpoint_of(entry)
         # The fingerprint must name what the servers have now.
         seen = self._status.refresh(endpoint, wait_s=_OPEN_TIMEOUT_S)
         found = usable_capabilities(endpoint, seen)
@@ -115,7 +118,7 @@ class OpenAIBackend(Backend):
 
     def _capabilities(self, entry: ModelEntry) -> Capabilities | None:
         try:
-            endpoint = read_endpoint(entry)
+            endpoint = _endpoint_of(entry)
             return usable_capabilities(endpoint, self._status.get(endpoint))
         except ModelError:
             return None
@@ -130,7 +133,7 @@ class EndpointModel:
     def __init__(
         self,
         name: str,
-        endpoint: Endpoint,
+        endpoint: "Endpoint",
         capabilities: Capabilities,
         retry_policy: RetryPolicy | None = None,
         *,
@@ -200,13 +203,19 @@ class EndpointModel:
         self._pool.close()
 
 
+def _endpoint_of(entry: ModelEntry) -> "Endpoint":
+    from evalui.models.endpoint.config import read_endpoint  # loads pydantic
+
+    return read_endpoint(entry)
+
+
 def _nondeterminism_note() -> Sentence:
     return sentence(
         "error.endpoint-draws",
     )
 
 
-def _tokenizer_problem(endpoint: Endpoint) -> str:
+def _tokenizer_problem(endpoint: "Endpoint") -> str:
     if endpoint.tokenizer is None or endpoint.tokenizer.is_dir():
         return ""
     return sentence(
@@ -215,7 +224,7 @@ def _tokenizer_problem(endpoint: Endpoint) -> str:
     )
 
 
-def _tokenizer(name: str, endpoint: Endpoint) -> Tokenizer | None:
+def _tokenizer(name: str, endpoint: "Endpoint") -> Tokenizer | None:
     if endpoint.tokenizer is None:
         return None
     from evalui.models.folder_tokenizer import HFTokenizer
@@ -223,7 +232,7 @@ def _tokenizer(name: str, endpoint: Endpoint) -> Tokenizer | None:
     return HFTokenizer(name, endpoint.tokenizer)
 
 
-def _fingerprint(endpoint: Endpoint, found: Capabilities) -> str:
+def _fingerprint(endpoint: "Endpoint", found: Capabilities) -> str:
     """Names the model and the way it is asked, not the servers: several share one model."""
     about = (
         VERSION,

@@ -1,18 +1,13 @@
 """Each request becomes a job for whichever server is free: what is sent, and how it is read."""
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from evalui.messages import Sentence, sentence
-from evalui.models.endpoint.chat_logprobs import (
-    CONTINUE_REPLY_FIELDS,
-    SCORE_PROMPT_FIELDS,
-    context_tokens,
-    read_chat_tokens,
-    score_reply,
-)
-from evalui.models.endpoint.config import Endpoint
 from evalui.models.endpoint.http.client import (
     MAX_MESSAGE_LENGTH,
     Json,
@@ -21,10 +16,14 @@ from evalui.models.endpoint.http.client import (
     as_object,
     token_count,
 )
-from evalui.models.endpoint.labels import label_probs
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.prompt_logprobs import (
+    CONTINUE_REPLY_FIELDS,
+    SCORE_PROMPT_FIELDS,
     ContinuationSpan,
+    context_tokens,
+    read_chat_tokens,
+    score_reply,
     score_span,
     span_by_context,
     span_by_text,
@@ -32,6 +31,7 @@ from evalui.models.endpoint.prompt_logprobs import (
 )
 from evalui.models.endpoint.responses import (
     PromptToken,
+    TopLogprob,
     choices,
     invalid_response,
     invalid_top_reason,
@@ -40,11 +40,13 @@ from evalui.models.endpoint.responses import (
     read_top,
     reported_model,
 )
-from evalui.models.endpoint.token_ids import token_id_logprobs
-from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache
+from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache, token_id_logprobs
 from evalui.models.scoring_requests import encode_requests
-from evalui.models.tokenization import Tokenizer, spellings, strip_before_label
-from evalui.types import Generate, Loglik, Message, NextToken, Prompt, Request, Response
+from evalui.models.tokenization import Tokenizer, spellings, spellings_among, strip_before_label
+from evalui.types import Generate, LabelProbs, Loglik, Message, NextToken, Prompt, Request, Response
+
+if TYPE_CHECKING:
+    from evalui.models.endpoint.config import Endpoint
 
 Job = Callable[[Post], Response]
 
@@ -61,7 +63,11 @@ class RequestBuilder:
     """
 
     def __init__(
-        self, name: str, endpoint: Endpoint, capabilities: Capabilities, tokenizer: Tokenizer | None
+        self,
+        name: str,
+        endpoint: "Endpoint",
+        capabilities: Capabilities,
+        tokenizer: Tokenizer | None,
     ) -> None:
         self._name = name
         self._endpoint = endpoint
@@ -281,3 +287,62 @@ def _unsupported_reason(prompt: Prompt) -> Sentence:
     if isinstance(prompt, str):
         return sentence("error.endpoint-chat-only")
     return sentence("error.endpoint-plain-only")
+
+
+@dataclass(frozen=True, slots=True)
+class _ProbabilityRange:
+    """The probability of a label: at least what is listed, at most what may be missing more."""
+
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        return self.low or self.high
+
+
+def label_probs(
+    listed: Sequence[TopLogprob], labels: Sequence[str], *, complete: int = 0
+) -> LabelProbs:
+    """The labels' log-probabilities, as far as the list of tokens, best first, decides them.
+
+    A label that is not in the list has some probability all the same. It cannot be more than what
+    the list leaves over, nor can one spelling of it be more probable than the last token listed.
+    Only the first of these holds where the list is shorter than it should be: completions list
+    tokens by their texts, and of two with the same text, such as "A" with its blank left out and
+    "A", one is lost.
+
+    `complete` is how many tokens a list has of which none was lost, 0 if none can be.
+
+    The spellings of a label are summed. A label that is not listed gets the most it can have;
+    where that leaves open which label is the best, those in question get the same value, which
+    every reading treats as a tie. If no label is listed, nothing is known of any: all are -inf.
+    """
+    spelt = spellings_among([each.token for each in listed])
+    lost = len(listed) < complete
+    found = [_probability_range(listed, label, spelt.get(label, ()), lost=lost) for label in labels]
+    best = max(each.low for each in found)
+    mass = min(1.0, math.fsum(each.low for each in found))
+    if best == 0:
+        return LabelProbs(tuple(-math.inf for _ in labels), mass, listed[0].token)
+    rivals = sum(each.high >= best for each in found)
+    values = [best if rivals > 1 and each.high >= best else each.value for each in found]
+    return LabelProbs(tuple(_log(value) for value in values), mass, listed[0].token)
+
+
+def _probability_range(
+    listed: Sequence[TopLogprob], label: str, places: Sequence[int], *, lost: bool
+) -> _ProbabilityRange:
+    """`places` are those of the label's spellings in the list; `lost`: it may have had more."""
+    least = math.fsum(math.exp(listed[place].logprob) for place in places)
+    rest = max(0.0, 1.0 - math.fsum(math.exp(each.logprob) for each in listed))
+    if lost:
+        return _ProbabilityRange(least, least + rest)
+    # Two spellings are common, with a space and without; others are rare enough to be left out.
+    missing = {label, f" {label}"} - {each.token for each in listed}
+    lowest = math.exp(min(each.logprob for each in listed))
+    return _ProbabilityRange(least, least + min(rest, len(missing) * lowest))
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf

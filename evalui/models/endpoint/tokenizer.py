@@ -1,4 +1,7 @@
-"""A server's own tokenizer, asked over HTTP, in the role that `tokens` wants."""
+"""A server's own tokenizer, and the log-probabilities of token ids, where prompts may be ids.
+
+The tokenizer has the role of `tokenization.Tokenizer`; the log-probabilities are exact.
+"""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence, Sized
@@ -7,11 +10,13 @@ from typing import Any, TypeVar
 
 from evalui.messages import sentence
 from evalui.models.endpoint.http.client import Json, Post, as_list
-from evalui.models.endpoint.responses import invalid_response
-from evalui.models.tokenization import spellings_among
-from evalui.types import Message
+from evalui.models.endpoint.responses import choices, invalid_response, read_prompt, read_top
+from evalui.models.scoring_requests import ScoringBatch
+from evalui.models.tokenization import EncodedPair, spellings_among
+from evalui.types import Message, Response
 
 T = TypeVar("T")
+CompletionCall = Callable[[Json], Json]
 
 # The spellings of a label that real vocabularies have as one token: what stands before and after.
 _LABEL_AFFIXES = (
@@ -25,6 +30,7 @@ _LABEL_AFFIXES = (
 )
 _FULL_WIDTH_OFFSET = 0xFEE0  # added to "A" it gives "Ａ"
 _MISSING = object()
+_OTHER_TOKEN = -1  # stands for whichever token the model would have preferred
 _MAX_ENTRIES = 20_000  # answers; the options of a question share their context, all prompts labels
 _MAX_TOTAL_LENGTH = (
     2**23
@@ -151,3 +157,78 @@ class ServerTokenizer:
         if not isinstance(text, str):
             raise invalid_response(sentence("error.endpoint-no-detokenize"))
         return text
+
+
+def token_id_logprobs(
+    batch: ScoringBatch, key: int, complete: CompletionCall, *, picks_token_ids: bool
+) -> Response:
+    """The response to request number `key`; `picks_token_ids` as in `Capabilities`."""
+    if key in batch.pairs:
+        pair = batch.pairs[key]
+        return batch.response(key, *_score_continuation(pair, complete))
+    context = batch.contexts[key].ids
+    wanted = [token for spelt in batch.labels[key] for token in spelt]
+    look = _picked_logprobs if picks_token_ids else _logprobs_one_by_one
+    logprobs, top = look(context, wanted, complete)
+    return batch.response(key, logprobs, [top])
+
+
+def _score_continuation(
+    pair: EncodedPair, complete: CompletionCall
+) -> tuple[list[float], list[int]]:
+    """Of each token of the continuation the log-probability, and the model's own choice there."""
+    ids = pair.context + pair.continuation
+    body: Json = {"prompt": list(ids), "prompt_logprobs": 0}
+    (choice,) = choices(complete(body))
+    places = read_prompt(choice, ids)[len(pair.context) :]
+    best = [
+        token if place.is_top else _OTHER_TOKEN
+        for token, place in zip(pair.continuation, places, strict=True)
+    ]
+    return [_require_score(place.logprob) for place in places], best
+
+
+def _picked_logprobs(
+    context: Sequence[int], wanted: Sequence[int], complete: CompletionCall
+) -> tuple[list[float], int]:
+    """The next token's log-probabilities of some tokens, and the most probable of all."""
+    body: Json = {
+        "prompt": list(context),
+        "logprobs": 1,
+        "logprob_token_ids": sorted(set(wanted)),
+        "return_tokens_as_token_ids": True,
+    }
+    (choice,) = choices(complete(body))
+    listed = read_top(choice)
+    by_id = {each.id: each.logprob for each in listed}
+    if not listed or any(token not in by_id for token in wanted):
+        raise invalid_response(sentence("error.endpoint-labels-missing"))
+    # At temperature 0 the token it wrote is the most probable, and it is always listed.
+    return [by_id[token] for token in wanted], _require_score(listed[0].id)
+
+
+def _logprobs_one_by_one(
+    context: Sequence[int], wanted: Sequence[int], complete: CompletionCall
+) -> tuple[list[float], int]:
+    """The same, each token put after the context as a prompt of its own."""
+    distinct = sorted(set(wanted))
+    prompts = [list(context), *([*context, token] for token in distinct)]
+    body: Json = {
+        "prompt": prompts,
+        "logprobs": 1,
+        "prompt_logprobs": 0,
+        "return_tokens_as_token_ids": True,
+    }
+    bare, *tried = choices(complete(body), len(prompts))
+    found = {
+        ids[-1]: _require_score(read_prompt(choice, ids)[-1].logprob)
+        for ids, choice in zip(prompts[1:], tried, strict=True)
+    }
+    top = read_top(bare)
+    return [found[token] for token in wanted], _require_score(top[0].id if top else None)
+
+
+def _require_score(value: T | None) -> T:
+    if value is None:
+        raise invalid_response(sentence("error.endpoint-token-unscored"))
+    return value

@@ -15,8 +15,7 @@ from urllib.parse import unquote, urlsplit
 import httpcore
 
 from evalui.errors import ModelError
-from evalui.models.destinations import is_loopback
-from evalui.models.endpoint.http.addresses import check_address, host_of, literal_ip
+from evalui.models.endpoint.http.addresses import check_address, host_of, is_loopback, literal_ip
 
 Resolve = Callable[[str, int], Sequence[str]]
 Clock = Callable[[], float]

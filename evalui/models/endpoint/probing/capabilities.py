@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from evalui.messages import sentence
-from evalui.models.endpoint.config import Api
 from evalui.types import Ability
+
+Api = Literal["auto", "chat", "completions"]
 
 _MIN_TOP = 2  # a list of one token says nothing of the others
 

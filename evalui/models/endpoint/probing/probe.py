@@ -10,13 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
-from evalui.models.endpoint.chat_logprobs import (
-    CONTINUE_REPLY_FIELDS,
-    SCORE_PROMPT_FIELDS,
-    context_tokens,
-    read_chat_tokens,
-    score_reply,
-)
 from evalui.models.endpoint.http.client import (
     MAX_MESSAGE_LENGTH,
     REQUEST_TIMEOUT,
@@ -41,7 +34,14 @@ from evalui.models.endpoint.probing.interface_probe import (
     read_plain_probe,
     read_top_probe,
 )
-from evalui.models.endpoint.prompt_logprobs import span_by_text
+from evalui.models.endpoint.prompt_logprobs import (
+    CONTINUE_REPLY_FIELDS,
+    SCORE_PROMPT_FIELDS,
+    context_tokens,
+    read_chat_tokens,
+    score_reply,
+    span_by_text,
+)
 from evalui.models.endpoint.responses import choices, read_echo, read_prompt, read_top
 from evalui.types import Ability
 

@@ -4,10 +4,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from evalui.errors import ModelError, Unreachable
 from evalui.messages import sentence
-from evalui.models.endpoint.config import Endpoint
 from evalui.models.endpoint.http.client import HttpServer, RetryableError
 from evalui.models.endpoint.probing.capabilities import (
     Capabilities,
@@ -16,6 +16,9 @@ from evalui.models.endpoint.probing.capabilities import (
 )
 from evalui.models.endpoint.probing.probe import probe
 from evalui.types import Usage
+
+if TYPE_CHECKING:
+    from evalui.models.endpoint.config import Endpoint
 
 SUCCESS_TTL_S, FAILURE_TTL_S = (
     600.0,
@@ -79,7 +82,7 @@ class EndpointStatus:
         self._records: dict[tuple[str, str, str], _ServerRecord] = {}
         self._lock = threading.Lock()  # protects the notes: pages and workers' threads share them
 
-    def get(self, endpoint: Endpoint, *, wait_s: float = FIRST_PROBE_WAIT_S) -> StatusSnapshot:
+    def get(self, endpoint: "Endpoint", *, wait_s: float = FIRST_PROBE_WAIT_S) -> StatusSnapshot:
         """What is known of the endpoint's servers.
 
         Waits for those that were never asked before, up to `wait_s` after that began. Of the
@@ -112,13 +115,13 @@ class EndpointStatus:
             ),
         )
 
-    def probe_again(self, endpoint: Endpoint) -> None:
+    def probe_again(self, endpoint: "Endpoint") -> None:
         """Probe all servers now, in the background; what is known stays until there is more."""
         with self._lock:
             for url in endpoint.urls:
                 self._start_probe(self._find_or_add(endpoint, url), endpoint, url)
 
-    def refresh(self, endpoint: Endpoint, *, wait_s: float) -> StatusSnapshot:
+    def refresh(self, endpoint: "Endpoint", *, wait_s: float) -> StatusSnapshot:
         """As `get`, but nothing is told that was found before: a server may have got other
         weights under the same name.
 
@@ -146,7 +149,7 @@ class EndpointStatus:
     def _is_refresh_pending(self, note: _ServerRecord) -> bool:
         return note.refresh_pending and self._clock() - note.probed_at < _REFRESH_WINDOW_S
 
-    def _record(self, endpoint: Endpoint, url: str) -> _ServerRecord:
+    def _record(self, endpoint: "Endpoint", url: str) -> _ServerRecord:
         with self._lock:
             note = self._find_or_add(endpoint, url)
             lasts = SUCCESS_TTL_S if note.capabilities else FAILURE_TTL_S
@@ -155,11 +158,11 @@ class EndpointStatus:
                 self._start_probe(note, endpoint, url)
             return note
 
-    def _find_or_add(self, endpoint: Endpoint, url: str) -> _ServerRecord:
+    def _find_or_add(self, endpoint: "Endpoint", url: str) -> _ServerRecord:
         added = _ServerRecord(first_probe_at=self._clock())
         return self._records.setdefault(_key(endpoint, url), added)
 
-    def _start_probe(self, note: _ServerRecord, endpoint: Endpoint, url: str) -> None:
+    def _start_probe(self, note: _ServerRecord, endpoint: "Endpoint", url: str) -> None:
         if note.is_probing:
             return
         note.is_probing = True
@@ -170,7 +173,7 @@ class EndpointStatus:
             daemon=True,
         ).start()
 
-    def _raise_unforeseen(self, endpoint: Endpoint, notes: Mapping[str, _ServerRecord]) -> None:
+    def _raise_unforeseen(self, endpoint: "Endpoint", notes: Mapping[str, _ServerRecord]) -> None:
         """Raise what no probe should end with, and forget it, so that the next call probes anew."""
         for url, note in notes.items():
             if note.unforeseen:
@@ -182,7 +185,7 @@ class EndpointStatus:
         """Whether it was probed, or has been waited for long enough."""
         return note.done.is_set() or self._clock() - note.first_probe_at >= FIRST_PROBE_WAIT_S
 
-    def _probe(self, note: _ServerRecord, endpoint: Endpoint, url: str) -> None:
+    def _probe(self, note: _ServerRecord, endpoint: "Endpoint", url: str) -> None:
         server = HttpServer(
             url,
             key=endpoint.key,
@@ -209,7 +212,7 @@ class EndpointStatus:
                 note.done.set()
 
 
-def usable_capabilities(endpoint: Endpoint, seen: StatusSnapshot) -> Capabilities:
+def usable_capabilities(endpoint: "Endpoint", seen: StatusSnapshot) -> Capabilities:
     """What all servers that answer can do, by the interface that the catalog allows.
 
     Raises:
@@ -232,7 +235,7 @@ def unavailable_error(seen: StatusSnapshot) -> ModelError:
     return error
 
 
-def _key(endpoint: Endpoint, url: str) -> tuple[str, str, str]:
+def _key(endpoint: "Endpoint", url: str) -> tuple[str, str, str]:
     return url, endpoint.model, endpoint.key_env
 
 

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from evalui.models.endpoint.labels import label_probs
+from evalui.models.endpoint.requests import label_probs
 from evalui.models.endpoint.responses import TopLogprob
 from evalui.scoring.choice.ties import reading_of_scores
 
