@@ -15,8 +15,9 @@ from pydantic_core import PydanticCustomError
 from evalui.errors import ModelError
 from evalui.models.base import ModelEntry
 from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
-from evalui.models.endpoint.probing.capabilities import Api
 from evalui.models.validation import CheckedTable, InvalidField, InvalidTable, validated
+
+Api = Literal["auto", "chat", "completions"]
 
 # A response may take as many times as long as a pause in it, unless the catalog says otherwise.
 _TOTAL_TIMEOUT_FACTOR = 5

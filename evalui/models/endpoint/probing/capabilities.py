@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from evalui.messages import sentence
 from evalui.types import Ability
 
-Api = Literal["auto", "chat", "completions"]
+if TYPE_CHECKING:
+    from evalui.models.endpoint.config import Api
 
 _MIN_TOP = 2  # a list of one token says nothing of the others
 
@@ -103,7 +104,7 @@ def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
     )
 
 
-def restrict_to_api(capabilities: Capabilities, api: Api, *, tokenizer: bool) -> Capabilities:
+def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) -> Capabilities:
     """What is left when only one of the interfaces may be used.
 
     `tokenizer`: the model's tokenizer lies here, so the server need not have one.
