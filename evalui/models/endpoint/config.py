@@ -1,4 +1,4 @@
-"""What models.toml says of a model at an endpoint, checked by pydantic.
+"""What models.toml states of a model at an endpoint, checked by pydantic.
 
 Loaded when an entry is read: pydantic takes a tenth of a second to import. Keys never stand in the
 catalog: it names the environment variable that holds one.
@@ -19,7 +19,7 @@ from evalui.models.validation import CheckedTable, InvalidField, InvalidTable, v
 
 Api = Literal["auto", "chat", "completions"]
 
-# A response may take as many times as long as a pause in it, unless the catalog says otherwise.
+# A response may take as many times as long as a pause in it, unless the catalog states otherwise.
 _TOTAL_TIMEOUT_FACTOR = 5
 _TOO_MUCH = 1_000_000_000  # no number option means anything from here on
 
@@ -29,8 +29,8 @@ class Endpoint:
     """A model at one or several servers, all of which must serve the same weights.
 
     `model` is its name there. `concurrency` and `requests_per_minute` (0: no limit) hold for
-    each server. `max_length`, in tokens, is 0 if the catalog does not tell. A request fails after
-    `timeout_s` seconds without a byte, and after `total_timeout_s` in any case.
+    each server. `max_length`, in tokens, is 0 if the catalog does not state it. A request fails
+    after `timeout_s` seconds without a byte, and after `total_timeout_s` in any case.
     """
 
     model: str
@@ -57,7 +57,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
 
     Raises:
         ModelError: an option is missing, unknown or of the wrong kind, or the variable that
-            should hold the key is not set or holds none, or no model is asked at an address.
+            should hold the key is not set or holds none, or an address is refused.
     """
     if not entry.path:
         raise ModelError("endpoint-no-path")

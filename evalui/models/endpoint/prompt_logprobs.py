@@ -37,7 +37,7 @@ class ContinuationSpan:
 def split_continuation(context: str, continuation: str) -> tuple[str, str]:
     """The two texts, the blanks at the end of the context moved to the continuation.
 
-    As `tokens.encode_pairs` does it, which has the reasons.
+    As `tokenization.encode_pairs` does it, which has the reasons.
     """
     left = context.rstrip()
     return left, context[len(left) :] + continuation
@@ -49,7 +49,7 @@ def span_by_text(places: Sequence[PromptToken], left: str, whole: str) -> Contin
     They do not where tokens are parts of characters, as often in Chinese.
     """
     joined = "".join(place.token for place in places)
-    shift = joined.find(whole)  # after a begin-of-text token, say
+    shift = joined.find(whole)  # behind a begin-of-text token, for instance
     if shift < 0:
         return None
     seam, end = shift + len(left), shift + len(whole)
@@ -71,8 +71,8 @@ def span_by_context(
     """The seam by the tokens of the context alone: after the longest prefix in common.
 
     Raises:
-        Faltered: the prefix ends too early for that, so the server has scored the same tokens
-            differently, and nobody can tell which ones are the continuation's.
+        RetryableError: the prefix ends too early for that, so the server has scored the same tokens
+            differently, and it is unknown which ones are the continuation's.
     """
     same = 0
     for whole, alone in zip(places, context, strict=False):
@@ -99,7 +99,7 @@ def _is_same_token(left: PromptToken, right: PromptToken) -> bool:
         return False
     if left.token and REPLACEMENT_CHARACTER not in left.token:
         return True
-    # The text does not tell which token it is; its probability does.
+    # The text does not show which token it is; its probability does.
     return math.isclose(left.logprob or 0.0, right.logprob or 0.0, abs_tol=_LOGPROB_TOLERANCE)
 
 
@@ -123,10 +123,10 @@ class ContextTokens:
 
 
 def read_chat_tokens(answer: Json) -> list[ChatToken]:
-    """What the server says of each token of a conversation but the first.
+    """What the server reports of each token of a conversation but the first.
 
     Raises:
-        Faltered: it does not score all of them.
+        RetryableError: it does not score all of them.
     """
     rows = as_list(answer.get("prompt_logprobs"))
     if not rows or len(rows) != token_count(as_object(answer.get("usage")).get("prompt_tokens")):
@@ -144,7 +144,7 @@ def score_reply(tokens: Sequence[ChatToken], context: ContextTokens, reply: str)
     """The score of a reply; `tokens` of both together, `context` of the conversation alone.
 
     Raises:
-        Declined: the template does not put the reply, as it is, after the conversation.
+        RejectedError: the template does not put the reply, as it is, after the conversation.
     """
     pairs = zip(tokens, context.token_ids, strict=False)
     seam = sum(1 for _ in takewhile(lambda pair: pair[0].token_id == pair[1], pairs))
@@ -162,14 +162,14 @@ def score_reply(tokens: Sequence[ChatToken], context: ContextTokens, reply: str)
 
 
 def _chat_token(row: object) -> ChatToken:
-    told = as_object(row)
-    if len(told) != 1:
+    by_id = as_object(row)
+    if len(by_id) != 1:
         raise invalid_response(sentence("error.endpoint-token-unscored"))
-    ((number, about),) = told.items()
-    text = as_object(about).get("decoded_token")
+    ((number, fields),) = by_id.items()
+    text = as_object(fields).get("decoded_token")
     if not isinstance(text, str) or not _is_id(number):
         raise invalid_response(sentence("error.endpoint-no-token-ids"))
-    return ChatToken(int(number), text, read_row(about, int(number)))
+    return ChatToken(int(number), text, read_row(fields, int(number)))
 
 
 def _is_id(number: str) -> bool:

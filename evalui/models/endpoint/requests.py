@@ -50,16 +50,16 @@ if TYPE_CHECKING:
 
 Job = Callable[[Post], Response]
 
-_UNKNOWN_LIMIT = 10**9  # tokens, where nobody tells how many the model reads
-# A vLLM server takes up habits from the model's folder (a repetition penalty, say) unless told.
+_UNKNOWN_LIMIT = 10**9  # tokens, where the longest input of the model is not stated
+# A vLLM server applies generation defaults from the model's folder unless a request has its own.
 _NEUTRAL_SAMPLING: Json = {"repetition_penalty": 1.0, "top_p": 1.0, "top_k": -1}
 _MAX_STOPS = 4  # texts that a hosted API takes; the reply is cut at all of them here
 
 
 class RequestBuilder:
-    """Turns requests into jobs for servers that can do what was found.
+    """Turns requests into jobs for servers with certain capabilities.
 
-    `tokenizer` is the model's own if it lies here; else the server's is asked.
+    `tokenizer` is the model's own if it lies here; else the server's is used.
     """
 
     def __init__(
@@ -111,13 +111,13 @@ class RequestBuilder:
             }
         if requests and not self._spellings:
             self._spellings = spellings(self._tokenizer)
-        asked = encode_requests(
+        batch = encode_requests(
             self._tokenizer, self._spellings, list(requests.values()), limit=self._limit
         )
         picks = self._capabilities.picks_token_ids
         return {
             key: lambda post, at=at: token_id_logprobs(
-                asked, at, self._completion_call(post), picks_token_ids=picks
+                batch, at, self._completion_call(post), picks_token_ids=picks
             )
             for at, key in enumerate(requests)
         }
@@ -127,11 +127,11 @@ class RequestBuilder:
             self._name, self._endpoint.model, post, self._tokenization_cache
         )
         labels = request.labels if isinstance(request, NextToken) else ()
-        asked = encode_requests(
+        batch = encode_requests(
             tokenizer, tokenizer.spellings(labels), [request], limit=self._limit
         )
         return token_id_logprobs(
-            asked,
+            batch,
             0,
             self._completion_call(post),
             picks_token_ids=self._capabilities.picks_token_ids,
@@ -201,7 +201,7 @@ class RequestBuilder:
         turns = _as_messages(request.context)
         if not turns:
             raise RejectedError(_unsupported_reason(request.context))
-        # All options of a question ask for it at once.
+        # All options of a question need it at the same time.
         context = self._tokenization_cache.get_once(
             ("turns", turns),
             lambda: context_tokens(
@@ -209,10 +209,10 @@ class RequestBuilder:
             ),
         )
         both = (*turns, Message("assistant", request.continuation))
-        told = read_chat_tokens(
+        scored = read_chat_tokens(
             self._request_chat(post, both, 1, SCORE_PROMPT_FIELDS | CONTINUE_REPLY_FIELDS)
         )
-        return score_reply(told, context, request.continuation)
+        return score_reply(scored, context, request.continuation)
 
     def _generate(self, request: Generate, post: Post) -> Response:
         body: Json = {"temperature": request.temperature}
@@ -233,7 +233,7 @@ class RequestBuilder:
         )
 
     def _as_text(self, prompt: Prompt) -> str | None:
-        """The prompt as a text; None for a conversation that only the server can put in words."""
+        """The prompt as a text; None for a conversation that only the server can render."""
         if isinstance(prompt, str):
             return prompt
         if self._tokenizer is not None and not self._capabilities.chat:
@@ -241,13 +241,13 @@ class RequestBuilder:
         return None
 
     def _completion_call(self, post: Post) -> Callable[[Json], Json]:
-        """Ask for a completion; of one token at temperature 0 unless the body says otherwise."""
+        """Request a completion; of one token at temperature 0 unless the body states otherwise."""
         usual: Json = {"model": self._endpoint.model, "max_tokens": 1, "temperature": 0.0}
         return lambda body: self._check_model(post("completions", usual | body))
 
     def _request_chat(self, post: Post, prompt: Prompt, max_tokens: int, body: Json) -> Json:
-        """Ask for a reply; a plain prompt is sent as the words of a user."""
-        asked: Json = {
+        """Request a reply; a plain prompt is sent as a message of the user."""
+        usual: Json = {
             "model": self._endpoint.model,
             "messages": [
                 {"role": turn.role, "content": turn.content} for turn in _as_messages(prompt)
@@ -257,7 +257,7 @@ class RequestBuilder:
         }
         sent = {
             field: value
-            for field, value in (asked | body).items()
+            for field, value in (usual | body).items()
             if field not in self._capabilities.refused_fields
         }
         return self._check_model(post("chat/completions", sent))
@@ -320,13 +320,15 @@ def label_probs(
     """
     spelt = spellings_among([each.token for each in listed])
     lost = len(listed) < complete
-    found = [_probability_range(listed, label, spelt.get(label, ()), lost=lost) for label in labels]
-    best = max(each.low for each in found)
-    mass = min(1.0, math.fsum(each.low for each in found))
+    ranges = [
+        _probability_range(listed, label, spelt.get(label, ()), lost=lost) for label in labels
+    ]
+    best = max(each.low for each in ranges)
+    mass = min(1.0, math.fsum(each.low for each in ranges))
     if best == 0:
         return LabelProbs(tuple(-math.inf for _ in labels), mass, listed[0].token)
-    rivals = sum(each.high >= best for each in found)
-    values = [best if rivals > 1 and each.high >= best else each.value for each in found]
+    rivals = sum(each.high >= best for each in ranges)
+    values = [best if rivals > 1 and each.high >= best else each.value for each in ranges]
     return LabelProbs(tuple(_log(value) for value in values), mass, listed[0].token)
 
 

@@ -1,6 +1,6 @@
 """Hosts that requests are sent to, and addresses that they are never sent to, however written.
 
-Whoever may add a model chooses an address, and the server of evalui connects to it. The services
+A user who adds a model chooses an address, and the server of evalui connects to it. The services
 that a cloud offers to its own machines give out keys, so their addresses are refused. Loopback
 and private addresses are not: that is where people run their models.
 """
@@ -96,7 +96,7 @@ def literal_ip(host: str) -> str:
 
 
 def check_address(host: str, address: str) -> None:
-    """Raise `ModelError` if no model is asked at an IP address; `host` is what it was found for."""
+    """Raise `ModelError` if an IP address is refused; `host` is the name that resolved to it."""
     kind = _refusal_reason(ipaddress.ip_address(address))
     if kind is not None:
         raise ModelError(
@@ -108,7 +108,7 @@ def check_address(host: str, address: str) -> None:
 
 
 def _refusal_reason(address: _Address) -> Sentence | None:
-    """What an address is that no model is asked at; None for any other."""
+    """What a refused address is; None for any other."""
     carried = _embedded_ipv4(address)
     if carried is not None and (kind := _refusal_reason(carried)):
         return kind
@@ -127,8 +127,8 @@ def _embedded_ipv4(address: _Address) -> ipaddress.IPv4Address | None:
     """The IPv4 address inside one of IPv6."""
     if isinstance(address, ipaddress.IPv4Address) or int(address) <= 1:  # ::1 is the loopback
         return None
-    if found := address.ipv4_mapped or address.sixtofour:
-        return found
+    if embedded := address.ipv4_mapped or address.sixtofour:
+        return embedded
     if any(address in network for network in _EMBEDDING_NETWORKS):
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return None
