@@ -70,7 +70,7 @@ def test_a_bound_is_never_the_answer():
         assert choice is None or ABCD[choice] in {each.token.strip() for each in tokens}
 
 
-def test_nothing_is_said_of_labels_if_none_is_listed():
+def test_nothing_is_stated_of_labels_if_none_is_listed():
     probs = label_probs(listed(_The=0.6, _It=0.3), ABCD)
     assert probs.logprobs == (-math.inf,) * 4
     assert (probs.mass, probs.top_token) == (0.0, " The")
