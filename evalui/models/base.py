@@ -13,8 +13,8 @@ from evalui.types import Ability, Request, Response, Sample, Usage
 class ModelEntry:
     """One model as models.toml describes it, before anything is loaded.
 
-    `path` is a folder or a hub id, `adapter` the folder of a LoRA adapter on top of it. `chat` says
-    whether prompts go through the chat template unless a run says otherwise, `max_length` is in
+    `path` is a folder or a hub id, `adapter` the folder of a LoRA adapter on top of it. `chat`:
+    whether prompts go through the chat template unless a run states otherwise, `max_length` is in
     tokens, `baseline` marks scripted models, `options` are settings of the backend alone. `speed`,
     in prompt tokens per second, serves the estimate until this server has timed the model itself;
     0 leaves the time unknown.
@@ -59,8 +59,9 @@ class Model(Protocol):
 
         Raises:
             MissingAbility: a request is of a kind the model cannot answer.
-            Unreachable: nobody answers now; what was not yielded may be asked again.
-            Refused: after everything else was yielded, some requests were turned down for good.
+            Unreachable: no server answers now; what was not yielded may be requested again.
+            RequestRejected: after everything else was yielded, some requests were rejected
+                permanently.
             ModelError: the model failed; no response is ever made up.
         """
         ...
@@ -110,7 +111,7 @@ class ProbeStatus:
 class Backend(ABC):
     """How one kind of model is described and opened.
 
-    A backend that asks servers what they can do overrides `probe_status` and `probe_again`, so that
+    A backend that probes servers overrides `probe_status` and `probe_again`, so that
     a page need not wait for them.
     """
 
@@ -164,7 +165,7 @@ class Backend(ABC):
 
 @runtime_checkable
 class UsageTracking(Protocol):
-    """A model whose every token is counted, since somebody may pay for it."""
+    """A model whose every token is counted, since tokens may cost money."""
 
     def usage(self) -> Usage:
         """Tokens read and written since the model was opened, failed attempts included."""
@@ -173,7 +174,7 @@ class UsageTracking(Protocol):
 
 @runtime_checkable
 class Stoppable(Protocol):
-    """A model whose answers may be given up while they are waited for."""
+    """A model whose `answer` can be ended while it waits."""
 
     def stop(self) -> None:
         """End the `answer` under way with `Unreachable`; from any thread."""

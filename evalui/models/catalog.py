@@ -17,7 +17,7 @@ from evalui.types import Ability
 if TYPE_CHECKING:
     from evalui.models.validation import CheckedTable, InvalidField
 
-_ENDPOINT_DOWN = "error.endpoint-down"  # the problem of an endpoint where nobody answers now
+_ENDPOINT_DOWN = "error.endpoint-down"  # the problem of an endpoint where no server answers now
 
 _FIELD_TYPES = {key: hint for key, hint in get_type_hints(ModelEntry).items() if key != "name"}
 
@@ -38,7 +38,7 @@ class ModelState:
 
     @property
     def is_endpoint_down(self) -> bool:
-        """Whether the problem is only that nobody answers now, which may pass by itself."""
+        """Whether the problem is only that no server answers now, which may pass by itself."""
         return isinstance(self.problem, Sentence) and self.problem.key == _ENDPOINT_DOWN
 
 
@@ -110,9 +110,9 @@ def base_of(entry: ModelEntry, entries: Iterable[ModelEntry]) -> ModelEntry | No
 
 
 def describe(entry: ModelEntry) -> ModelState:
-    """What the screen shows of a model. Loads nothing; an endpoint is asked, which takes seconds.
+    """What the screen shows of a model. Loads nothing; an endpoint is probed, which takes seconds.
 
-    Counts the parameters where the catalog does not tell them and the model lies in a folder.
+    Counts the parameters where the catalog does not state them and the model lies in a folder.
     """
     try:
         backend = BACKENDS[entry.backend]
@@ -163,7 +163,7 @@ def _status(entry: ModelEntry, wait_s: float) -> ModelStatus:
 
 
 def problem_of(entry: ModelEntry) -> str:
-    """What the entry's backend has against it, "" if nothing; files nobody may read among it.
+    """What the entry's backend has against it, "" if nothing; unreadable files among it.
 
     Raises:
         UnknownName: there is no such backend.
@@ -175,7 +175,7 @@ def problem_of(entry: ModelEntry) -> str:
 
 
 def resolve_links(folder: Path) -> Path:
-    """The folder without links, or as it is where none can be there: its problem says so."""
+    """The folder without links, or as it is where none can be there, which its problem reports."""
     try:
         return folder.resolve()
     except (RuntimeError, ValueError):  # links in a ring; a character that no path has
@@ -263,5 +263,5 @@ def _absolute_path(catalog: Path, path: str) -> str:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:  # one that nobody may look at; the model's problem says so
+    except OSError:  # one that cannot be looked at; the model's problem reports it
         return True

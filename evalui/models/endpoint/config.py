@@ -1,20 +1,27 @@
-"""What models.toml says of a model that is asked over HTTP.
+"""What models.toml states of a model at an endpoint, checked by pydantic.
 
-Keys never stand in the catalog: it names the environment variable that holds one.
+Loaded when an entry is read: pydantic takes a tenth of a second to import. Keys never stand in the
+catalog: it names the environment variable that holds one.
 """
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from evalui.errors import ModelError
 from evalui.models.base import ModelEntry
+from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
+from evalui.models.validation import CheckedTable, InvalidField, InvalidTable, validated
 
 Api = Literal["auto", "chat", "completions"]
 
-# A response may take as many times as long as a pause in it, unless the catalog says otherwise.
+# A response may take as many times as long as a pause in it, unless the catalog states otherwise.
 _TOTAL_TIMEOUT_FACTOR = 5
+_TOO_MUCH = 1_000_000_000  # no number option means anything from here on
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +29,8 @@ class Endpoint:
     """A model at one or several servers, all of which must serve the same weights.
 
     `model` is its name there. `concurrency` and `requests_per_minute` (0: no limit) hold for
-    each server. `max_length`, in tokens, is 0 if the catalog does not tell. A request fails after
-    `timeout_s` seconds without a byte, and after `total_timeout_s` in any case.
+    each server. `max_length`, in tokens, is 0 if the catalog does not state it. A request fails
+    after `timeout_s` seconds without a byte, and after `total_timeout_s` in any case.
     """
 
     model: str
@@ -50,13 +57,11 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
 
     Raises:
         ModelError: an option is missing, unknown or of the wrong kind, or the variable that
-            should hold the key is not set or holds none, or no model is asked at an address.
+            should hold the key is not set or holds none, or an address is refused.
     """
-    from evalui.models.endpoint.options import read_options  # loads pydantic
-
     if not entry.path:
         raise ModelError("endpoint-no-path")
-    options = read_options(entry)
+    options = _read_options(entry)
     endpoint = Endpoint(
         model=entry.path,
         urls=options.urls,
@@ -82,3 +87,71 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
             name=endpoint.key_env,
         )
     return endpoint
+
+
+def _checked_address(url: object) -> object:
+    if isinstance(url, str) and may_hold_secret(url):
+        raise ModelError("endpoint-secret-url")  # without the address: it may hold a key
+    if not isinstance(url, str) or not is_http_url(url):
+        raise PydanticCustomError("address", "no http address")
+    check_url(url)
+    return url.rstrip("/")
+
+
+def _checked_or_absent(url: object) -> object:
+    """One address, or "" where only `base_urls` is given."""
+    return _checked_address(url) if url and isinstance(url, str) else url
+
+
+class EndpointOptions(CheckedTable):
+    """The `options` of an entry. All times in seconds; 0 requests per minute are no limit.
+
+    `role` and `notes_zh` belong to other parts of the program.
+    """
+
+    base_url: Annotated[str, BeforeValidator(_checked_or_absent)] = ""
+    api_key_env: str = ""
+    api: Literal[Api, ""] = "auto"
+    tokenizer: str = ""
+    role: str = ""
+    notes_zh: str = ""
+    base_urls: list[Annotated[str, BeforeValidator(_checked_address)]] = Field(
+        default_factory=list[str]
+    )
+    concurrency: int = Field(default=8, ge=1, lt=_TOO_MUCH)
+    requests_per_minute: float = Field(default=0.0, ge=0, lt=_TOO_MUCH)
+    timeout_s: float = Field(default=60.0, ge=0.1, lt=_TOO_MUCH)
+    total_timeout_s: float = Field(default=0.0, ge=0, lt=_TOO_MUCH)
+    retries: int = Field(default=3, ge=0, lt=_TOO_MUCH)
+    seed: int = Field(default=0, ge=0, lt=_TOO_MUCH)
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """All addresses, each once, without a slash at the end."""
+        return tuple(dict.fromkeys([*([self.base_url] if self.base_url else []), *self.base_urls]))
+
+
+def _read_options(entry: ModelEntry) -> EndpointOptions:
+    """The options of the entry.
+
+    Raises:
+        ModelError: one is unknown, of a wrong type or out of its range, or an address is missing
+            or refused.
+    """
+    try:
+        options = validated(EndpointOptions, entry.options)
+    except InvalidTable as error:
+        raise _option_error(error.field) from None
+    if not options.urls:
+        raise ModelError("endpoint-no-url")
+    return options
+
+
+def _option_error(wrong: InvalidField) -> ModelError:
+    if wrong.problem == "extra_forbidden":
+        known = ", ".join(EndpointOptions.model_fields)
+        return ModelError("endpoint-option", option=wrong.name, known=known)
+    name = "base_url" if wrong.in_list else wrong.name
+    return ModelError(
+        "endpoint-wrong-option", option=name, expected=wrong.expected, found=repr(wrong.value)
+    )

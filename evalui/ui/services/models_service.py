@@ -14,7 +14,7 @@ from evalui.models.catalog import (
     read_catalog,
     statuses,
 )
-from evalui.models.destinations import is_loopback
+from evalui.models.endpoint.http.addresses import is_loopback
 from evalui.models.local.memory_estimate import Footprint, footprint
 from evalui.models.user_catalog import (
     NewModelForm,

@@ -94,7 +94,7 @@ def test_a_path_that_begins_with_a_dot_is_never_a_hub_id(tmp_path: Path):
         ('[m]\nbackend = "scripted"\nmax_length = 1.0', "max_length must be a whole number"),
     ],
 )
-def test_a_bad_entry_is_told_with_its_place(tmp_path: Path, text: str, complaint: str):
+def test_a_bad_entry_is_reported_with_its_place(tmp_path: Path, text: str, complaint: str):
     with pytest.raises(ModelError, match=complaint) as caught:
         read_catalog(catalog(tmp_path, text))
     assert "models.toml" in str(caught.value)
@@ -105,7 +105,7 @@ def test_a_missing_catalog_is_named(tmp_path: Path):
         read_catalog(tmp_path / "models.toml")
 
 
-def test_a_catalog_in_another_encoding_is_told(tmp_path: Path):
+def test_a_catalog_in_another_encoding_is_reported(tmp_path: Path):
     path = tmp_path / "models.toml"
     path.write_bytes('[m]\nbackend = "scripted"\nnotes = "模型"'.encode("gb18030"))
     with pytest.raises(ModelError, match="is not valid TOML"):
@@ -120,7 +120,7 @@ def test_a_path_that_cannot_be_looked_at_spoils_its_own_entry_only(tmp_path: Pat
 
 
 @pytest.mark.parametrize("hidden", ["is_dir", "is_file", "glob", "open"])
-def test_a_folder_that_nobody_may_read_says_so(
+def test_an_unreadable_folder_is_reported(
     small_entry: ModelEntry, monkeypatch: pytest.MonkeyPatch, hidden: str
 ):
     def denied(path: Path, *_: object) -> None:
@@ -132,13 +132,13 @@ def test_a_folder_that_nobody_may_read_says_so(
     assert problem.endswith(" cannot be read: Permission denied.")
 
 
-def test_an_adapter_that_nobody_may_read_says_so(small_entry: ModelEntry, tmp_path: Path):
+def test_an_unreadable_adapter_is_reported(small_entry: ModelEntry, tmp_path: Path):
     long = "x" * 300
     entry = replace(small_entry, adapter=str(tmp_path / long))
     assert describe(entry).problem == f"{tmp_path / long} cannot be read: File name too long."
 
 
-def test_a_file_that_goes_between_two_looks_is_told(
+def test_a_file_that_goes_between_two_looks_is_reported(
     small_entry: ModelEntry, monkeypatch: pytest.MonkeyPatch
 ):
     def gone(folder: Path) -> int:
@@ -159,7 +159,7 @@ def test_an_unknown_backend_spoils_its_own_entry_only():
         open_model(ModelEntry("m", "abacus"))
 
 
-def test_parameters_are_counted_where_the_catalog_does_not_tell_them(small_entry: ModelEntry):
+def test_parameters_are_counted_where_the_catalog_does_not_state_them(small_entry: ModelEntry):
     assert describe(small_entry).entry.parameters == 2_887_936
 
 
@@ -211,7 +211,7 @@ def test_a_tuned_model_knows_its_base():
     assert base_of(base, [base, tuned]) is None
 
 
-def test_a_folder_here_tells_nothing_of_a_model_elsewhere(monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_here_shows_nothing_of_a_model_elsewhere(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(BACKENDS["openai"], "problem", lambda _: "")
     monkeypatch.setattr(BACKENDS["openai"], "abilities", lambda _: frozenset())
     monkeypatch.setattr(BACKENDS["openai"], "missing_reasons", lambda _: {})
@@ -224,7 +224,7 @@ def behind(server: ToyServer) -> ModelEntry:
     return ModelEntry("far", "openai", path=MODEL, options={"base_url": server.url})
 
 
-def test_an_endpoint_where_nobody_answers_is_away_and_a_wrong_one_is_not():
+def test_an_endpoint_without_an_answer_is_down_and_a_wrong_one_is_not():
     with ToyServer() as server:
         entry = behind(server)
         assert not describe(entry).problem
@@ -274,7 +274,7 @@ def test_an_unknown_backend_is_the_problem_of_its_model():
 
 
 @pytest.mark.parametrize("name", ["qwen3-0.6b", "qwen2.5-0.5b"])
-def test_a_name_with_a_dot_and_no_quotes_is_told(tmp_path: Path, name: str):
+def test_a_name_with_a_dot_and_no_quotes_is_reported(tmp_path: Path, name: str):
     path = catalog(tmp_path, f'[{name}]\nbackend = "transformers"\n')
     with pytest.raises(ModelError, match=re.escape(f'in quotes, as in ["{name}"].')):
         read_catalog(path)

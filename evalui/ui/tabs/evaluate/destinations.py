@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
-from evalui.models.destinations import external_hosts, shown_host
+from evalui.models.endpoint.http.addresses import external_hosts, shown_host
 from evalui.settings import Settings
 from evalui.ui.components.form import Form, field_values
 from evalui.ui.components.html import Html, div

@@ -62,7 +62,7 @@ def wait_for(true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_nobody_waits_longer_than_they_said(slow: Slow):
+def test_no_caller_waits_longer_than_wait_s(slow: Slow):
     began = time.monotonic()
     states = statuses([*entries(3), ModelEntry("near", "scripted")], wait_s=0.1)
     assert time.monotonic() - began < 2
@@ -72,7 +72,7 @@ def test_nobody_waits_longer_than_they_said(slow: Slow):
     assert slow.asked == 3
 
 
-def test_who_looks_again_does_not_wait_again(slow: Slow):
+def test_a_second_look_does_not_wait_again(slow: Slow):
     statuses(entries(), wait_s=0.3)
     began = time.monotonic()
     for _ in range(5):
@@ -81,7 +81,7 @@ def test_who_looks_again_does_not_wait_again(slow: Slow):
     assert slow.asked == 1
 
 
-def test_one_question_is_asked_once_at_a_time(slow: Slow):
+def test_one_question_is_requested_once_at_a_time(slow: Slow):
     for _ in range(5):
         statuses(entries(), wait_s=0.01)
     slow.open.set()
@@ -91,7 +91,9 @@ def test_one_question_is_asked_once_at_a_time(slow: Slow):
     assert slow.asked == 1
 
 
-def test_what_was_known_stays_while_it_is_asked_again(slow: Slow, monkeypatch: pytest.MonkeyPatch):
+def test_what_was_known_stays_while_it_is_requested_again(
+    slow: Slow, monkeypatch: pytest.MonkeyPatch
+):
     slow.open.set()
     statuses(entries(), wait_s=5)
     slow.open.clear()
@@ -123,7 +125,7 @@ def test_one_that_works_is_left_alone_for_longer(slow: Slow, monkeypatch: pytest
     wait_for(lambda: not statuses(entries(), wait_s=5)[0].pending)
 
 
-def test_asking_again_does_not_wait_until_the_answer_is_old(slow: Slow):
+def test_probing_again_does_not_wait_until_the_answer_is_old(slow: Slow):
     (entry,) = entries()
     slow.open.set()
     statuses([entry], wait_s=5)
@@ -143,7 +145,7 @@ def test_asking_again_does_not_wait_until_the_answer_is_old(slow: Slow):
     assert slow.asked == 2
 
 
-def test_an_error_nobody_foresaw_does_not_stay(slow: Slow, monkeypatch: pytest.MonkeyPatch):
+def test_an_unforeseen_error_does_not_stay(slow: Slow, monkeypatch: pytest.MonkeyPatch):
     slow.open.set()
     slow.error = ZeroDivisionError("half")
     with pytest.raises(ZeroDivisionError):
@@ -155,7 +157,7 @@ def test_an_error_nobody_foresaw_does_not_stay(slow: Slow, monkeypatch: pytest.M
     assert look.state.abilities == {"generate"}
 
 
-def test_the_page_shows_a_model_as_being_asked_and_asks_again(slow: Slow, desk: AppService):
+def test_the_page_shows_a_model_as_being_requested_and_refreshes(slow: Slow, desk: AppService):
     desk.settings.models.write_text(FAR, encoding="utf-8")
     tab = ModelsTab(desk, messages("en"))
     shown, _, said, stamp, timer = tab.open()
@@ -169,7 +171,7 @@ def test_the_page_shows_a_model_as_being_asked_and_asks_again(slow: Slow, desk: 
     assert "Test this model" in shown
 
 
-def test_a_choice_of_models_tells_that_one_is_being_asked(
+def test_a_choice_of_models_shows_that_one_is_being_requested(
     slow: Slow, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("evalui.ui.services.models_service._WAIT_S", 0.05)

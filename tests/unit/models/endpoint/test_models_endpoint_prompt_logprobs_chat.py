@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from evalui.models.endpoint.chat_logprobs import context_tokens, read_chat_tokens, score_reply
 from evalui.models.endpoint.http.client import Json, RejectedError, RetryableError
+from evalui.models.endpoint.prompt_logprobs import context_tokens, read_chat_tokens, score_reply
 
 
 def row(number: int, text: str, logprob: object = -1.0, rank: int = 2) -> Json:

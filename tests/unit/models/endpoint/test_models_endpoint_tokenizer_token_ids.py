@@ -3,7 +3,7 @@ import math
 import pytest
 
 from evalui.models.endpoint.http.client import Json, RetryableError
-from evalui.models.endpoint.token_ids import token_id_logprobs
+from evalui.models.endpoint.tokenizer import token_id_logprobs
 from evalui.models.scoring_requests import ScoringBatch
 from evalui.models.tokenization import EncodedContext, EncodedPair
 from evalui.types import Logprob

@@ -1,7 +1,7 @@
 import pytest
 
 from evalui.models.base import ModelEntry
-from evalui.models.destinations import external_hosts, is_loopback, shown_host
+from evalui.models.endpoint.http.addresses import external_hosts, is_loopback, shown_host
 
 
 def _endpoint(*urls: str) -> ModelEntry:

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from evalui.models.endpoint.labels import label_probs
+from evalui.models.endpoint.requests import label_probs
 from evalui.models.endpoint.responses import TopLogprob
 from evalui.scoring.choice.option_scores import reading_of_scores
 
@@ -70,7 +70,7 @@ def test_a_bound_is_never_the_answer():
         assert choice is None or ABCD[choice] in {each.token.strip() for each in tokens}
 
 
-def test_nothing_is_said_of_labels_if_none_is_listed():
+def test_nothing_is_stated_of_labels_if_none_is_listed():
     probs = label_probs(listed(_The=0.6, _It=0.3), ABCD)
     assert probs.logprobs == (-math.inf,) * 4
     assert (probs.mass, probs.top_token) == (0.0, " The")
