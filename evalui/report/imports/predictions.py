@@ -15,7 +15,7 @@ from evalui.errors import DataError
 from evalui.scoring.choice.option_scores import reading_of_scores
 from evalui.scoring.parsing.choice import read_strict, read_tolerant
 from evalui.scoring.text_metrics import WordTokenizers, mean_scores, score_text
-from evalui.text_tokenizers import words
+from evalui.text_tokenizers import tokenize_en, tokenize_zh
 from evalui.types import LETTERS, FixedOrderReason, Pattern, Reading, Sample, Trial, Variant
 
 _CHOICE_KEYS = {"id", "options", "answer", "permutation", "reply", "probabilities"}
@@ -287,7 +287,7 @@ def score_texts(path: Path, *, samples: bool) -> list[str]:
         DataError: the first row that does not fit, by file and line.
     """
     pairs = read_pairs(path)
-    splitters = WordTokenizers(words.tokenize_zh, words.tokenize_en)
+    splitters = WordTokenizers(tokenize_zh, tokenize_en)
     scores = [score_text(pair.prediction, pair.references, splitters) for pair in pairs]
     empty = [not pair.prediction.strip() for pair in pairs]
     metrics = mean_scores(scores, empty=sum(empty))

@@ -21,7 +21,6 @@ from evalui.report.analyses.open_answers.figures import (
     rating_cells,
     recall_reason,
 )
-from evalui.report.analyses.open_answers.rated import rating_titles
 from evalui.report.analyses.overview.document import metric_notes
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed

@@ -8,7 +8,6 @@ from statistics import median
 import numpy as np
 
 from evalui.messages import localized
-from evalui.report.analyses.open_answers.corpus import Corpus, corpus
 from evalui.report.numbers import count
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metrics import Figure, compute_figures
