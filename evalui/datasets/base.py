@@ -262,12 +262,12 @@ class FaultList:
     faults of a line are added one after another.
     """
 
-    def __init__(self, faults: Iterable[Fault] = ()) -> None:
+    def __init__(self, faults: Iterable[Fault] = (), *, unlisted: int = 0) -> None:
         self._kept: list[Fault] = []
         self._last = ("", -1)
         self.unlisted = 0
         self.rows = 0
-        self.add(*faults)
+        self.add(*faults, unlisted=unlisted)
 
     @property
     def kept(self) -> tuple[Fault, ...]:

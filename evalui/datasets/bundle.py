@@ -134,8 +134,7 @@ def load(
         raise DataError(_join_sentences(said))
     used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
     scored, shown = _merge_distinct(roles.scored), _merge_distinct(roles.shots)
-    faults = FaultList((*scored.faults, *shown.faults))
-    faults.add(unlisted=scored.unlisted + shown.unlisted)
+    faults = FaultList((*scored.faults, *shown.faults), unlisted=scored.unlisted + shown.unlisted)
     dataset = Dataset(
         name=name or gathered.dataset_name(used) or _default_name(paths, used),
         kind=found.kind,
@@ -191,12 +190,7 @@ def _check_lines(members: Sequence[SourceFile], limits: Limits) -> None:
     if lines > limits.lines:
         names = ", ".join(member.name for member in members[:_MAX_NAMES_SHOWN])
         more = f" (+{len(members) - _MAX_NAMES_SHOWN})" if len(members) > _MAX_NAMES_SHOWN else ""
-        raise DataError(
-            "too-many-lines",
-            files=names + more,
-            n=lines,
-            limit=limits.lines,
-        )
+        raise DataError("too-many-lines", files=names + more, n=lines, limit=limits.lines)
 
 
 def _join_sentences(said: Sequence[Sentence]) -> Sentence:
@@ -287,8 +281,8 @@ def _merge_distinct(files: Sequence[ParsedFile]) -> ParsedRows:
             else:
                 again.add(_duplicate_id_fault(sample, earlier))
         rows += len(file.parsed.samples)
-        faults.add(*sort_by_line(file.parsed.faults, again.kept))
-        faults.add(unlisted=file.parsed.unlisted + again.unlisted)
+        in_order = sort_by_line(file.parsed.faults, again.kept)
+        faults.add(*in_order, unlisted=file.parsed.unlisted + again.unlisted)
     return ParsedRows(tuple(samples), faults.kept, rows, unlisted=faults.unlisted)
 
 
