@@ -151,7 +151,7 @@ def load(
         notes=(*notes, *_load_notes(roles, found.kind)),
         sheets=tuple(dict.fromkeys(title for file in used for title in file.decoded.sheets)),
         kinds=found.kinds,
-        unlisted=faults.unlisted,
+        unlisted=faults.unlisted.total(),
         rows_unusable=sum(
             part.n_rows - part.skipped - len(part.samples)
             for part in (*(f.parsed for f in used), scored, shown)
@@ -281,8 +281,8 @@ def _merge_distinct(files: Sequence[ParsedFile]) -> ParsedRows:
             else:
                 again.add(_duplicate_id_fault(sample, earlier))
         rows += len(file.parsed.samples)
-        in_order = sort_by_line(file.parsed.faults, again.kept)
-        faults.add(*in_order, unlisted=file.parsed.unlisted + again.unlisted)
+        faults.add(*sort_by_line(file.parsed.faults, again.kept))
+        faults.unlisted += file.parsed.unlisted + again.unlisted
     return ParsedRows(tuple(samples), faults.kept, rows, unlisted=faults.unlisted)
 
 

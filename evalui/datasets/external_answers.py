@@ -88,7 +88,7 @@ def read_answers(
         unknown=tuple(matching.unknown),
         missing=sum(sample.id not in matching.answers for sample in samples),
         faults=tuple(sort_by_line(wrong.kept, matching.unmatched_faults.kept)),
-        unlisted=wrong.unlisted,
+        unlisted=wrong.unlisted.total(),
     )
 
 

@@ -71,7 +71,7 @@ def read(source: Source, layout: Layout) -> ParsedRows:
     whole = heapq.merge(questions, sort_by_line(table.faults), key=lambda question: question.line)
     part = validate(whole, source, layout)
     more = table.unlisted
-    return replace(part, n_rows=part.n_rows + more, unlisted=part.unlisted + more)
+    return replace(part, n_rows=part.n_rows + more.total(), unlisted=part.unlisted + more)
 
 
 def _lacks_answers(source: Source, layout: Layout) -> bool:

@@ -5,7 +5,7 @@ Names are trimmed and case-folded. JSON keeps its lists and objects; a table has
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from evalui.datasets.base import FaultList, Layout, RawRow, Source, shorten, sort_by_line
@@ -42,14 +42,14 @@ class Record:
 class Records:
     """A whole file. `names` are the columns as the file writes them, by their folded name.
 
-    `unlisted` more faults are only counted; `rows_unread` is in how many rows there are any.
+    `unlisted` counts more faults by their rule; `rows_unread` is in how many rows there are any.
     """
 
     names: Mapping[str, str]
     rows: tuple[Record, ...]
     faults: tuple[Fault, ...]
     header_line: int = 1
-    unlisted: int = 0
+    unlisted: Counter[str] = field(default_factory=Counter[str])
     rows_unread: int = 0
 
     @property
@@ -109,7 +109,7 @@ def _from_table(source: Source, known: Sequence[str]) -> Records:
     before = FaultList(sort_by_line(table.faults, again))
     unlisted = table.unlisted + wrong.unlisted
     faults = FaultList(sort_by_line(before.kept, wrong.kept), unlisted=unlisted)
-    unread = before.rows + table.unlisted + wrong.rows
+    unread = before.rows + table.unlisted.total() + wrong.rows
     return Records(names, tuple(rows), faults.kept, table.header_line, faults.unlisted, unread)
 
 

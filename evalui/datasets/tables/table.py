@@ -83,8 +83,9 @@ def _without_pictures(table: RawTable, file: str) -> RawTable:
             faults.add(pictures.picture_fault(file, row.line, column))
     if not faults.total:
         return table
-    faults.add(*table.faults, unlisted=table.unlisted)
-    return replace(table, rows=tuple(rows), faults=faults.kept, unlisted=faults.unlisted)
+    faults.add(*table.faults)
+    more = faults.unlisted + table.unlisted
+    return replace(table, rows=tuple(rows), faults=faults.kept, unlisted=more)
 
 
 def read_headerless(source: Source, *, max_rows: int | None = None) -> RawTable:
