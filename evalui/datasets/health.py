@@ -4,22 +4,20 @@ A set whose right answers are mostly B, or mostly the longest option, can be pas
 knowledge; so these figures stand beside the upload.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import TypeVar
 
 from evalui.datasets.base import collapse_whitespace
 from evalui.datasets.questions.open import language_of
+from evalui.proportions import wilson_interval
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Interval, Language, Sample
 
 Key = TypeVar("Key")
 
-_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 _MIN_EXPECTED_COUNT = 5  # right answers expected per letter, below which chi-square is no good
-_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +78,8 @@ def check_choices(samples: Sequence[Sample]) -> ChoiceHealth:
         options_per_question=dict(sorted(options.items())),
         letter_counts=letters,
         letters_p=letter_balance_p(samples),
-        always_letter=BestLetter(LETTERS[best], _wilson_interval(golds[best], n)),
-        longest_option=_wilson_interval(sum(map(_longest_option_credit, samples)), n),
+        always_letter=BestLetter(LETTERS[best], _share(golds[best], n)),
+        longest_option=_share(sum(map(_longest_option_credit, samples)), n),
         chance=sum(1 / len(sample.choices) for sample in samples) / n if n else 0.0,
         duplicates=_duplicate_questions(samples),
         refers_to_other_options=tuple(
@@ -120,7 +118,7 @@ def letter_balance_p(samples: Sequence[Sample]) -> float | None:
 
 def detect_language(text: str) -> Language:
     """Chinese if there is a Chinese character, else English."""
-    return "zh" if _CJK.search(text) else "en"
+    return "zh" if contains_han(text) else "en"
 
 
 def _target_of(sample: Sample) -> int:
@@ -134,16 +132,9 @@ def _longest_option_credit(sample: Sample) -> float:
     return (lengths[_target_of(sample)] == longest) / lengths.count(longest)
 
 
-def _wilson_interval(successes: float, n: int) -> Interval:
-    """Wilson's score interval, 95 % (Wilson 1927); shared ties make `successes` fractional."""
-    if not n:
-        return Interval(0.0, 0.0, 0.0, 0)
-    share = successes / n
-    centre = share + _Z**2 / (2 * n)
-    spread = _Z * sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
-    scale = 1 + _Z**2 / n
-    low, high = (centre - spread) / scale, (centre + spread) / scale
-    return Interval(share, max(0.0, low), min(1.0, high), n)
+def _share(successes: float, n: int) -> Interval:
+    """Wilson's interval; of no questions, everything is 0."""
+    return wilson_interval(successes, n) if n else Interval(0.0, 0.0, 0.0, 0)
 
 
 def _duplicate_questions(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ...]:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, continuation, render_cloze
-from evalui.scoring.choice.cloze import NORMALISATIONS, normalise_scores
-from evalui.scoring.choice.ties import reading_of_scores
+from evalui.scoring.choice.option_scores import NORMALISATIONS, normalise_scores, reading_of_scores
 from evalui.types import (
     Ability,
     DatasetKind,

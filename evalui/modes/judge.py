@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from evalui.models.scripted.judges import UNDECIDED
 from evalui.modes.base import MODES, ModeSettings
 from evalui.modes.prompts.rubrics import Rubric, choose_rubric, render_judge_prompt
-from evalui.scoring.parsing.prompt_injection import contains_injection
+from evalui.scoring.parsing.judged_answer import contains_injection
 from evalui.scoring.parsing.rating import (
     HIGHEST_RATING,
     LOWEST_RATING,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from evalui.modes.base import MODES, ModeSettings
 from evalui.modes.prompts.rubrics import language_of
-from evalui.scoring.text import metrics
-from evalui.scoring.text.words import WordTokenizers
+from evalui.scoring import text_metrics
+from evalui.scoring.text_metrics import WordTokenizers
 from evalui.text_tokenizers import tokenize_en, tokenize_zh
 from evalui.types import (
     Ability,
@@ -168,12 +168,12 @@ def _text_scores(sample: Sample, turns: Sequence[str]) -> Mapping[str, float]:
     if not references:
         return {}
     if len(turns) == 1 or len(turns) != len(references):
-        return metrics.score_text(turns[-1], references, TOKENIZERS)
+        return text_metrics.score_text(turns[-1], references, TOKENIZERS)
     each = [
-        metrics.score_text(turn, [reference], TOKENIZERS)
+        text_metrics.score_text(turn, [reference], TOKENIZERS)
         for turn, reference in zip(turns, references, strict=True)
     ]
-    return metrics.mean_scores(each, empty=0).means
+    return text_metrics.mean_scores(each, empty=0).means
 
 
 MODES.register("question_answer")(OpenAnswer())

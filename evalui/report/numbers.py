@@ -3,10 +3,12 @@
 Shares are given in 0..1 and printed in per cent; the caller adds the unit.
 """
 
+from evalui.scoring.metrics import Figure, Metric
 from evalui.types import Interval
 
 # Under this half-width (in points) a first decimal says something; above it is noise.
 _FINE = 5.0
+_PLACES = 3  # of a number that is no share
 
 
 def decimal_places(interval: Interval) -> int:
@@ -23,6 +25,23 @@ def format_range(interval: Interval) -> str:
     """The range in per cent with an en dash: "60–72"."""
     places = decimal_places(interval)
     return f"{fixed(100 * interval.low, places)}–{fixed(100 * interval.high, places)}"
+
+
+def format_figure(metric: Metric, figure: Figure) -> str:
+    """A figure in the form of its unit: "66 (60–72)" of a share, "12,345" of a count, else "0.123".
+
+    "" of a figure that rests on nothing.
+    """
+    if figure is None:
+        return ""
+    if metric.unit == "share":
+        if isinstance(figure, Interval):
+            return f"{format_value(figure)} ({format_range(figure)})"
+        return percent(figure)
+    if isinstance(figure, Interval):
+        ends = f"{fixed(figure.low, _PLACES)}–{fixed(figure.high, _PLACES)}"
+        return f"{fixed(figure.value, _PLACES)} ({ends})"
+    return count(round(figure)) if metric.unit == "count" else fixed(figure, _PLACES)
 
 
 def percent(share: float) -> str:

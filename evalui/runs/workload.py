@@ -4,7 +4,6 @@ The unit is the prompt token: one token read at the beginning of a text. A look 
 enough, because the same look is taken when a speed is measured and when a time is estimated.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from evalui.models.logprob_queries import common_prefix_length
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.cells import trials_to_run
 from evalui.runs.spec import ModeSpec
+from evalui.text_tokenizers.han import HAN_CHARACTER
 from evalui.types import Generate, Loglik, Message, Pattern, Prompt, Request, Sample
 
 _SAMPLED_QUESTIONS = 24  # looked at in a cell
@@ -24,7 +24,6 @@ _TOKENS_PER_REQUEST = (
 )
 _TOKENS_PER_WRITTEN = 10  # prompt tokens that would take as long as one token written
 _DEFAULT_HIDDEN_SIZE = 2048  # hidden size of a model that does not tell its own
-_CHINESE = re.compile("[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def workload(entry: ModelEntry, size: RequestSize) -> float:
 
 def count_tokens(text: str) -> int:
     """A rough number of tokens: one per Chinese character, one per four others."""
-    chinese = len(_CHINESE.findall(text))
+    chinese = len(HAN_CHARACTER.findall(text))
     return chinese + -(-(len(text) - chinese) // 4)
 
 

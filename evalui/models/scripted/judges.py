@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evalui.text_tokenizers.han import HAN, contains_han
+
 Preference = Literal["a", "b", "tie", "neither"]
 
 TIE_MARGIN = 0.1  # answers whose agreement differs by less are equally good
@@ -93,7 +95,7 @@ def by_length(shown: JudgePrompt, seed: int) -> Preference | None:
 
 def write_verdict(prefers: PreferenceRule, shown: JudgePrompt, seed: int) -> str:
     """The verdict in the words and the form that the prompt asks for."""
-    language = "zh" if _HAN.search(shown.instructions) else "en"
+    language = "zh" if contains_han(shown.instructions) else "en"
     if len(shown.answers) == 1:
         label = _rating(prefers, shown)
     else:
@@ -203,9 +205,8 @@ def _recall(ours: Counter[str], theirs: Counter[str]) -> float:
 
 _TAG = r"(?P<name>history|question|reference|guidance|answer(?:_[ab])?)(?:_\d+)?_[0-9a-f]{16}"
 _TAGGED_TEXT = re.compile(rf"<(?P<tag>{_TAG})>\n(?P<text>.*?)\n</(?P=tag)>", re.DOTALL)
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
-_WORD = re.compile(r"[^\W_\u3400-\u9fff]+")
+_HAN_RUN = re.compile(f"[{HAN}]+")
+_WORD = re.compile(rf"[^\W_{HAN}]+")
 _REASON = {
     "en": "Decided by rule, without a language model.",
     "zh": "按规则评判，不使用语言模型。",

@@ -1,7 +1,6 @@
 """The rules scripted models answer by: what each likes, and how it says so."""
 
 import random
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ from evalui.models.scripted.judges import (
     by_reference_or_first,
 )
 from evalui.models.scripted.shown_questions import OtherReferences
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Ability, Sample
 
 LETTERS_ONLY: frozenset[Ability] = frozenset({"next_token", "generate"})
@@ -215,7 +215,7 @@ def _write_malformed_answer(asked: SeenOpenQuestion, seed: int) -> str:
 
 def _in_language(sample: Sample, said: Sequence[str]) -> str:
     """The second text for a Chinese question, else the first."""
-    return said[bool(re.search(r"[\u4e00-\u9fff]", sample.question))]
+    return said[contains_han(sample.question)]
 
 
 def _judge_rule(prefers: PreferenceRule) -> ScriptedRule:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from evalui.errors import SpecError
-from evalui.modes.prompts.templates import contains_chinese
 from evalui.registry import Registry
 from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import Language, Sample
 
 SINGLE_ANSWER_FORMATS = ("rating", "correctness")
@@ -113,7 +113,7 @@ def language_of(sample: Sample) -> Language:
     for language in get_args(Language):
         if given == language:
             return language
-    return "zh" if contains_chinese(sample.question) else "en"
+    return "zh" if contains_han(sample.question) else "en"
 
 
 def render_judge_prompt(

@@ -10,10 +10,10 @@ from typing import Any
 
 from evalui.errors import SpecError
 from evalui.registry import Registry
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Language, Message, Prompt, Sample, Variant
 
 _FOLDER = Path(__file__).parent
-_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 # The fields that each part of a template needs, and those that it may have.
 _BLOCK_FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "question": (("question", "options"), ("subject",)),
@@ -94,12 +94,7 @@ def choose_template(sample: Sample) -> Template:
     """
     if sample.metadata.get("ceval_subject"):
         return TEMPLATES["ceval-zh.1"]
-    return TEMPLATES["plain-zh.1" if contains_chinese(sample.question) else "plain-en.1"]
-
-
-def contains_chinese(text: str) -> bool:
-    """Whether the text has a Chinese character."""
-    return bool(_CJK.search(text))
+    return TEMPLATES["plain-zh.1" if contains_han(sample.question) else "plain-en.1"]
 
 
 def render_choices(

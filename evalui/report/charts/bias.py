@@ -13,6 +13,7 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 
 from evalui.messages import localized
+from evalui.proportions import wilson_interval
 from evalui.report.analyses.overview.groups import GroupKind, SubjectGroup
 from evalui.report.analyses.overview.narrative import group_name, names
 from evalui.report.analyses.overview.summary import Summary
@@ -28,7 +29,6 @@ from evalui.report.charts.common import (
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.position_bias.consistency import Consistency
 from evalui.scoring.position_bias.pride import PrideEstimate
-from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.scoring.statistics.paired_tests import benjamini_hochberg
 from evalui.types import LETTERS, Interval, Language
 

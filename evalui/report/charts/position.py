@@ -7,6 +7,7 @@ from statistics import fmean
 import plotly.graph_objects as go
 
 from evalui.messages import localized
+from evalui.proportions import wilson_interval
 from evalui.report.analyses.overview.narrative import answers_at
 from evalui.report.charts.common import (
     COLOURS,
@@ -19,7 +20,6 @@ from evalui.report.charts.common import (
 )
 from evalui.report.numbers import count, format_range, format_value, percent
 from evalui.scoring.position_bias.counts import PositionTable
-from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import LETTERS, Language
 
 _FULL_COLOUR_SHARE = 0.75  # this share gets the full colour in every chart, so that charts compare

@@ -30,7 +30,7 @@ from evalui.report.charts.common import (
     shorten_name,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value
-from evalui.scoring.text.metrics import BLEUS, ROUGES
+from evalui.scoring.text_metrics import BLEUS, ROUGES
 from evalui.types import Language
 
 TEXT_FIGURES = (*(f"{rouge}-f" for rouge in ROUGES), *BLEUS)

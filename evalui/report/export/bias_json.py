@@ -7,8 +7,8 @@ from typing import Any
 from evalui.report.analyses.statistics.pairs import CellComparison, ComparisonSet
 from evalui.scoring.calibration import Calibration, LabelMass
 from evalui.scoring.position_bias.consistency import Consistency, OrderAgreement
+from evalui.scoring.position_bias.counts import RecallSpread, RecallSpreadRange
 from evalui.scoring.position_bias.pride import PrideEstimate
-from evalui.scoring.position_bias.recall_spread import RecallSpread, RecallSpreadRange
 from evalui.scoring.position_bias.significance import BiasTests
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.scoring.statistics.intervals import ClusteredMean

@@ -1,6 +1,6 @@
 """Summaries and trials as plain JSON objects, shares in per cent under stable names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.summary import Summary
@@ -12,10 +12,11 @@ from evalui.report.export.bias_json import (
     percent,
     percent_range,
 )
-from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
-from evalui.scoring.choice.circular import variant_label
+from evalui.scoring.choice.answer_format import ReadingMetrics
+from evalui.scoring.choice.permutations import variant_label
+from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.scoring.position_bias.counts import PositionTable
-from evalui.types import LETTERS, Cell, CellResult, Trial
+from evalui.types import LETTERS, Cell, CellResult, Interval, Trial
 
 __all__ = [
     "JsonObject",
@@ -31,34 +32,49 @@ __all__ = [
 
 def metrics_object(summary: Summary) -> JsonObject:
     """All figures of a cell: OpenCompass's under its names first, then ours."""
-    ranges = {
-        "acc_origin": summary.accuracy,
-        "robust": summary.robust,
-        "mean_over_orders": summary.circular,
-        "order_sensitivity": summary.order_sensitivity,
-        "readable": summary.readable,
-    }
+    figures = summary.figures
     return dict(summary.metrics) | {
         "n": summary.n,
         "n_all_orders": summary.robust.n if summary.robust else 0,
         "trials": summary.done,
         "planned": summary.total,
-        "robust": percent(summary.robust),
-        "order_sensitivity": percent(summary.order_sensitivity),
-        "chance": None if summary.chance is None else 100 * summary.chance,
-        "chance_robust": None if summary.chance_robust is None else 100 * summary.chance_robust,
-        "readable": percent(summary.readable),
-        "unreadable": summary.unreadable,
-        "tied": summary.ties,
-        "ranges": {name: percent_range(interval) for name, interval in ranges.items() if interval},
+        **metric_values(metrics_in("json"), figures),
+        "ranges": metric_ranges(metrics_in("json ranges"), figures),
         "readings": {name: _reading(found) for name, found in summary.readings.items()},
-        "format": _format(summary.format) if summary.format else None,
+        "format": _format(figures),
         "incomplete": list(summary.incomplete),
         "naming_options": list(summary.naming),
         "duplicate_options": list(summary.duplicates),
         "positions": [_positions(table) for table in summary.positions],
         "groups": [_group(group) for group in summary.groups],
     }
+
+
+def metric_values(metrics: Iterable[Metric], figures: Mapping[str, Figure]) -> JsonObject:
+    """The values of metrics by name; a metric that was not computed is left out."""
+    return {
+        one.name: metric_value(one, figures[one.name]) for one in metrics if one.name in figures
+    }
+
+
+def metric_ranges(metrics: Iterable[Metric], figures: Mapping[str, Figure]) -> JsonObject:
+    """The ranges of the metrics that have one, by name."""
+    ranges = {one.name: metric_range(one, figures.get(one.name)) for one in metrics}
+    return {name: list(ends) for name, ends in ranges.items() if ends}
+
+
+def metric_value(metric: Metric, figure: Figure) -> float | None:
+    """A figure as the files have it: a share in per cent, everything else as it is."""
+    value = figure.value if isinstance(figure, Interval) else figure
+    return 100 * value if metric.unit == "share" and value is not None else value
+
+
+def metric_range(metric: Metric, figure: Figure) -> tuple[float, float] | None:
+    """Both ends of a figure's range in the unit of its value; None without a range."""
+    if not isinstance(figure, Interval):
+        return None
+    scale = 100 if metric.unit == "share" else 1
+    return scale * figure.low, scale * figure.high
 
 
 def all_metrics_object(summary: Summary) -> JsonObject:
@@ -140,16 +156,10 @@ def _reading(found: ReadingMetrics) -> JsonObject:
     }
 
 
-def _format(form: FormatMetrics) -> JsonObject:
-    return {
-        "gap": percent(form.format_gap),
-        "label_mass": form.mass,
-        "answered_by_number": form.index_hits,
-        "letter_and_text_conflict": form.label_text_conflicts,
-        "merged_seams": form.merged_boundaries,
-        "truncated": form.truncated,
-        "near_ties": form.near_ties,
-    }
+def _format(figures: Mapping[str, Figure]) -> JsonObject | None:
+    found = metric_values(metrics_in("json format"), figures)
+    # Within its object the gap needs no second name.
+    return {name.removeprefix("format_"): value for name, value in found.items()} or None
 
 
 def _positions(table: PositionTable) -> JsonObject:

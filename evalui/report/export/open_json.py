@@ -4,12 +4,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalui.report.analyses.arena.figures import Arena, Standing
 from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary, JudgeRating
-from evalui.report.export.json import JsonObject, cell_identity, percent, percent_range
+from evalui.report.export.json import (
+    JsonObject,
+    cell_identity,
+    metric_ranges,
+    metric_values,
+    percent,
+    percent_range,
+)
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.battles import BattleTally, WinMatrix
 from evalui.scoring.arena.bradley_terry import Connectivity, Rating
 from evalui.scoring.arena.categories import CategoryTable, JudgementCounts
 from evalui.scoring.arena.verdicts import JudgeReliability
+from evalui.scoring.metrics import metrics_in
 from evalui.types import CellResult, Interval, Outcome, Trial, Verdict
 
 # A winner as battles name it, see `report.battles`.
@@ -23,7 +31,8 @@ WINNERS: Mapping[Outcome, str] = {
 
 def answers_object(summary: AnswerSummary) -> JsonObject:
     """A cell of answers with all its figures; a judge's marks stay on its own scale."""
-    corpus = summary.corpus
+    corpus, figures = summary.corpus, summary.figures
+    compared = [one for one in metrics_in("json", "texts") if figures.get(one.name) is not None]
     return cell_identity(summary.cell) | {
         "signature": summary.cell.signature,
         "state": summary.state,
@@ -35,8 +44,8 @@ def answers_object(summary: AnswerSummary) -> JsonObject:
             "empty": summary.empty,
             "cut": summary.truncated,
             "median_length": summary.length,
-            "means": {name: percent(mean) for name, mean in summary.means.items()},
-            "ranges": {name: percent_range(mean) for name, mean in summary.means.items()},
+            "means": metric_values(compared, figures),
+            "ranges": metric_ranges(compared, figures),
             "corpus": {
                 "bleu": corpus.bleu,
                 "bleu_signature": corpus.bleu_signature,

@@ -16,10 +16,17 @@ from evalui.report.analyses.open_answers.figures import (
 )
 from evalui.report.analyses.people.disagreements import JudgedDuel, judged_duels, outcome_for
 from evalui.report.export.open_json import WINNERS, rating_value
-from evalui.report.export.tables import TableRow, cell_columns, frame, interval_columns
+from evalui.report.export.tables import (
+    TableRow,
+    cell_columns,
+    frame,
+    interval_columns,
+    metric_columns,
+)
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.scoring.metrics import metrics_in
 from evalui.types import CellResult, Duel, Trial, Verdict
 
 _SEPARATOR = "\n\n"  # between the turns of one answer, and between references
@@ -192,8 +199,10 @@ def _answers_row(summary: AnswerSummary) -> TableRow:
         "cut": summary.truncated,
         "median_length": summary.length,
     }
-    for name, mean in summary.means.items():
-        row |= interval_columns(name, mean)
+    compared = (
+        one for one in metrics_in("files", "texts") if summary.figures.get(one.name) is not None
+    )
+    row |= metric_columns(compared, summary.figures)
     if corpus := summary.corpus:
         row |= {"corpus_bleu": corpus.bleu, "corpus_bleu_signature": corpus.bleu_signature}
         row |= {"corpus_chrf": corpus.chrf, "corpus_chrf_signature": corpus.chrf_signature}

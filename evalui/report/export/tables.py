@@ -11,7 +11,9 @@ import pandas as pd
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics.pairs import comparisons
 from evalui.report.export.bias_json import JsonObject, bias_object, pair_object
-from evalui.scoring.choice.circular import variant_label
+from evalui.report.export.json import metric_range, metric_value
+from evalui.scoring.choice.permutations import variant_label
+from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, CellResult, Interval, Sample, Trial
 
@@ -179,40 +181,34 @@ def trial_row(cell: Cell, sample: Sample, trial: Trial) -> TableRow:
 
 
 def _overview_row(summary: Summary) -> TableRow:
-    figures: Mapping[str, float] = {
-        name: value for name, value in summary.metrics.items() if name != "acc_origin"
-    }
+    named = {name: value for name, value in summary.metrics.items() if name != "acc_origin"}
     return (
         cell_columns(summary.cell)
         | {"orders": summary.cell.pattern, "state": summary.state, "questions": summary.questions}
         | {"n": summary.n, "trials": summary.done, "planned": summary.total}
-        | interval_columns("acc_origin", summary.accuracy)
-        | interval_columns("robust", summary.robust)
-        | interval_columns("order_sensitivity", summary.order_sensitivity)
-        | interval_columns("mean_over_orders", summary.circular)
-        | {"chance": _percent(summary.chance), "chance_robust": _percent(summary.chance_robust)}
-        | interval_columns("readable", summary.readable)
-        | {"unreadable": summary.unreadable, "tied": summary.ties}
-        | _format_columns(summary)
-        | {"incomplete": len(summary.incomplete), "naming_options": len(summary.naming)}
-        | {"duplicate_options": len(summary.duplicates)}
-        | figures
+        | metric_columns(metrics_in("files"), summary.figures)
+        | named
         | {"error": summary.error, "signature": summary.cell.signature}
     )
 
 
-def _format_columns(summary: Summary) -> TableRow:
-    form = summary.format
-    if form is None:
-        return {}
+def metric_columns(metrics: Iterable[Metric], figures: Mapping[str, Figure]) -> TableRow:
+    """The columns of the metrics that have a figure, shares in per cent and with their ranges."""
+    row: TableRow = {}
+    for metric in metrics:
+        if metric.name in figures:
+            row |= _metric_columns(metric, figures[metric.name])
+    return row
+
+
+def _metric_columns(metric: Metric, figure: Figure) -> TableRow:
+    if not metric.ranged and not isinstance(figure, Interval):
+        return {metric.name: metric_value(metric, figure)}
+    ends = metric_range(metric, figure) or (None, None)
     return {
-        "format_gap": _percent(form.format_gap and form.format_gap.value),
-        "label_mass": form.mass,
-        "answered_by_number": form.index_hits,
-        "letter_and_text_conflict": form.label_text_conflicts,
-        "merged_seams": form.merged_boundaries,
-        "truncated": form.truncated,
-        "near_ties": form.near_ties,
+        metric.name: metric_value(metric, figure),
+        f"{metric.name}_low": ends[0],
+        f"{metric.name}_high": ends[1],
     }
 
 

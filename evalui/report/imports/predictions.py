@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from evalui.datasets.questions.choice import refers_to_other_options
 from evalui.errors import DataError
-from evalui.scoring.choice.ties import reading_of_scores
+from evalui.scoring.choice.option_scores import reading_of_scores
 from evalui.scoring.parsing.choice import read_strict, read_tolerant
 from evalui.types import LETTERS, FixedOrderReason, Pattern, Reading, Sample, Trial, Variant
 

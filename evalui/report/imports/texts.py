@@ -7,8 +7,7 @@ from typing import Any, cast
 
 from evalui.errors import DataError
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
-from evalui.scoring.text.metrics import mean_scores, score_text
-from evalui.scoring.text.words import WordTokenizers
+from evalui.scoring.text_metrics import WordTokenizers, mean_scores, score_text
 from evalui.text_tokenizers import tokenize_en, tokenize_zh
 
 

@@ -15,14 +15,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.proportions import wilson_interval
 from evalui.scoring.arena.battles import Battle
-from evalui.scoring.statistics.bootstrap import (
+from evalui.scoring.statistics.intervals import (
     INTERVAL_PERCENTILES,
     RESAMPLES,
+    clustered_share,
     mean_interval,
     resample_counts,
+    share_interval,
 )
-from evalui.scoring.statistics.intervals import clustered_share, share_interval, wilson_interval
 from evalui.scoring.statistics.paired_tests import holm
 from evalui.types import OUTCOMES, Duel, Interval, Outcome, Verdict
 

@@ -66,7 +66,7 @@ def sequential_elo(battles: Sequence[Battle], k: float) -> dict[str, float]:
     for battle in battles:
         rating_a = ratings.setdefault(battle.model_a, INITIAL_RATING)
         rating_b = ratings.setdefault(battle.model_b, INITIAL_RATING)
-        won = k * (battle.points - 1 / (1 + BASE ** ((rating_b - rating_a) / SCALE)))
+        won = k * (battle.points - expected_score(rating_a - rating_b))
         ratings[battle.model_a] = rating_a + won
         ratings[battle.model_b] = rating_b - won
     return ratings
@@ -120,17 +120,6 @@ def elo_intervals(
     low, high = np.percentile(np.concatenate(parts), (2.5, 97.5), axis=0).tolist()
     ends = zip(low[:-1], high[:-1], strict=True)
     return dict(zip(coded.models, ends, strict=True))
-
-
-def in_orders(battles: Sequence[Battle], orders: NDArray[np.intp], k: float) -> NDArray[np.float64]:
-    """Ratings after the battles in each of the given orders.
-
-    `orders` has the shape (runs, n) and each row holds the places 0 to n-1 once. The result has
-    the shape (runs, models), models in the order of their first appearance in `battles`.
-    """
-    coded = encode_battles(battles)
-    kinds = _battle_kinds(coded)
-    return _replay(kinds, kinds.of_battle[orders], len(coded.models), k)
 
 
 def _battle_kinds(coded: EncodedBattles) -> _BattleKinds:

@@ -21,8 +21,8 @@ from evalui.scoring.arena.bradley_terry import (
     with_intervals,
 )
 from evalui.scoring.arena.elo import INITIAL_RATING, POINTS_PER_LOG_ODDS
-from evalui.scoring.parsing.markdown import MarkdownCounts, count_markdown
-from evalui.scoring.statistics.bootstrap import resample_counts
+from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
+from evalui.scoring.statistics.intervals import resample_counts
 from evalui.types import Contestant
 
 RESAMPLES = 200

@@ -7,14 +7,22 @@ its own; a verdict names its sides, so that nothing has to be swapped back by ha
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from evalui.scoring.arena.battles import Battle
-from evalui.scoring.parsing.markdown import MarkdownCounts, count_markdown
+from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
 from evalui.scoring.statistics.intervals import clustered_share
-from evalui.types import NO_REFERENCE, OUTCOMES, Contestant, Duel, Interval, Outcome, Trial, Verdict
+from evalui.types import (
+    NO_REFERENCE,
+    OUTCOMES,
+    ConflictRule,
+    Contestant,
+    Duel,
+    Interval,
+    Outcome,
+    Trial,
+    Verdict,
+)
 
-ConflictRule = Literal["tie", "half", "drop"]
 PANEL_NAME = "panel"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evalui.scoring.choice.ties import reading_of_tied_slots
+from evalui.scoring.choice.option_scores import reading_of_tied_slots
 from evalui.scoring.parsing import phrases
 from evalui.types import LETTERS, Reading
 

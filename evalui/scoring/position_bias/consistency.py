@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.strata import OptionCountStratum
+from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval
 

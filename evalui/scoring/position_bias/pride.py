@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.strata import OptionCountStratum
-from evalui.scoring.statistics.intervals import wilson_interval
+from evalui.proportions import wilson_interval
+from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.types import Interval
 
 _EPSILON = 1e-10  # of the authors' code

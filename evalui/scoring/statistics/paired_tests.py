@@ -9,22 +9,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evalui.scoring.choice.trial_grid import trial_grids
-from evalui.scoring.statistics.intervals import CONFIDENCE
-from evalui.types import Cell, Pattern, Trial
+from evalui.proportions import wilson_interval
+from evalui.scoring.statistics.intervals import (
+    CONFIDENCE,
+    EQUAL_TOLERANCE,
+    INTERVAL_PERCENTILES,
+    MAX_CHUNK_ELEMENTS,
+    RESAMPLES,
+    resample_counts,
+)
+from evalui.types import Cell
 
-
-@dataclass(frozen=True, slots=True)
-class QuestionValues:
-    """By question id: credit in the original order, its mean over all orders, right in every one.
-
-    `mean` and `all_correct` have the questions that were asked in every order and name no options.
-    """
-
-    origin: Mapping[str, float]
-    mean: Mapping[str, float]
-    all_correct: Mapping[str, bool]
+_COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +72,19 @@ class RankBand:
     high: int
 
 
-def question_values(
-    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
-) -> QuestionValues:
-    """What each question is worth under each figure, ties earning their credit but in `every`."""
-    origin: dict[str, float] = {}
-    mean: dict[str, float] = {}
-    every: dict[str, bool] = {}
-    for table in trial_grids(trials, pattern, reading=reading):
-        asked = table.subset(table.present[:, 0])
-        origin |= dict(zip(asked.ids.tolist(), asked.credit[:, 0].tolist(), strict=True))
-        whole = table.subset(table.reorderable)
-        mean |= dict(zip(whole.ids.tolist(), whole.credit.mean(axis=1).tolist(), strict=True))
-        right = (whole.credit == 1).all(axis=1)
-        every |= dict(zip(whole.ids.tolist(), right.tolist(), strict=True))
-    return QuestionValues(origin, mean, every)
+@dataclass(frozen=True, slots=True)
+class MeanDifference:
+    """The mean of first - second over the `n` questions both have, with its 95 % interval.
+
+    `p` is the two-sided p-value of the sign-flip test: the share of random signs under which the
+    mean difference is at least as large. It is never 0: the observed signs are one of them.
+    """
+
+    value: float
+    low: float
+    high: float
+    p: float
+    n: int
 
 
 def paired_t_test(first: Mapping[str, float], second: Mapping[str, float]) -> PairedTTest | None:
@@ -198,7 +194,31 @@ def incompatibilities(one: Cell, other: Cell) -> str:
     return ", ".join(name for name in _COMPARED_PARTS if parts[0].get(name) != parts[1].get(name))
 
 
-_COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
+def paired_bootstrap(
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> MeanDifference | None:
+    """The difference of two models on the questions both have values in 0..1 for; None without any.
+
+    The interval is the bootstrap's, the p-value the sign-flip test's (Fisher's randomisation
+    test for pairs).
+    """
+    shared = [name for name in first if name in second]
+    if not shared:
+        return None
+    apart = np.array([first[name] - second[name] for name in shared])
+    n, value = len(apart), float(apart.mean())
+    rng = np.random.default_rng(seed)
+    low, high = (-1.0, 1.0)  # one question knows nothing of the others
+    if n > 1:
+        means = np.concatenate([drawn @ apart / n for drawn in resample_counts(n, resamples, rng)])
+        low, high = np.percentile(means, INTERVAL_PERCENTILES).tolist()
+        if high - low < EQUAL_TOLERANCE:
+            low, high = _constant_difference_interval(value, n)
+    return MeanDifference(value, low, high, _sign_flip_p_value(apart, resamples, rng), n)
 
 
 def _signature_parts(cell: Cell) -> dict[str, str]:
@@ -247,3 +267,26 @@ def _assign_bands(
         worse = sum((name, below) in significant_pairs for below in names)
         found.append(RankBand(name, means[name], band, 1 + better, len(names) - worse))
     return found
+
+
+def _constant_difference_interval(value: float, n: int) -> tuple[float, float]:
+    """The range of a difference that is the same on all `n` questions.
+
+    Of the questions not asked, a share that Wilson's interval of n in n leaves open may differ in
+    any way, from -1 to 1. A range around `value` alone would ignore that all were alike.
+    """
+    alike = wilson_interval(n, n).low
+    return alike * value - (1 - alike), alike * value + (1 - alike)
+
+
+def _sign_flip_p_value(
+    differences: NDArray[np.float64], resamples: int, rng: np.random.Generator
+) -> float:
+    at_once = max(1, MAX_CHUNK_ELEMENTS // len(differences))
+    total, reached = abs(float(differences.sum())), 0
+    for done in range(0, resamples, at_once):
+        rows = min(at_once, resamples - done)
+        signs = rng.integers(2, size=(rows, len(differences)), dtype=np.int8) * 2.0 - 1
+        # A sum in another order may differ in its last digits.
+        reached += int((np.abs(signs @ differences) >= total - 1e-9).sum())
+    return (1 + reached) / (1 + resamples)

@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 from itertools import groupby
 
 from evalui.text_tokenizers import tokenize_zh
+from evalui.text_tokenizers.han import contains_han
 
-_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _MAX_WORDS = 4000  # in both texts together; comparing longer ones would keep the page waiting
 _MAX_FULL_LOOKUP_WORDS = (
@@ -66,7 +66,7 @@ def split_words(text: str) -> list[str]:
     >>> words("It is 8 km.")
     ['It ', 'is ', '8 ', 'km', '.']
     """
-    cut = tokenize_zh(text) if _CJK.search(text) else _split(text)
+    cut = tokenize_zh(text) if contains_han(text) else _split(text)
     joined: list[str] = []
     for word in cut:
         if joined and (word.isspace() or joined[-1].isspace()):

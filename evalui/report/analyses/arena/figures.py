@@ -44,7 +44,7 @@ from evalui.scoring.arena.verdicts import (
     judge_verdicts,
     panel_verdicts,
 )
-from evalui.scoring.statistics.bootstrap import mean_interval
+from evalui.scoring.statistics.intervals import mean_interval
 from evalui.types import (
     Cell,
     CellResult,

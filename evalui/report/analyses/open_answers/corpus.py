@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from evalui.scoring.text.words import contains_chinese
+from evalui.scoring.text_metrics import contains_chinese
 
 
 @dataclass(frozen=True, slots=True)

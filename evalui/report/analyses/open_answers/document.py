@@ -18,12 +18,10 @@ from evalui.report.analyses.open_answers.figures import (
 from evalui.report.analyses.open_answers.rated import rating_titles
 from evalui.report.analyses.overview.leading import RECALL, ranking_metric, recall_reason
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
-from evalui.report.numbers import count, fixed, signed
-from evalui.scoring.text.metrics import TEXT_METRICS
+from evalui.report.numbers import count, fixed, format_figure, signed
+from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.types import CellResult, Interval, Language
 
-# The 13 figures by the names under which SWIFT and EvalScope print them, then two of our own.
-_PRINTED = (*TEXT_METRICS, "exact_match", "token_f1")
 _PLACES = 4  # as SWIFT prints them
 
 
@@ -115,20 +113,26 @@ def _text_figures(
     summaries: Sequence[AnswerSummary], first: str, language: Language
 ) -> ReportTable:
     """All figures in SWIFT's order, but recall on top where it leads."""
-    printed = dict.fromkeys((first, *_PRINTED)) if first == RECALL else _PRINTED
-    names = [name for name in printed if any(name in summary.means for summary in summaries)]
+    metrics = metrics_in("report", "texts")
+    if first == RECALL:
+        metrics.sort(key=lambda metric: metric.name != RECALL)
     rows = tuple(
-        (name, *(_format_mean(summary.means.get(name)) for summary in summaries)) for name in names
+        (
+            metric.own_label(language),
+            *(_format_mean(metric, summary.figures.get(metric.name)) for summary in summaries),
+        )
+        for metric in metrics
+        if any(summary.figures.get(metric.name) is not None for summary in summaries)
     )
     counts = ("n", *(count(summary.compared) for summary in summaries))
     head = (localized("head-figure", language), *(summary.cell.model for summary in summaries))
     return ReportTable(head, (counts, *rows))
 
 
-def _format_mean(mean: Interval | None) -> str:
-    if mean is None:
-        return NONE
-    value, low, high = (fixed(each, _PLACES) for each in (mean.value, mean.low, mean.high))
+def _format_mean(metric: Metric, figure: Figure) -> str:
+    if not isinstance(figure, Interval):
+        return format_figure(metric, figure) or NONE
+    value, low, high = (fixed(each, _PLACES) for each in (figure.value, figure.low, figure.high))
     return f"{value} ({low}–{high})"
 
 

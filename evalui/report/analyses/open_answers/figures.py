@@ -8,9 +8,11 @@ from statistics import median
 import numpy as np
 
 from evalui.report.analyses.open_answers.corpus import Corpus, corpus
-from evalui.scoring.statistics.bootstrap import mean_intervals
-from evalui.scoring.statistics.bootstrap import paired_bootstrap as compare
+from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.metrics import Figure, compute_figures
+from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.statistics.paired_tests import holm
+from evalui.scoring.statistics.paired_tests import paired_bootstrap as compare
 from evalui.types import NO_REFERENCE, Cell, CellResult, CellState, Interval, Sample, Trial
 
 ANSWERS = "question_answer"  # the mode whose cells hold written answers
@@ -61,7 +63,8 @@ class AnswerSummary:
     has the mean of each text figure in 0..1 with its range over questions, `length` the median
     length in characters (of all turns together; 0 without answers). `compared_length` and
     `reference_length` are the median lengths, in characters, of the texts that were compared and of
-    their references (turn by turn where each has its own; 0 without any).
+    their references (turn by turn where each has its own; 0 without any). `figures` has every
+    registered metric of written texts by name.
     """
 
     cell: Cell
@@ -79,6 +82,7 @@ class AnswerSummary:
     question_ids: frozenset[str] = frozenset()
     compared_length: float = 0.0
     reference_length: float = 0.0
+    figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,7 @@ def rating_cells(results: Sequence[CellResult]) -> tuple[CellResult, ...]:
 def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> AnswerSummary:
     """All figures of one cell, from the answers that are in; `judged` are cells of ratings."""
     trials = result.trials
-    compared = [trial for trial in trials if trial.scores]
+    made = CellTrials(trials, result.cell.pattern) if trials else None
     segments = [pair for trial in trials for pair in _segments(trial, result.samples)]
     marks = (judge_rating(result.cell.model, one) for one in judged)
     return AnswerSummary(
@@ -137,14 +141,15 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         error=result.error,
         questions=len(result.samples),
         n=len(trials),
-        compared=len(compared),
+        compared=len(made.compared) if made else 0,
         empty=sum(trial.choice is None for trial in trials),
         truncated=sum(trial.reading.rule == "cut" for trial in trials),
         length=_median(list(map(_length, trials))),
-        means=_means(compared),
+        means=made.text_means if made else {},
+        figures=compute_figures(made or (), result.cell.pattern, answers="texts"),
         corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
         ratings=tuple(one for one in marks if one),
-        question_ids=frozenset(trial.sample_id for trial in compared),
+        question_ids=frozenset(one.sample_id for one in made.compared) if made else frozenset(),
         compared_length=_median([len(reply) for reply, own in segments if own]),
         reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
     )
@@ -210,14 +215,6 @@ def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
 
 def _values(trials: Sequence[Trial], figure: str) -> dict[str, float]:
     return {trial.sample_id: trial.scores[figure][0] for trial in trials if figure in trial.scores}
-
-
-def _means(compared: Sequence[Trial]) -> dict[str, Interval]:
-    if not compared:
-        return {}
-    names = list(compared[0].scores)
-    rows = np.array([[trial.scores[name][0] for name in names] for trial in compared])
-    return dict(zip(names, mean_intervals(rows), strict=True))
 
 
 def _segments(trial: Trial, samples: Mapping[str, Sample]) -> Iterator[tuple[str, tuple[str, ...]]]:

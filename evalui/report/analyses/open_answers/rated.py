@@ -7,8 +7,7 @@ from evalui.messages import localized
 from evalui.report.analyses.arena.narrative import join_names_shortened, judge_name
 from evalui.report.analyses.open_answers.figures import JudgeRating, judge_rating, rating_cells
 from evalui.report.numbers import count, fixed, format_range, format_value
-from evalui.scoring.statistics.bootstrap import paired_bootstrap
-from evalui.scoring.statistics.paired_tests import holm
+from evalui.scoring.statistics.paired_tests import holm, paired_bootstrap
 from evalui.types import CellResult, Language
 
 _LEVEL = 0.05  # of the test of two models' marks, corrected for the number of pairs

@@ -7,7 +7,7 @@ from evalui.messages import localized
 from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.guessing import guessing_lines
 from evalui.report.analyses.overview.narrative import group_name, mode_name, names, overview_title
-from evalui.report.analyses.overview.summary import Summary, readable_share
+from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import notes
 from evalui.report.analyses.position_bias import (
     Finding,
@@ -31,7 +31,9 @@ from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Pictu
 from evalui.report.charts.choice_png import before_after_png, heat_map_png, picture_problem
 from evalui.report.charts.common import series_styles
 from evalui.report.charts.paper import Theme
-from evalui.report.numbers import count, fixed, format_range, format_value
+from evalui.report.numbers import count, fixed, format_figure, format_range, format_value
+from evalui.scoring.cell_trials import readable_share
+from evalui.scoring.metrics import Metric, is_added, metrics_in
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import Interval, Language
 
@@ -107,23 +109,43 @@ def _heat_map(
 def _figures(
     summaries: Sequence[Summary], found: Sequence[ComparisonSet], language: Language
 ) -> ReportTable:
-    keys = ("model", "dataset", "mode", "n", "accuracy", "robust", "sensitivity", "rank", "bias")
+    before, after = _split_at_bias(metrics_in("report"))
+    heads = (
+        *_column_heads(("model", "dataset", "mode"), language),
+        *(metric_head(metric, language) for metric in before),
+        *_column_heads(("rank", "bias"), language),
+        *(metric_head(metric, language) for metric in after),
+    )
     rows = tuple(
         (
             summary.cell.model,
             summary.cell.dataset,
             mode_name(summary.cell, language),
-            count(summary.n),
-            _share(summary.accuracy),
-            _share(summary.robust),
-            _share(summary.order_sensitivity),
+            *(_figure(metric, summary) for metric in before),
             _rank(summary, found, language),
             bias_level_sentence(bias, language) if (bias := summary.main_bias) else NONE,
-            _share(summary.readable),
+            *(_figure(metric, summary) for metric in after),
         )
         for summary in summaries
     )
-    return ReportTable(_column_heads((*keys, "readable"), language), rows)
+    return ReportTable(heads, rows)
+
+
+def metric_head(metric: Metric, language: Language) -> str:
+    """The head of a metric's column."""
+    if is_added(metric):
+        return metric.own_label(language)
+    return localized(f"head-{metric.key}", language)
+
+
+def _split_at_bias(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric]]:
+    """The metrics before the rank and the position bias, and those after them."""
+    after = [one for one in metrics if one.name == "readable" or is_added(one)]
+    return [one for one in metrics if one not in after], after
+
+
+def _figure(metric: Metric, summary: Summary) -> str:
+    return format_figure(metric, summary.figures.get(metric.name)) or NONE
 
 
 def _rank(summary: Summary, found: Sequence[ComparisonSet], language: Language) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Sequence
 
 from evalui.messages import Messages
+from evalui.proportions import wilson_interval
 from evalui.report.numbers import percent
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.records import CellRow
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
-from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import CellState
 from evalui.ui.components.format import duration, share
 from evalui.ui.components.html import Html, div, el, join, span

@@ -4,7 +4,7 @@ import pytest
 
 from evalui.models.endpoint.labels import label_probs
 from evalui.models.endpoint.responses import TopLogprob
-from evalui.scoring.choice.ties import reading_of_scores
+from evalui.scoring.choice.option_scores import reading_of_scores
 
 ABCD = ("A", "B", "C", "D")
 

@@ -17,7 +17,7 @@ from evalui.modes.prompts.rubrics import (
     prompt_nonce,
     render_judge_prompt,
 )
-from evalui.scoring.parsing.prompt_injection import contains_injection
+from evalui.scoring.parsing.judged_answer import contains_injection
 from evalui.types import Message, Sample
 
 BARE = Sample("1", "What is the capital of Peru?")

@@ -15,7 +15,7 @@ from evalui.modes.prompts.templates import (
     render_cloze,
     text_before_letter,
 )
-from evalui.scoring.choice.circular import variant_from_label
+from evalui.scoring.choice.permutations import variant_from_label
 from evalui.types import Message, Sample, Variant
 
 GOLDEN = json.loads(

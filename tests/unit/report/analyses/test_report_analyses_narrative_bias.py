@@ -15,7 +15,7 @@ from evalui.report.analyses.position_bias import (
     kappa,
     recall_subtitle_tested,
 )
-from evalui.scoring.position_bias.recall_spread import RecallSpread
+from evalui.scoring.position_bias.counts import RecallSpread
 from evalui.scoring.position_bias.significance import PermutationTest
 from evalui.scoring.position_bias.summary import StratumBias
 

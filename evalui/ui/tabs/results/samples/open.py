@@ -10,7 +10,7 @@ from evalui.report.analyses.overview.leading import MAIN
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.sent_prompts import SentPrompt
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.text.metrics import BLEUS, ROUGES
+from evalui.scoring.text_metrics import BLEUS, ROUGES
 from evalui.types import CellResult, Generate, Sample, Trial
 from evalui.ui.components.diff import DiffSegment, closest_reference, diff_texts
 from evalui.ui.components.fragment import Form

@@ -4,8 +4,9 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from evalui.scoring.statistics.bootstrap import mean_interval, mean_intervals, paired_bootstrap
-from evalui.scoring.statistics.intervals import wilson_interval
+from evalui.proportions import wilson_interval
+from evalui.scoring.statistics.intervals import mean_interval, mean_intervals
+from evalui.scoring.statistics.paired_tests import paired_bootstrap
 from evalui.types import Interval
 
 
@@ -60,7 +61,7 @@ def test_one_question_leaves_everything_plausible_and_none_has_no_mean():
 def test_resamples_beyond_one_portion_are_the_same(monkeypatch: pytest.MonkeyPatch):
     matrix = np.random.default_rng(1).random((20, 2))
     whole = mean_intervals(matrix, resamples=50)
-    monkeypatch.setattr("evalui.scoring.statistics.bootstrap._MAX_CHUNK_ELEMENTS", 70)
+    monkeypatch.setattr("evalui.scoring.statistics.intervals.MAX_CHUNK_ELEMENTS", 70)
     # A product of fewer rows may add in another order, which is the last digit's affair.
     assert [astuple(one) for one in mean_intervals(matrix, resamples=50)] == [
         pytest.approx(astuple(one), rel=1e-12) for one in whole

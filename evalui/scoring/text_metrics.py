@@ -6,19 +6,45 @@ All are shares from 0 to 1, higher is better.
 """
 
 import math
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from evalui.scoring.text.exact_match import exact_match, normalised_words, token_f1
-from evalui.scoring.text.words import TokenizedText, WordTokenizers, tokenize
+from evalui.text_tokenizers.han import HAN
 
 ROUGES = ("rouge-1", "rouge-2", "rouge-l")
 BLEUS = ("bleu-1", "bleu-2", "bleu-3", "bleu-4")
 TEXT_METRICS = (*(f"{rouge}-{part}" for rouge in ROUGES for part in "rpf"), *BLEUS)
+_PARTS = {"r": "recall", "p": "precision", "f": "harmonic mean of precision and recall"}
+# Every figure of a written answer with what it is: the 13, then our own two.
+ALL_TEXT_METRICS = {
+    **{
+        f"{rouge}-{part}": f"{what} of {rouge.upper()}"
+        for rouge in ROUGES
+        for part, what in _PARTS.items()
+    },
+    **{
+        bleu: f"clipped precision of n-grams of order {bleu[-1]}, times the brevity penalty"
+        for bleu in BLEUS
+    },
+    "exact_match": "1 if both are the same normalised words, else 0",
+    "token_f1": "harmonic mean of precision and recall over normalised words",
+}
 _EPSILON = 1e-8  # rouge_chinese adds it to the divisor of f, also where nothing is zero
-
 Scores = Mapping[str, float]
+_ARTICLES = frozenset({"a", "an", "the"})
+# The mark stands first, and what comes before it is looked at then: so the search goes from mark
+# to mark and not from character to character.
+_THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
+_INNER_PUNCTUATION = rf"[.'’](?<=[^\W\d_{HAN}].)(?=[^\W\d_{HAN}])"
+_WORD = (
+    rf"[{HAN}]|(?:(?<!\w)[-−](?=\.?\d))?(?:(?<![\w.])\.(?=\d))?"
+    rf"(?:[^\W_{HAN}]|(?<=\d)\.(?=\d))+"
+)
+_CHINESE_IN_EVALSCOPE = re.compile("[\u4e00-\u9fa5]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +54,25 @@ class TextMetrics:
     means: Scores
     n: int
     empty: int
+
+
+@dataclass(frozen=True, slots=True)
+class WordTokenizers:
+    """How texts are cut into words: `chinese` keeps blanks as words, `english` drops them."""
+
+    chinese: Callable[[str], Sequence[str]]
+    english: Callable[[str], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedText:
+    """One text, cut once: the words that ROUGE compares and those that BLEU compares.
+
+    Both are empty for a blank text.
+    """
+
+    rouge: tuple[str, ...]
+    bleu: tuple[str, ...]
 
 
 def score_text(reply: str, references: Sequence[str], splitters: WordTokenizers) -> Scores:
@@ -87,6 +132,43 @@ def mean_scores(scores: Sequence[Scores], *, empty: int) -> TextMetrics:
     return TextMetrics(means, len(scores), empty)
 
 
+def normalised_words(text: str) -> tuple[str, ...]:
+    """The words that are compared, the plain words of the text if nothing else is left of it."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    joined = _compiled(_INNER_PUNCTUATION).sub("", _THOUSANDS.sub("", plain))
+    words = [word.replace("−", "-") for word in _compiled(_WORD).findall(joined)]
+    return tuple(word for word in words if word not in _ARTICLES) or tuple(words or plain.split())
+
+
+def exact_match(reply: Sequence[str], reference: Sequence[str]) -> float:
+    """1 if both are the same normalised words in the same order, else 0; none match nothing."""
+    return float(bool(reply) and reply == reference)
+
+
+def token_f1(reply: Sequence[str], reference: Sequence[str]) -> float:
+    """The harmonic mean of precision and recall over normalised words, repetitions counted."""
+    shared = (Counter(reply) & Counter(reference)).total()
+    return 2 * shared / (len(reply) + len(reference)) if shared else 0.0
+
+
+def contains_chinese(text: str) -> bool:
+    """Whether the text has a character of the range U+4E00 to U+9FA5, EvalScope's test."""
+    return _CHINESE_IN_EVALSCOPE.search(text) is not None
+
+
+def tokenize(text: str, splitters: WordTokenizers) -> TokenizedText:
+    """The words of a text: jieba's words in both for Chinese.
+
+    For English ROUGE splits at blanks only ("Beijing." is not "Beijing"), BLEU as nltk does.
+    """
+    if not text.strip():
+        return TokenizedText((), ())
+    if not contains_chinese(text):
+        return TokenizedText(_split_at_whitespace(text), tuple(splitters.english(text)))
+    words = tuple(splitters.chinese(text))
+    return TokenizedText(_split_at_whitespace(" ".join(words)), words)
+
+
 def _shared_ngrams(reply: Sequence[str], reference: Sequence[str], n: int) -> tuple[int, int, int]:
     """How many different n-grams both have, and the reply and the reference each."""
     ours, theirs = set(_ngrams(reply, n)), set(_ngrams(reference, n))
@@ -143,3 +225,34 @@ def _clipped_precision(reply: Sequence[str], reference: Sequence[str], n: int) -
 
 def _ngrams(words: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
     return zip(*(words[start:] for start in range(n)), strict=False)
+
+
+@cache  # at first use: classes of so many characters take longer than to import the module
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _split_at_whitespace(text: str) -> tuple[str, ...]:
+    for line_end in _line_end_pattern():
+        text = line_end.sub(r"\1\n\2", text)
+    lines = (line for line in text.rstrip().split("\n") if line)
+    # A line of blanks is one empty word in rouge_chinese.
+    return tuple(word for line in lines for word in line.split() or [""])
+
+
+@cache  # at first use: to compile them takes longer than to import the module
+def _line_end_pattern() -> tuple[re.Pattern[str], ...]:
+    """Where rouge_chinese ends a line: after a sentence, a mark after it included.
+
+    The order counts, and so does that the character after the mark is used up: in "??a" only the
+    first mark ends a line.
+    """
+    return tuple(
+        re.compile(f"({end})({following})")
+        for end, following in (
+            ("[。！？?]", "[^”’]"),
+            (r"\.{6}", "[^”’]"),
+            ("…{2}", "[^”’]"),
+            ("[。！？?][”’]", "[^，。！？?]"),
+        )
+    )

@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.scoring.parsing.markdown import MarkdownCounts, count_markdown
+from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
 
 
 @pytest.mark.parametrize(

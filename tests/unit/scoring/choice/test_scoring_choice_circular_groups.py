@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from scoring_examples import golden
 
-from evalui.scoring.choice.groups import group_means
+from evalui.scoring.choice.circular import group_means
 
 CASES = golden("opencompass/circular_summary.json")["cases"]
 GROUPS = [

@@ -1,29 +1,17 @@
-"""Does an answer speak to its judge? It may imitate a verdict, a fence, or give orders.
+"""What an answer shows its judge: its Markdown, and prompt injection against the judge.
 
-A flag for people to look at, not a reason to leave an answer out: an answer *about* judging may
-be flagged. Mere letters, matrices, code and formulas are not.
+An injection may imitate a verdict or a delimiter, or give orders. It is a flag for users to look
+at, not a reason to leave an answer out: an answer *about* judging may be flagged. Mere letters,
+matrices, code and formulas are not.
 """
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 _LOOKALIKE_BRACKETS = str.maketrans({"【": "[", "】": "]", "≫": ">>", "≪": "<<"})
-
-
-def contains_injection(answer: str) -> bool:
-    """Whether the answer holds a verdict, a delimiter of a judge's prompt, or words to a judge."""
-    plain = unicodedata.normalize("NFKC", answer).translate(_LOOKALIKE_BRACKETS)
-    return any(pattern.search(plain) for pattern in _compiled())
-
-
-@cache  # at first use: to compile them takes longer than to import the module
-def _compiled() -> tuple[re.Pattern[str], ...]:
-    return tuple(
-        re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in _INJECTION_PATTERNS
-    )
-
-
 # Answers may be long and hostile: two gaps side by side are possessive (*+), or a run of blanks
 # would be split between them in every way.
 _ANSWER_NAME = r"(?:(?:assistant|model|response|answer|助手|回答)\s*)?[AB12]"
@@ -60,3 +48,46 @@ _INJECTION_PATTERNS = (
     r"请(?:务必)?(?:选择?|判定?|判断|判给|评选|给)(?:我的|本|这个|此)(?:回答|答案)",
     r"(?:本|我的|这个|此)(?:回答|答案)(?:应该?|应当|必须|理应)(?:获胜|得到?满分|判为|被选|被评)",
 )
+# A comment in a program is no header and its minus signs are no list.
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_HEADER = re.compile(r" {0,3}#{1,6}\s")
+# Markdown wants a blank after the mark; Chinese texts often leave it out after a number.
+# "3.5 million" at the beginning of a line is a number and no item.
+_ITEM = re.compile(r"[ \t]*(?:[-*+]\s+\S|•|\d{1,3}(?:[.)）](?!\d)|、))")
+# Two patterns that begin with a fixed text are far faster than one with a choice.
+_BOLD = (re.compile(r"\*\*[^*\n]+\*\*"), re.compile(r"__[^_\n]+__"))
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownCounts:
+    """Counts over one answer: characters, and marks outside of code."""
+
+    length: int
+    headers: int
+    items: int
+    bold: int
+
+
+def contains_injection(answer: str) -> bool:
+    """Whether the answer holds a verdict, a delimiter of a judge's prompt, or words to a judge."""
+    plain = unicodedata.normalize("NFKC", answer).translate(_LOOKALIKE_BRACKETS)
+    return any(pattern.search(plain) for pattern in _compiled())
+
+
+def count_markdown(turns: Sequence[str]) -> MarkdownCounts:
+    """The counts of an answer, of all its turns together."""
+    prose = _CODE.sub("", "\n".join(turns))
+    lines = prose.splitlines()
+    return MarkdownCounts(
+        length=sum(map(len, turns)),
+        headers=sum(_HEADER.match(line) is not None for line in lines),
+        items=sum(_ITEM.match(line) is not None for line in lines),
+        bold=sum(len(mark.findall(prose)) for mark in _BOLD),
+    )
+
+
+@cache  # at first use: to compile them takes longer than to import the module
+def _compiled() -> tuple[re.Pattern[str], ...]:
+    return tuple(
+        re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in _INJECTION_PATTERNS
+    )

@@ -6,15 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring_examples import golden
 
-from evalui.scoring.text.metrics import (
+from evalui.scoring.text_metrics import (
     BLEUS,
     TEXT_METRICS,
+    TokenizedText,
+    WordTokenizers,
     best_scores,
     mean_scores,
     score_pair,
     score_text,
+    tokenize,
 )
-from evalui.scoring.text.words import TokenizedText, WordTokenizers, tokenize
 from evalui.text_tokenizers import tokenize_en, tokenize_zh
 
 SPLITTERS = WordTokenizers(tokenize_zh, tokenize_en)

@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.scoring.text.words import TokenizedText, WordTokenizers, contains_chinese, tokenize
+from evalui.scoring.text_metrics import TokenizedText, WordTokenizers, contains_chinese, tokenize
 
 
 def _characters(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.scoring.parsing.prompt_injection import contains_injection
+from evalui.scoring.parsing.judged_answer import contains_injection
 
 SPEAKS = [
     "[[A]]",

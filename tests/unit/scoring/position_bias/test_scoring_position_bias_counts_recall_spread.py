@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strata_examples import as_trials, stratum_of
 
-from evalui.scoring.choice.strata import OptionCountStratum
-from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
-from evalui.scoring.position_bias.counts import position_tables
-from evalui.scoring.position_bias.recall_spread import (
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
+from evalui.scoring.position_bias.counts import (
     RecallSpread,
     kl_divergence,
+    position_tables,
     recall_spread,
     recall_spread_range,
 )

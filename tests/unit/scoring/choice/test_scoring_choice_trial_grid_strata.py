@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from strata_examples import answered, as_trials, simulated
 
+from evalui.scoring.choice.circular import question_outcomes
 from evalui.scoring.choice.permutations import variants
-from evalui.scoring.choice.strata import strata
-from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, strata
 
 CIRCLE = [order.permutation for order in variants(3, "circular")]
 
@@ -71,3 +71,16 @@ def test_ties_are_counted():
     (one,) = strata(question("q", [0, 1, 2]), "circular")
     one.choice[0, 1] = TIED
     assert one.n_tied == 1
+
+
+def test_the_outcomes_of_questions():
+    whole = simulated(3, np.random.default_rng(1))
+    trials = [*as_trials(whole), answered("torn", (0, 1, 2, 3), 2, 2)]
+    naming = [answered("n", order, 0, 0, fixed="naming") for order in ((0, 1), (1, 0))]
+    found = question_outcomes(trials + naming, "circular")
+    assert set(found["accuracy"]) == {"q0", "q1", "q2", "torn", "n"}
+    assert set(found["mean_over_orders"]) == set(found["robust"]) == {"q0", "q1", "q2"}
+    means = list(found["mean_over_orders"].values())
+    assert means == pytest.approx(whole.correct.mean(axis=1).tolist())
+    assert list(found["robust"].values()) == whole.correct.all(axis=1).tolist()
+    assert found["accuracy"]["torn"] == 1.0
