@@ -53,7 +53,7 @@ class Messages:
     """The sentences of one language."""
 
     language: Language
-    by_key: Mapping[str, str]
+    by_key: dict[str, str]
 
     def __call__(self, key: str, /, **values: object) -> str:
         """The sentence of `key`, its fields filled in.
@@ -94,6 +94,37 @@ def messages(language: Language) -> Messages:
     for path in sorted((_FOLDER / language).glob("*.toml")):
         by_key |= _flat("", tomllib.loads(path.read_text(encoding="utf-8")))
     return Messages(language, by_key)
+
+
+def add_messages(path: Path) -> None:
+    """Add the sentences of another package: a TOML file with a table for each language.
+
+    A sentence that is given in one language only serves in all. Keys are as in the catalogue:
+    `[en.mode]` with `echo = "Echo"` is the English label of the mode `echo`.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not valid TOML, or a sentence of evalui has one of its keys.
+    """
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    added = {language: dict(_flat("", tables.get(language, {}))) for language in LANGUAGES}
+    for language in LANGUAGES:
+        for key in dict.fromkeys(key for each in added.values() for key in each):
+            texts = (
+                added[language].get(key),
+                *(each[key] for each in added.values() if key in each),
+            )
+            text = next(each for each in texts if each is not None)
+            if messages(language).by_key.setdefault(key, text) != text:
+                raise ValueError(f"{path.name}: the key {key} is taken by another sentence")
+
+
+def add_label(key: str, label: Mapping[Language, str], name: str) -> None:
+    """Add a label where the catalogue has none: the other language's, or `name`, if need be."""
+    for language in LANGUAGES:
+        text = label.get(language) or next(iter(label.values()), name)
+        # Nothing is put into a label, so its braces stay as they are.
+        messages(language).by_key.setdefault(key, text.replace("{", "{{").replace("}", "}}"))
 
 
 def localized(key: str, language: Language, /, **values: object) -> str:

@@ -3,10 +3,9 @@
 import ipaddress
 from collections.abc import Iterator
 from typing import cast
-from urllib.parse import urlsplit
 
-from evalui.models.base import ModelEntry
-from evalui.models.catalog import REMOTE
+from evalui.models.base import ModelEntry, traits_of
+from evalui.models.endpoint.http.addresses import host_of
 
 
 def external_hosts(entry: ModelEntry) -> tuple[str, ...]:
@@ -15,9 +14,9 @@ def external_hosts(entry: ModelEntry) -> tuple[str, ...]:
     Empty for a model that is loaded here. An address that cannot be read counts as its whole text:
     what is not known to be this machine is another one.
     """
-    if entry.backend not in REMOTE:
+    if not traits_of(entry).remote:
         return ()
-    hosts = dict.fromkeys(map(_host, _addresses(entry)))
+    hosts = dict.fromkeys(map(shown_host, _addresses(entry)))
     return tuple(host for host in hosts if not is_loopback(host))
 
 
@@ -32,9 +31,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def host_of(address: str) -> str:
-    """The host of "http://host:port/path" or "host:port"; the whole text where there is none."""
-    return _host(address if "://" in address else f"//{address}")
+def shown_host(address: str) -> str:
+    """The host of "http://host:port/path" or "host:port" in ASCII, as it will be connected to; the
+    whole text where there is none.
+    """
+    try:
+        return host_of(address if "://" in address else f"//{address}") or address
+    except ValueError:  # brackets that hold no IP address, or what no name of a host can be
+        return address
 
 
 def _addresses(entry: ModelEntry) -> Iterator[str]:
@@ -42,10 +46,3 @@ def _addresses(entry: ModelEntry) -> Iterator[str]:
     # What an options table holds is checked when the model is opened, and may be anything here.
     listed = cast("list[object]", several) if isinstance(several, list) else []
     yield from (str(address) for address in (one, *listed) if address)
-
-
-def _host(address: str) -> str:
-    try:
-        return urlsplit(address).hostname or address
-    except ValueError:  # brackets that hold no IP address
-        return address

@@ -15,13 +15,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from evalui.errors import ModelError, StoreError
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import problem_of, read_catalog, read_entry, resolve_links
-from evalui.models.endpoint.http.addresses import check_url, host_of
+from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
 
 ModelSource = Literal["folder", "hub", "endpoint"]
 
@@ -31,7 +30,6 @@ _NAME = re.compile(r"[^\W_][\w.+-]{0,63}")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 # Whoever adds a model chooses the host as well: no other secret of the server may be sent there.
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,91}_API_KEY")
-_SECRET_MARKERS = "@?#"  # what stands before or after these in an address is nobody's business
 _MAX_FIELD_LENGTH = 500  # characters of one field
 _TOKEN_COUNT = re.compile(r"[1-9][0-9]{0,8}")
 # Two forms sent at the same moment read and write one file: without it one model would be lost.
@@ -257,13 +255,7 @@ def _length(text: str) -> int:
 
 def _check_address(address: str) -> None:
     _check_text(address)
-    try:
-        parts = urlsplit(address)
-        known = bool(host_of(address)) and parts.port != 0
-    except ValueError:  # a port that is no number, or what no name of a host can be
-        known, parts = False, urlsplit("")
-    secretive = any(mark in address for mark in _SECRET_MARKERS)
-    if not known or secretive or parts.scheme not in ("http", "https"):
+    if may_hold_secret(address) or not is_http_url(address):
         raise ModelError(  # without the address: it may hold a password or a key
             "no-address",
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalui.messages import sentence
-from evalui.models.base import ModelEntry
+from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import describe
 from evalui.modes import MODES, Mode, ModeSettings
 from evalui.modes.choices_only import ChoicesOnly
@@ -131,7 +131,7 @@ def blocking_reason(dataset: Dataset, entry: ModelEntry, mode_spec: ModeSpec) ->
             model=entry.name,
             why=state.missing_reasons.get(mode_spec.ability) or _LACKS[mode_spec.ability],
         )
-    if isinstance(mode, ChoicesOnly) and entry.backend == "scripted":
+    if isinstance(mode, ChoicesOnly) and traits_of(entry).needs_question:
         return sentence(
             "error.needs-question",
             model=entry.name,

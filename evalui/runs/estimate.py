@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from evalui.models.base import ModelEntry
-from evalui.models.catalog import loads_here
+from evalui.models.base import ModelEntry, loads_weights
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan
 from evalui.runs.database.throughput import LoadingTimes, Throughput, Throughputs
@@ -145,7 +144,7 @@ def _loading(entries: Iterable[ModelEntry], times: LoadingTimes) -> float:
 
     The first one of a worker that has not loaded any waits for the libraries, too.
     """
-    here = {entry.name: entry for entry in entries if loads_here(entry)}
+    here = {entry.name: entry for entry in entries if loads_weights(entry)}
     seconds = 0.0
     for place, entry in enumerate(here.values()):
         weights = entry.parameters / _PARAMETERS_PER_S

@@ -7,8 +7,7 @@ enough, because the same look is taken when a speed is measured and when a time 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalui.models.base import ModelEntry
-from evalui.models.catalog import REMOTE
+from evalui.models.base import ModelEntry, traits_of
 from evalui.models.local.memory_estimate import hidden_size
 from evalui.models.logprob_queries import common_prefix_length
 from evalui.modes import MODES, ModeSettings
@@ -70,7 +69,7 @@ def workload(entry: ModelEntry, size: RequestSize) -> float:
     hidden size: beside the 24 d^2 operations of a layer's products stand 4 d L of attention (Kaplan
     et al. 2020, table 1), which run at a lower rate. An endpoint is sent every prompt whole.
     """
-    if entry.backend in REMOTE:
+    if traits_of(entry).remote:
         return _TOKENS_PER_REQUEST + size.sent + _TOKENS_PER_WRITTEN * size.written
     attention = size.sent / (4 * (hidden_size(entry) or _DEFAULT_HIDDEN_SIZE))
     return size.distinct * (1 + attention) + _TOKENS_PER_WRITTEN * size.written

@@ -4,13 +4,15 @@ The `openai` package is imported when a server is asked, not before.
 """
 
 import hashlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from evalui.errors import MissingAbility, ModelError
 from evalui.messages import Sentence, sentence
-from evalui.models.base import BACKENDS, Model, ModelEntry
+from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.config import Endpoint, read_endpoint
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer
@@ -33,8 +35,10 @@ _NO_USAGE = Usage(0, 0)
 _OPEN_TIMEOUT_S = 45.0  # a worker waits longer for a first answer than a page does
 
 
-class OpenAIBackend:
-    """Asks servers; `options` are those of `Endpoint`. What servers can do is found by asking."""
+class OpenAIBackend(Backend):
+    """Sends requests to servers; `options` are those of `Endpoint`. Probes what servers can do."""
+
+    traits = BackendTraits(remote=True)
 
     def __init__(
         self, status: EndpointStatus | None = None, retry_policy: RetryPolicy | None = None
@@ -74,6 +78,20 @@ class OpenAIBackend:
         except ModelError:
             return {}
         return {**seen.unavailable, **seen.misconfigured}
+
+    def probe_status(self, entry: ModelEntry, *, wait_s: float) -> ProbeStatus:
+        """What is known of the model's servers; wrong options are known at once."""
+        try:
+            endpoint = read_endpoint(entry)
+        except ModelError:
+            return ProbeStatus(checked_at=time.time())
+        seen = self._status.get(endpoint, wait_s=wait_s)
+        return ProbeStatus(seen.is_known, seen.is_pending, seen.checked_at)
+
+    def probe_again(self, entry: ModelEntry) -> None:
+        """Probe the model's servers now; one that is being probed is not probed twice."""
+        with suppress(ModelError):  # wrong options, which `problem` reports
+            self._status.probe_again(read_endpoint(entry))
 
     def open(self, entry: ModelEntry) -> Model:
         """A model to ask.

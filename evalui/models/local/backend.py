@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
-from evalui.models.base import BACKENDS, Model, ModelEntry
+from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
 from evalui.models.folder_tokenizer import HFTokenizer
 from evalui.models.local import lora, weights
 from evalui.models.local.line_tokenizer import with_line_splitting
@@ -40,8 +40,10 @@ _FILES = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 _UNSPECIFIED_LENGTH = 10**9
 
 
-class TransformersBackend:
+class TransformersBackend(Backend):
     """Opens folders and hub ids, safetensors only, never with code of their own."""
+
+    traits = BackendTraits(opens_folders=True, has_fp32_library=True)
 
     def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
         """All three, whatever the entry."""

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from evalui.models.base import ModelEntry
-from evalui.models.catalog import REMOTE
+from evalui.models.base import ModelEntry, traits_of
 from evalui.models.local.weights import text_config
 
 _BYTES: Mapping[str, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
@@ -56,7 +55,7 @@ def footprint(
     compute in between, and an adapter's own weights, come on top and are small beside it.
     `dtype` "auto" is the file's own on a GPU and float32 on a CPU, as the model will be loaded.
     """
-    if entry.backend in REMOTE:
+    if traits_of(entry).remote:
         return None  # its name at the endpoint may be a folder here, too
     config = _config(Path(entry.path))
     per_token = _values_per_token(config)
@@ -65,13 +64,14 @@ def footprint(
     dtype = _dtype(entry, config, gpu=gpu)
     size = _BYTES[dtype]
     longest = entry.max_length or _number(config, "max_position_embeddings")
-    tokens = max(1, token_budget, longest if entry.backend == "vllm" else entry.max_length)
+    needed = longest if traits_of(entry).needs_full_length_cache else entry.max_length
+    tokens = max(1, token_budget, needed)
     return Footprint(dtype, parameters * size, per_token * tokens * size, tokens, longest)
 
 
 def hidden_size(entry: ModelEntry) -> int:
     """The hidden size of the network, 0 if the model's folder does not tell it."""
-    return 0 if entry.backend in REMOTE else _number(_config(Path(entry.path)), "hidden_size")
+    return 0 if traits_of(entry).remote else _number(_config(Path(entry.path)), "hidden_size")
 
 
 def _config(folder: Path) -> Mapping[str, Any]:

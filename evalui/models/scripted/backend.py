@@ -1,9 +1,9 @@
 """The `scripted` backend: models that answer by rule, to show what a figure looks like.
 
 They play the test double and the baselines of the demo. A scripted model may be shown the
-answers (see `NeedsAnswerKey`); a real one never is. It finds the question in the prompt, whatever
-the template, and the slots of its options, as a model would. A scripted judge is shown nothing: it
-reads its prompt alone (see `judges`).
+answers (see `base.NeedsAnswerKey`); a real one never is. It finds the question in the prompt,
+whatever the template, and the slots of its options, as a model would. A scripted judge is shown
+nothing: it reads its prompt alone (see `judges`).
 """
 
 import hashlib
@@ -13,11 +13,10 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from evalui.errors import MissingAbility, ModelError
 from evalui.messages import sentence
-from evalui.models.base import BACKENDS, Model, ModelEntry
+from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
 from evalui.models.scripted.judges import PreferenceRule, parse_judge_prompt, write_verdict
 from evalui.models.scripted.rules import RULES, SeenOpenQuestion, SeenQuestion
 from evalui.models.scripted.shown_questions import KnownSamples, read_slots
@@ -45,17 +44,10 @@ _ABILITY: Mapping[type[Request], Ability] = {
 }
 
 
-@runtime_checkable
-class NeedsAnswerKey(Protocol):
-    """A model that may be shown the answers before it is asked."""
-
-    def set_answer_key(self, samples: Sequence[Sample]) -> None:
-        """Know the answers to these, and no others, from now on; changes the fingerprint."""
-        ...
-
-
-class ScriptedBackend:
+class ScriptedBackend(Backend):
     """Opens a rule: `options.rule`, with `seed`, `delay` (seconds) and `log` (a file)."""
+
+    traits = BackendTraits(rule_based=True, needs_question=True)
 
     def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
         """What the entry's rule can answer; nothing if the rule is unknown."""

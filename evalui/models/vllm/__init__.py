@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evalui.errors import ModelError, RequestRejected
-from evalui.models.base import BACKENDS, Model, ModelEntry
+from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
 from evalui.models.folder_tokenizer import HFTokenizer
 from evalui.models.local import backend, weights
 from evalui.models.scoring_requests import encode_requests
@@ -25,8 +25,10 @@ VERSION = "vllm.2"  # part of every fingerprint: raise it when an answer may cha
 _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 
 
-class VllmBackend:
+class VllmBackend(Backend):
     """Opens what the `transformers` backend opens, in vLLM."""
+
+    traits = BackendTraits(opens_folders=True, needs_full_length_cache=True)
 
     def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
         """All three, whatever the entry."""
@@ -47,6 +49,12 @@ class VllmBackend:
         except ModelError as error:
             return error.sentence
         return missing(options)
+
+    def accelerators(self, entry: ModelEntry) -> int:
+        """As many GPUs as options.tensor_parallel states."""
+        from evalui.models.vllm.options import read_options
+
+        return read_options(entry).tensor_parallel
 
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""

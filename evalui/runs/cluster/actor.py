@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evalui.errors import EvaluiError, ModelError, RequestRejected, Unreachable
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.base import HasLoadNotes
+from evalui.models.base import load_notes
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.types import Ability, Request, Response
 
@@ -68,7 +68,7 @@ class ModelActor:
         """Which model it holds, or why it holds none."""
         if self._model is None:
             return ActorInfo("", frozenset(), failure=self._failure)
-        notes = self._model.notes if isinstance(self._model, HasLoadNotes) else ()
+        notes = load_notes(self._model)
         return ActorInfo(
             self._model.fingerprint, self._model.abilities, tuple(map(encode_sentence, notes))
         )

@@ -15,9 +15,9 @@ from time import monotonic, sleep
 from typing import Any, cast
 
 from evalui.errors import EvaluiError, ModelError, RequestRejected, Unreachable
-from evalui.models import Model, ModelEntry, open_model
+from evalui.models import BACKENDS, Model, ModelEntry, open_model
+from evalui.models.base import loads_weights, traits_of
 from evalui.models.local.fp32 import library_of
-from evalui.models.vllm.options import read_options
 from evalui.runs.cluster.actor import ActorInfo, ModelActor, RemoteFailure, ShardResult
 from evalui.runs.cluster.connection import connect
 from evalui.runs.database.codec import decode_sentence
@@ -35,7 +35,6 @@ NO_ACTOR_TIMEOUT_S = (
 MAX_LOSSES = 3  # of a portion, or of actors in a row before they hold the model
 _SCAN_INTERVAL_S = 1.0  # how often the cluster is looked at for machines that came or went
 _LOADING_KEY = "error.cluster-loads"
-_LOCAL_BACKENDS = ("scripted", "openai")  # learn from the run, or have machines of their own
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +67,7 @@ class ClusterModel:
         self._connect = connect
         self._ray: Any = None  # until it is connected
         self._cores = 0 if entry.device.startswith("cuda") else cores
-        self._accelerators = read_options(entry).tensor_parallel if entry.backend == "vllm" else 1
+        self._accelerators = BACKENDS[entry.backend].accelerators(entry)
         self._actors: list[_Actor] = []
         self._last_scan = -_SCAN_INTERVAL_S
         self._n_slots = 0
@@ -287,7 +286,7 @@ class ClusterOpener:
         entry = self._with_library(entry)
         if self._loading and not self._loading.is_for(entry):
             self.cancel_loading()
-        if entry.backend in _LOCAL_BACKENDS:
+        if not loads_weights(entry):  # it learns from the run, or has machines of its own
             return open_model(entry)
         if self._loading is None:
             there = partial(connect, self._settings.ray_address)
@@ -304,7 +303,7 @@ class ClusterOpener:
 
     def _with_library(self, entry: ModelEntry) -> ModelEntry:
         """The entry with the worker's own library, since all actors must use the same one."""
-        if entry.backend != "transformers" or entry.device.startswith("cuda"):
+        if not traits_of(entry).has_fp32_library or entry.device.startswith("cuda"):
             return entry
         library = library_of(entry, self._settings)
         return replace(entry, options={**entry.options, "fp32": library})

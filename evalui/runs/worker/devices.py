@@ -14,8 +14,7 @@ from itertools import takewhile
 from typing import Any, cast
 
 from evalui.errors import StoreError
-from evalui.models.base import ModelEntry
-from evalui.models.catalog import REMOTE
+from evalui.models.base import ModelEntry, traits_of
 from evalui.runs.database.connection import Database
 
 WORKER_TIMEOUT_S = 20.0  # a worker that has told nothing for so long is not there
@@ -116,9 +115,9 @@ def workers(database: Database) -> list[WorkerRow]:
 
 def device_of(entry: ModelEntry) -> str:
     """Where a model computes: a device, "endpoint", or "rule" for one that only follows a rule."""
-    if entry.backend in REMOTE:
+    if traits_of(entry).remote:
         return "endpoint"
-    if entry.backend == "scripted":
+    if traits_of(entry).rule_based:
         return "rule"
     if entry.device != "auto":
         return entry.device

@@ -26,8 +26,8 @@ from evalui.errors import (
     Unreachable,
 )
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.base import Stoppable
-from evalui.models.catalog import find_entry, loads_here
+from evalui.models.base import Stoppable, loads_weights
+from evalui.models.catalog import find_entry
 from evalui.models.user_catalog import additions_path, read_models
 from evalui.runs.cluster.model import ClusterOpener, is_loading, model_opener
 from evalui.runs.database.records import CellRow, Lease, RunRow
@@ -233,7 +233,7 @@ class Worker:
 
     def _open_timed(self, entry: ModelEntry) -> Model:
         """Open a model and remember how long it took, where it loads here."""
-        if not loads_here(entry):
+        if not loads_weights(entry):
             return self._opener(entry)
         began, cold = time.monotonic(), not self._has_loaded_model
         model = self._opener(entry)

@@ -13,8 +13,7 @@ from typing import Any, Literal, cast
 
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
-from evalui.models.base import HasLoadNotes, Model, ModelEntry
-from evalui.models.scripted.backend import NeedsAnswerKey
+from evalui.models.base import Model, ModelEntry, NeedsAnswerKey, load_notes
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
@@ -216,7 +215,7 @@ def run_model_test(
         model = opener(trial.entry)
     except EvaluiError as error:
         return replace(trial, error=error.sentence)
-    notes = model.notes if isinstance(model, HasLoadNotes) else ()
+    notes = load_notes(model)
     trial = replace(trial, load_s=time.monotonic() - began, notes=notes)
     try:
         on_loaded()

@@ -5,8 +5,15 @@ from dataclasses import dataclass
 
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
-from evalui.models.base import ModelEntry
-from evalui.models.catalog import ModelState, find_entry, read_catalog
+from evalui.models.base import ModelEntry, traits_of
+from evalui.models.catalog import (
+    ModelState,
+    ModelStatus,
+    find_entry,
+    probe_again,
+    read_catalog,
+    statuses,
+)
 from evalui.models.destinations import is_loopback
 from evalui.models.local.memory_estimate import Footprint, footprint
 from evalui.models.user_catalog import (
@@ -24,7 +31,6 @@ from evalui.runs.worker import devices, model_tests
 from evalui.runs.worker.devices import DeviceMemory, WorkerRow
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.settings import Settings
-from evalui.ui.services.model_status import ModelStatus, ModelStatusCache
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself
@@ -82,7 +88,6 @@ class ModelsService:
         self._settings = settings
         self._database = store.database
         self._store = store
-        self._states = ModelStatusCache()
         self._additions = additions_path(settings.database)
 
     def catalog(self) -> dict[str, ModelEntry]:
@@ -92,7 +97,7 @@ class ModelsService:
     def states(self) -> list[ModelState]:
         """Each model with what it can do here."""
         entries = list(self.catalog().values())
-        known = self._states.statuses(entries, wait_s=_WAIT_S)
+        known = statuses(entries, wait_s=_WAIT_S)
         return [
             look.state or ModelState(entry, frozenset(), _QUERY_PENDING)
             for entry, look in zip(entries, known, strict=True)
@@ -104,14 +109,14 @@ class ModelsService:
         return dict(
             zip(
                 entries,
-                self._states.statuses(list(entries.values()), wait_s=_STATUS_WAIT_S),
+                statuses(list(entries.values()), wait_s=_STATUS_WAIT_S),
                 strict=True,
             )
         )
 
     def refresh(self, name: str) -> None:
         """Ask the model's endpoint now; raises `UnknownName` if there is none of that name."""
-        self._states.refresh(self._entry(name))
+        probe_again(self._entry(name))
 
     def added(self) -> frozenset[str]:
         """The names of the models added on the page."""
@@ -179,7 +184,7 @@ class ModelsService:
     def footprint(self, state: ModelState, hardware: Hardware) -> Footprint | None:
         """What a model will take, None if that is not known."""
         entry = state.entry
-        if entry.backend == "scripted" or state.problem:
+        if traits_of(entry).rule_based or state.problem:
             return None
         gpu = hardware.takes_gpu(entry)
         budget = self._settings.token_budget

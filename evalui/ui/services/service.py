@@ -11,7 +11,7 @@ from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.errors import DataError, EvaluiError, FaultyRows, SpecError, UnknownRun
 from evalui.messages import messages
-from evalui.models.base import ModelEntry
+from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
 from evalui.report.export.files import write
@@ -161,7 +161,7 @@ class AppService:
 
     def scripted(self) -> frozenset[str]:
         """The models that follow a rule and understand nothing; so a judge among them is told."""
-        return frozenset(e.name for e in self.catalog().values() if e.backend == "scripted")
+        return frozenset(e.name for e in self.catalog().values() if traits_of(e).rule_based)
 
     def plan(self, draft: RunForm) -> PlannedRun:
         """What the draft would do.

@@ -1,4 +1,5 @@
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,8 +7,8 @@ import pytest
 from endpoint_server_examples import MODEL, ToyServer
 
 from evalui.errors import ModelError, UnknownName
-from evalui.models import BACKENDS, ModelEntry, describe, open_model, read_catalog
-from evalui.models.catalog import base_of, probe_and_describe
+from evalui.models import BACKENDS, ModelEntry, ModelState, describe, open_model, read_catalog
+from evalui.models.catalog import ModelStatus, base_of, probe_again, statuses
 from evalui.models.local import weights
 from evalui.models.local.backend import TransformersBackend
 from evalui.settings import ASSETS
@@ -230,25 +231,46 @@ def test_an_endpoint_where_nobody_answers_is_away_and_a_wrong_one_is_not():
         wrong = describe(replace(entry, path="nobody-knows"))
         assert "has no model" in wrong.problem
         assert not wrong.is_endpoint_down
-    gone = probe_and_describe(entry)
+    gone = probed_again(entry)
     assert "cannot be reached" in gone.problem
     assert gone.is_endpoint_down
 
 
-def test_whoever_asks_is_told_what_the_endpoint_can_do_now():
+def probed_again(entry: ModelEntry) -> ModelState:
+    """What is known of a model when it has been probed once more."""
+    probe_again(entry)
+    while (status := statuses([entry], wait_s=0.0)[0]).pending:
+        time.sleep(0.001)
+    assert status.state
+    return status.state
+
+
+def test_a_probe_at_a_request_finds_what_the_endpoint_can_do_now():
     with ToyServer() as server:
         entry = behind(server)
         assert "loglik" in describe(entry).abilities
         server.behaviour.echo = False
         assert "loglik" in describe(entry).abilities
-        assert "loglik" not in probe_and_describe(entry).abilities
+        assert "loglik" not in probed_again(entry).abilities
         assert "loglik" not in describe(entry).abilities
 
 
-def test_asking_a_model_in_a_folder_looks_at_its_files(tmp_path: Path):
-    missing = probe_and_describe(ModelEntry("m", "transformers", path=str(tmp_path / "gone")))
-    assert "There is no folder" in missing.problem
-    assert not missing.is_endpoint_down
+def test_a_model_in_a_folder_is_not_probed_but_looked_at(tmp_path: Path):
+    missing = ModelEntry("m", "transformers", path=str(tmp_path / "gone"))
+    probe_again(missing)
+    (status,) = statuses([missing], wait_s=0.0)
+    assert status == ModelStatus(describe(missing))
+    assert status.state
+    assert "There is no folder" in status.state.problem
+    assert not status.state.is_endpoint_down
+
+
+def test_an_unknown_backend_is_the_problem_of_its_model():
+    entry = ModelEntry("m", "nothing")
+    probe_again(entry)
+    (status,) = statuses([entry], wait_s=0.0)
+    assert status.state
+    assert "nothing" in status.state.problem
 
 
 @pytest.mark.parametrize("name", ["qwen3-0.6b", "qwen2.5-0.5b"])

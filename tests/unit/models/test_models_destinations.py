@@ -1,7 +1,7 @@
 import pytest
 
 from evalui.models.base import ModelEntry
-from evalui.models.destinations import external_hosts, host_of, is_loopback
+from evalui.models.destinations import external_hosts, is_loopback, shown_host
 
 
 def _endpoint(*urls: str) -> ModelEntry:
@@ -19,6 +19,7 @@ def _endpoint(*urls: str) -> ModelEntry:
         (("http://gpu-1/v1", "http://gpu-1:9/v1", "http://gpu-2/v1"), ("gpu-1", "gpu-2")),
         (("http://localhost.example.org/v1",), ("localhost.example.org",)),
         (("http://[broken/v1",), ("http://[broken/v1",)),
+        (("https://模型.example/v1",), ("xn--xgs754b.example",)),
     ],
 )
 def test_an_endpoint_names_the_hosts_that_are_not_this_machine(
@@ -43,6 +44,6 @@ def test_names_of_others(host: str):
 
 
 def test_the_address_of_a_cluster_has_a_host():
-    assert host_of("ray://head.example.org:10001") == "head.example.org"
-    assert host_of("10.0.0.5:6379") == "10.0.0.5"
-    assert host_of("auto") == "auto"
+    assert shown_host("ray://head.example.org:10001") == "head.example.org"
+    assert shown_host("10.0.0.5:6379") == "10.0.0.5"
+    assert shown_host("auto") == "auto"

@@ -33,6 +33,7 @@ _EMBEDDING_NETWORKS = tuple(
 )
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 _THIS_NETWORK = ipaddress.IPv4Network("0.0.0.0/8")
+_SECRET_MARKERS = "@?#"  # what stands before or after these in an address may be a password
 
 
 def host_of(url: str) -> str:
@@ -48,6 +49,24 @@ def authority(url: str) -> str:
     host, port = host_of(url), urlsplit(url).port
     shown = f"[{host}]" if ":" in host else host
     return shown if port is None else f"{shown}:{port}"
+
+
+def is_http_url(url: str) -> bool:
+    """Whether a text is an address that requests can be sent to."""
+    if " " in url or not url.isprintable():  # urlsplit would drop a line break
+        return False
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        host = host_of(url)
+    except ValueError:  # a port that is no number, or what no name of a host can be
+        return False
+    return parts.scheme in ("http", "https") and bool(host and port != 0)
+
+
+def may_hold_secret(url: str) -> bool:
+    """Whether an address has a user name, a password, a query or a fragment."""
+    return any(mark in url for mark in _SECRET_MARKERS)
 
 
 def check_url(url: str) -> None:

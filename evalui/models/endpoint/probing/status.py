@@ -36,8 +36,10 @@ class StatusSnapshot:
     """The state of each URL: `available` ones answer, `unavailable` ones do not now, and
     `misconfigured` ones never will as they are. What is not known yet is in none of them.
 
-    `retry_after_s` is for how long all that are down asked to be left alone. `probe_usage` is what
-    it cost to find out, told once: to whoever looks anew.
+    `retry_after_s` is for how long all that are down requested no requests. `probe_usage` is what
+    the probes cost, reported once: to the next caller of `refresh`. `is_known`: nothing more is
+    waited for; `is_pending`: a server is being probed, for the first time or again. `checked_at` is
+    when the last probe ended, in Unix time, None before that.
     """
 
     available: Mapping[str, Capabilities]
@@ -45,6 +47,9 @@ class StatusSnapshot:
     misconfigured: Mapping[str, str]
     retry_after_s: float = 0.0
     probe_usage: Usage = _NO_USAGE
+    is_known: bool = True
+    is_pending: bool = False
+    checked_at: float | None = None
 
 
 @dataclass(slots=True)
@@ -53,8 +58,10 @@ class _ServerRecord:
     probe_usage: Usage = _NO_USAGE
     reason: str = ""
     is_misconfigured: bool = False
+    unforeseen: Exception | None = None  # raised by the next `get`, then forgotten
     first_probe_at: float = 0.0  # the first time; who looks again and again waits only once
-    probed_at: float = 0.0
+    probed_at: float = 0.0  # by the clock of `EndpointStatus`
+    checked_at: float | None = None  # the same moment in Unix time, as pages show it
     done: threading.Event = field(default_factory=threading.Event)
     is_probing: bool = False
     retry_at: float = 0.0  # when the server wants to be asked again
@@ -81,6 +88,9 @@ class EndpointStatus:
         notes = {url: self._record(endpoint, url) for url in endpoint.urls}
         for note in notes.values():
             note.done.wait(max(0.0, note.first_probe_at + wait_s - self._clock()))
+        self._raise_unforeseen(endpoint, notes)
+        # First: a probe that ends between the next lines is shown by the next call.
+        is_pending = any(note.is_probing for note in notes.values())
         known = {url: note for url, note in notes.items() if note.done.is_set()}
         return StatusSnapshot(
             {url: note.capabilities for url, note in known.items() if note.capabilities},
@@ -95,7 +105,18 @@ class EndpointStatus:
                 if not n.capabilities and n.is_misconfigured
             },
             max(0.0, min((note.retry_at for note in notes.values()), default=0.0) - self._clock()),
+            is_known=all(self._is_known(note) for note in notes.values()),
+            is_pending=is_pending,
+            checked_at=max(
+                (note.checked_at for note in known.values() if note.checked_at), default=None
+            ),
         )
+
+    def probe_again(self, endpoint: Endpoint) -> None:
+        """Probe all servers now, in the background; what is known stays until there is more."""
+        with self._lock:
+            for url in endpoint.urls:
+                self._start_probe(self._find_or_add(endpoint, url), endpoint, url)
 
     def refresh(self, endpoint: Endpoint, *, wait_s: float) -> StatusSnapshot:
         """As `get`, but nothing is told that was found before: a server may have got other
@@ -127,20 +148,39 @@ class EndpointStatus:
 
     def _record(self, endpoint: Endpoint, url: str) -> _ServerRecord:
         with self._lock:
-            note = self._records.setdefault(
-                _key(endpoint, url), _ServerRecord(first_probe_at=self._clock())
-            )
+            note = self._find_or_add(endpoint, url)
             lasts = SUCCESS_TTL_S if note.capabilities else FAILURE_TTL_S
             old = not note.done.is_set() or self._clock() - note.probed_at > lasts
-            if old and not note.is_probing:
-                note.is_probing = True
-                threading.Thread(
-                    target=self._probe,
-                    args=(note, endpoint, url),
-                    name="endpoint-probe",
-                    daemon=True,
-                ).start()
+            if old:
+                self._start_probe(note, endpoint, url)
             return note
+
+    def _find_or_add(self, endpoint: Endpoint, url: str) -> _ServerRecord:
+        added = _ServerRecord(first_probe_at=self._clock())
+        return self._records.setdefault(_key(endpoint, url), added)
+
+    def _start_probe(self, note: _ServerRecord, endpoint: Endpoint, url: str) -> None:
+        if note.is_probing:
+            return
+        note.is_probing = True
+        threading.Thread(
+            target=self._probe,
+            args=(note, endpoint, url),
+            name="endpoint-probe",
+            daemon=True,
+        ).start()
+
+    def _raise_unforeseen(self, endpoint: Endpoint, notes: Mapping[str, _ServerRecord]) -> None:
+        """Raise what no probe should end with, and forget it, so that the next call probes anew."""
+        for url, note in notes.items():
+            if note.unforeseen:
+                with self._lock:
+                    self._records.pop(_key(endpoint, url), None)
+                raise note.unforeseen
+
+    def _is_known(self, note: _ServerRecord) -> bool:
+        """Whether it was probed, or has been waited for long enough."""
+        return note.done.is_set() or self._clock() - note.first_probe_at >= FIRST_PROBE_WAIT_S
 
     def _probe(self, note: _ServerRecord, endpoint: Endpoint, url: str) -> None:
         server = HttpServer(
@@ -156,12 +196,14 @@ class EndpointStatus:
             reason, busy_s = error.reason, error.retry_after_s
         except ModelError as error:
             reason, wrong = error.sentence, True
+        except Exception as error:  # noqa: BLE001 (raised again by `get`)
+            note.unforeseen = error
         finally:
             server.close()
             with self._lock:
                 note.capabilities, note.reason, note.is_misconfigured = findings, reason, wrong
                 note.probe_usage = server.usage
-                note.probed_at = self._clock()
+                note.probed_at, note.checked_at = self._clock(), time.time()
                 note.retry_at = note.probed_at + busy_s
                 note.is_probing = False
                 note.done.set()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
-from evalui.models.destinations import external_hosts, host_of
+from evalui.models.destinations import external_hosts, shown_host
 from evalui.settings import Settings
 from evalui.ui.components.fragment import Form
 from evalui.ui.components.html import Html, div
@@ -41,4 +41,4 @@ def remote_hosts_of(t: Messages, entry: ModelEntry, key: str = "to") -> Html | N
 def _cluster_host(t: Messages, settings: Settings) -> Iterator[str]:
     """An address is that of a cluster which may have machines of its own; "" starts one here."""
     if settings.engine == "ray" and settings.ray_address:
-        yield t("away.cluster", host=host_of(settings.ray_address))
+        yield t("away.cluster", host=shown_host(settings.ray_address))

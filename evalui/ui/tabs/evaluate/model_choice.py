@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import Messages
-from evalui.models.catalog import REMOTE, ModelState, base_of
+from evalui.models.base import traits_of
+from evalui.models.catalog import ModelState, base_of
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template
 from evalui.report.numbers import dollars
@@ -220,7 +221,7 @@ def cost_card(
 def _model(t: Messages, state: ModelState, chosen: bool, needs: Mapping[str, Ability]) -> Html:
     entry = state.entry
     size = t("models.parameters", n=f"{entry.parameters / 1e6:.3g}") if entry.parameters else ""
-    place = "backend.openai" if entry.backend in REMOTE else "models.local"
+    place = "backend.openai" if traits_of(entry).remote else "models.local"
     kind = t("models.baseline") if entry.baseline else t(place)
     about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
     lacking: Mapping[str, Ability] = {

@@ -12,7 +12,6 @@ from evalui.ui.components.widgets import button, field, note, select, titled
 from evalui.ui.tabs.evaluate.run_form import Form, field_value
 
 _PLACES: Mapping[str, ModelSource] = {name: name for name in get_args(ModelSource)}
-_LOCAL = ("transformers", "vllm")  # backends that compute on this server
 # The form's own name of a field, where it is shorter than that of `NewModelForm`.
 _SHORT = {"key_variable": "key"}
 _OPTIONAL_FIELDS = ("input_price", "output_price", "max_length")
@@ -56,7 +55,7 @@ def read_wanted(form: Form) -> NewModelForm:
         name=field_value(form, "add_name").strip(),
         path=field_value(form, "add_path").strip(),
         place=place,
-        backend=backend if backend in _backends() else _LOCAL[0],
+        backend=backend if backend in _backends() else _backends()[0],
         dtype=field_value(form, "add_dtype") or "auto",
         chat=field_value(form, "add_chat") == "yes",
         adapter=field_value(form, "add_adapter").strip(),
@@ -69,7 +68,7 @@ def read_wanted(form: Form) -> NewModelForm:
 
 
 def _backends() -> list[str]:
-    return [name for name in _LOCAL if name in BACKENDS]
+    return [name for name in BACKENDS if BACKENDS[name].traits.opens_folders]
 
 
 def _places(t: Messages, chosen: ModelSource) -> Html:

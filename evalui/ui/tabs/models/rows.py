@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evalui.models.base import ModelEntry
-from evalui.models.catalog import REMOTE, ModelState
+from evalui.models.base import ModelEntry, traits_of
+from evalui.models.catalog import ModelState, ModelStatus
 from evalui.models.local.memory_estimate import Footprint
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.ui.services.model_status import ModelStatus
 from evalui.ui.services.models_service import WorkerView
 
 
@@ -42,12 +41,12 @@ class ModelRow:
     @property
     def remote(self) -> bool:
         """Whether it is asked over a network."""
-        return self.entry.backend in REMOTE
+        return traits_of(self.entry).remote
 
     @property
     def local(self) -> bool:
         """Whether it computes on this server, or on the cluster that belongs to it."""
-        return not self.remote and self.entry.backend != "scripted"
+        return traits_of(self.entry).loads_weights
 
     @property
     def fits(self) -> bool:

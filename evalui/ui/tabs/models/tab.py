@@ -14,7 +14,7 @@ from pydantic import Field
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import base_of
+from evalui.models.catalog import ModelStatus, base_of
 from evalui.models.user_catalog import InvalidModelForm
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.components.client_state import dump_client_state, load_client_state
@@ -29,7 +29,6 @@ from evalui.ui.components.fragment import (
 )
 from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import button, note, page_head
-from evalui.ui.services.model_status import ModelStatus
 from evalui.ui.services.models_service import Hardware, WorkerView
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.models.add_form import add_card, read_wanted

@@ -13,15 +13,20 @@ import gradio as gr
 import pytest
 from ui_examples import HOSTILE, MODELS, built
 
-from evalui.messages import messages, sentence
-from evalui.models.base import BACKENDS, ModelEntry
+from evalui.messages import messages
+from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, ProbeStatus
 from evalui.models.catalog import ModelState
+from evalui.models.endpoint.backend import OpenAIBackend
+from evalui.models.endpoint.http.client import HttpServer, RetryableError
+from evalui.models.endpoint.probing.capabilities import Capabilities
+from evalui.models.endpoint.probing.status import EndpointStatus
 from evalui.models.user_catalog import additions_path
 from evalui.runs.database.throughput import Throughput, store_throughput
 from evalui.runs.worker.devices import DeviceMemory, WorkerStatus
 from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
 from evalui.settings import ASSETS
+from evalui.types import Ability
 from evalui.ui.components.fragment import SKIP, Form
 from evalui.ui.services import models_service
 from evalui.ui.services.service import AppService
@@ -73,10 +78,10 @@ def local(desk: AppService, **fields: str) -> None:
     write(desk, f'\n[late]\nbackend = "transformers"\npath = "{LATE}"\n{told}')
 
 
-class Far:
-    """A backend that is asked over a network and takes its time."""
+class Far(Backend):
+    """A backend whose models compute elsewhere."""
 
-    def abilities(self, entry: ModelEntry) -> frozenset[str]:
+    def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
         del entry
         return frozenset({"generate"})
 
@@ -84,7 +89,10 @@ class Far:
         del entry
         return ""
 
-    def missing_reasons(self, entry: ModelEntry) -> dict[str, str]:
+    def open(self, entry: ModelEntry) -> Model:
+        raise AssertionError(f"{entry.name} is only described")
+
+    def missing_reasons(self, entry: ModelEntry) -> dict[Ability, str]:
         del entry
         return {"loglik": "it drops echo", "next_token": "it tells no top_logprobs"}
 
@@ -274,33 +282,29 @@ def test_a_chinese_page_speaks_chinese(desk: AppService):
 # Out of reach, and cannot be used
 
 
-class Moody(Far):
-    """An endpoint whose state the test decides, as `openai` tells it."""
+class Moody:
+    """What an endpoint answers when it is probed, as the test decides."""
 
-    problem_now: str = ""
+    problem_now: Exception | None = None
 
-    def problem(self, entry: ModelEntry) -> str:
-        del entry
-        return self.problem_now
-
-    def unavailable_addresses(self, entry: ModelEntry) -> dict[str, str]:
-        del entry
-        return {}
-
-    def open(self, entry: ModelEntry) -> SimpleNamespace:
-        del entry
-        return SimpleNamespace(close=lambda: None)
+    def __call__(self, server: HttpServer, model: str) -> Capabilities:
+        del server, model
+        if self.problem_now:
+            raise self.problem_now
+        return Capabilities(chat=True)
 
 
-AWAY = sentence("error.endpoint-down", reason="it is away")
+AWAY = RetryableError("it is away", blame="server")
 
 
 @pytest.fixture
 def moody(monkeypatch: pytest.MonkeyPatch, desk: AppService) -> Moody:
-    backend = Moody()
+    prober = Moody()
+    backend = OpenAIBackend(EndpointStatus(prober))
     monkeypatch.setitem(BACKENDS._entries, "openai", backend)  # pyright: ignore[reportPrivateUsage]
-    write(desk, '\n[gpt]\nbackend = "openai"\npath = "gpt"\n')
-    return backend
+    options = 'options = { base_url = "http://a/v1" }'
+    write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\n{options}\n')
+    return prober
 
 
 def settled(tab: ModelsTab) -> str:
@@ -331,7 +335,7 @@ def test_an_endpoint_is_asked_again_at_a_click(tab: ModelsTab, moody: Moody, act
     moody.problem_now = AWAY
     told = settled(tab)
     assert 'data-do="again" data-model="gpt">Ask again</button>' in told
-    moody.problem_now = ""
+    moody.problem_now = None
     assert "Out of reach" in settled(tab), "it is left alone for a while"
     tab.answer(act("again", model="gpt"))
     told = settled(tab)
@@ -522,7 +526,7 @@ def test_what_a_model_writes_never_becomes_markup(tab: ModelsTab, desk: AppServi
     )
     mute = AbilityTest("next_token", "multiple_choice", problem="<b>no</b>")
     object.__setattr__(trial, "load_s", 0.25)
-    object.__setattr__(trial, "tried", (said, mute))
+    object.__setattr__(trial, "ability_tests", (said, mute))
     finish_model_test(desk.store.database, trial)
     told = row(tab, "biased")
     assert "<img" not in told
@@ -845,8 +849,9 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_said_to_answer(
     far = BACKENDS["openai"]
     monkeypatch.setattr(far, "problem", lambda _: "")
     monkeypatch.setattr(far, "abilities", lambda _: frozenset({"generate"}))
-    monkeypatch.setattr(far, "lacks", lambda _: {})
-    monkeypatch.setattr(far, "down", lambda _: {})
+    monkeypatch.setattr(far, "missing_reasons", lambda _: {})
+    monkeypatch.setattr(far, "unavailable_addresses", lambda _: {})
+    monkeypatch.setattr(far, "probe_status", lambda _, **__: ProbeStatus())
     monkeypatch.setattr(far, "open", lambda _: SimpleNamespace(close=lambda: None))
     address = 'base_url = "http://127.0.0.1:9/v1"'
     write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\noptions = {{ {address} }}\n')
