@@ -1,0 +1,92 @@
+"""A package of others adds a format, a backend, a mode and a metric, each in one file."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+QUIZ = """\
+Which of these is a prime number?
+A. 21
+B. 23 is a prime number
+ANSWER: B
+
+Which city is a capital?
+A. Paris is a capital city
+B. Lyon
+ANSWER: A
+
+And which of them is not?
+A. This is not
+B. None
+ANSWER: B
+"""
+SPEC = {
+    "datasets": ["quiz.txt"],
+    "models": ["overlap"],
+    "mode": "one_letter",
+    "pattern": "circular",
+}
+
+
+def evalui(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line in a process that finds the package on its path."""
+    path = os.pathsep.join([str(plugin), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-m", "evalui.cli", *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": path, "EVALUI_DATA_DIR": str(folder / "data")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file in the package's format, a model of its backend, and a run in its mode."""
+    folder = tmp_path_factory.mktemp("desk")
+    (folder / "quiz.txt").write_text(QUIZ, encoding="utf-8")
+    (folder / "models.toml").write_text('[overlap]\nbackend = "word_overlap"\n', encoding="utf-8")
+    (folder / "spec.json").write_text(json.dumps(SPEC), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("language", "mode", "metric"),
+    [("en", "One letter", "Reply length"), ("zh", "单个字母", "回答长度")],
+)
+def test_a_run_uses_all_four_and_its_report_names_them(
+    folder: Path, plugin: Path, language: str, mode: str, metric: str
+):
+    out = folder / language
+    options = ("--out", out.name, "--models-file", "models.toml", "--language", language)
+    done = evalui(folder, plugin, "run", "spec.json", *options)
+    assert done.returncode == 0, done.stderr
+    report = (out / "report.md").read_text(encoding="utf-8")
+    head, row = (
+        _cells(line) for line in report.splitlines() if line.startswith(("| M", "| 模", "| o"))
+    )
+    cells = dict(zip(head, row, strict=True))
+    assert mode in row
+    assert cells[metric] == "1.000"
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f">{mode}<" in page
+    assert f">{metric}<" in page
+    (cell,) = json.loads((out / "report.json").read_text(encoding="utf-8"))["cells"]
+    assert (cell["figures"]["n"], cell["figures"]["reply_length"]) == (3, 1.0)
+    trials = [json.loads(line) for line in (out / "trials.jsonl").read_text().splitlines()]
+    assert [trial["reply"] for trial in trials] == ["B", "A", "A", "B", "A", "B"]
+
+
+def test_without_the_package_its_format_is_unknown(folder: Path, tmp_path: Path):
+    done = evalui(folder, tmp_path, "run", "spec.json", "--out", "none")
+    assert done.returncode == 2
+    assert "quiz.txt, line 1, column question" in done.stderr
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
