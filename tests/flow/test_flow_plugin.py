@@ -7,29 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-QUIZ = """\
-Which of these is a prime number?
-A. 21
-B. 23 is a prime number
-ANSWER: B
-
-Which city is a capital?
-A. Paris is a capital city
-B. Lyon
-ANSWER: A
-
-And which of them is not?
-A. This is not
-B. None
-ANSWER: B
-"""
-SPEC = {
-    "datasets": ["quiz.txt"],
-    "models": ["overlap"],
-    "mode": "one_letter",
-    "pattern": "circular",
-}
+from extend_examples import PLUGIN, files_of_page
 
 
 def evalui(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -47,12 +25,22 @@ def evalui(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedP
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file in the package's format, a model of its backend, and a run in its mode."""
+    """The files of the page: one in the package's format, a model of its backend, its mode."""
     folder = tmp_path_factory.mktemp("desk")
-    (folder / "quiz.txt").write_text(QUIZ, encoding="utf-8")
-    (folder / "models.toml").write_text('[overlap]\nbackend = "word_overlap"\n', encoding="utf-8")
-    (folder / "spec.json").write_text(json.dumps(SPEC), encoding="utf-8")
+    files = files_of_page()
+    for name in ("quiz.txt", "models.toml", "spec.json"):
+        (folder / name).write_text(files[name], encoding="utf-8")
     return folder
+
+
+def test_the_page_shows_the_files_of_the_package():
+    shown = files_of_page()
+    package = [path for path in PLUGIN.rglob("*") if path.suffix in (".py", ".toml")]
+    assert len(package) == 6
+    for path in package:
+        name = path.relative_to(PLUGIN).as_posix()
+        if path.name != "__init__.py":
+            assert shown[name] == path.read_text(encoding="utf-8"), name
 
 
 @pytest.mark.parametrize(
