@@ -1,10 +1,15 @@
 """How thoroughly `make check` tries: fewer examples of each property, and not the slow files."""
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+ROOT = Path(__file__).parents[1]
 
 settings.register_profile("thorough", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=25)
@@ -86,3 +91,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the example package is installed, for the path of another process."""
+    folder = tmp_path_factory.mktemp("plugin")
+    source = shutil.copytree(ROOT / "examples" / "plugin", folder / "source")
+    # Without an index: what builds it, hatchling, is here already.
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target"]
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", *options]
+    done = subprocess.run(
+        [*command, str(folder / "site"), str(source)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "site"

@@ -1,6 +1,7 @@
 """What every format shares: how columns are named, what a file yields, and the registries."""
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -138,7 +139,7 @@ class RawTable:
     `delimiter` is "" for JSON Lines, where each row has a cell for each key of the file, and for
     a sheet of a workbook, where lines are the sheet's row numbers. The header is empty if it
     could not be read, and then there are no rows. `header_line` is 0 where the file has none.
-    `unlisted` more faults are only counted.
+    `unlisted` counts more faults by their rule.
     """
 
     header: tuple[str, ...]
@@ -146,7 +147,7 @@ class RawTable:
     delimiter: str
     faults: tuple[Fault, ...] = ()
     header_line: int = 1
-    unlisted: int = 0
+    unlisted: Counter[str] = field(default_factory=Counter[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ class ParsedRows:
     `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
     `answer_key` is what the reader found in the answers where the layout leaves it to the file.
     `skipped` counts usable rows that were left out by choice.
-    `unlisted` more faults are only counted.
+    `unlisted` counts more faults by their rule.
     """
 
     samples: tuple[Sample, ...]
@@ -190,7 +191,7 @@ class ParsedRows:
     answer_key: str = ""
     notes: tuple[UploadNote, ...] = ()
     skipped: int = 0
-    unlisted: int = 0
+    unlisted: Counter[str] = field(default_factory=Counter[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,14 +259,16 @@ def shorten(text: str, limit: int = 40) -> str:
 class FaultList:
     """The first `MAX_FAULTS` faults in the order in which they are added.
 
-    `kept` are those, `unlisted` counts the others, and `rows` the lines that have any, if the
-    faults of a line are added one after another.
+    `kept` are those, `unlisted` counts the others by their rule, and `rows` the lines that have
+    any, if the faults of a line are added one after another.
     """
 
-    def __init__(self, faults: Iterable[Fault] = ()) -> None:
+    def __init__(
+        self, faults: Iterable[Fault] = (), *, unlisted: Counter[str] | None = None
+    ) -> None:
         self._kept: list[Fault] = []
         self._last = ("", -1)
-        self.unlisted = 0
+        self.unlisted: Counter[str] = Counter(unlisted or {})
         self.rows = 0
         self.add(*faults)
 
@@ -277,10 +280,10 @@ class FaultList:
     @property
     def total(self) -> int:
         """How many faults there are."""
-        return len(self._kept) + self.unlisted
+        return len(self._kept) + self.unlisted.total()
 
-    def add(self, *faults: Fault, unlisted: int = 0) -> None:
-        """Keep the faults as long as there is room; `unlisted` more are only counted."""
+    def add(self, *faults: Fault) -> None:
+        """Keep the faults as long as there is room."""
         for fault in faults:
             if (fault.file, fault.line) != self._last:
                 self._last = fault.file, fault.line
@@ -288,8 +291,7 @@ class FaultList:
             if len(self._kept) < MAX_FAULTS:
                 self._kept.append(fault)
             else:
-                self.unlisted += 1
-        self.unlisted += unlisted
+                self.unlisted[fault.rule] += 1
 
 
 def sort_by_line(*faults: Sequence[Fault]) -> list[Fault]:

@@ -134,8 +134,7 @@ def load(
         raise DataError(_join_sentences(said))
     used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
     scored, shown = _merge_distinct(roles.scored), _merge_distinct(roles.shots)
-    faults = FaultList((*scored.faults, *shown.faults))
-    faults.add(unlisted=scored.unlisted + shown.unlisted)
+    faults = FaultList((*scored.faults, *shown.faults), unlisted=scored.unlisted + shown.unlisted)
     dataset = Dataset(
         name=name or gathered.dataset_name(used) or _default_name(paths, used),
         kind=found.kind,
@@ -152,7 +151,7 @@ def load(
         notes=(*notes, *_load_notes(roles, found.kind)),
         sheets=tuple(dict.fromkeys(title for file in used for title in file.decoded.sheets)),
         kinds=found.kinds,
-        unlisted=faults.unlisted,
+        unlisted=faults.unlisted.total(),
         rows_unusable=sum(
             part.n_rows - part.skipped - len(part.samples)
             for part in (*(f.parsed for f in used), scored, shown)
@@ -191,12 +190,7 @@ def _check_lines(members: Sequence[SourceFile], limits: Limits) -> None:
     if lines > limits.lines:
         names = ", ".join(member.name for member in members[:_MAX_NAMES_SHOWN])
         more = f" (+{len(members) - _MAX_NAMES_SHOWN})" if len(members) > _MAX_NAMES_SHOWN else ""
-        raise DataError(
-            "too-many-lines",
-            files=names + more,
-            n=lines,
-            limit=limits.lines,
-        )
+        raise DataError("too-many-lines", files=names + more, n=lines, limit=limits.lines)
 
 
 def _join_sentences(said: Sequence[Sentence]) -> Sentence:
@@ -288,7 +282,7 @@ def _merge_distinct(files: Sequence[ParsedFile]) -> ParsedRows:
                 again.add(_duplicate_id_fault(sample, earlier))
         rows += len(file.parsed.samples)
         faults.add(*sort_by_line(file.parsed.faults, again.kept))
-        faults.add(unlisted=file.parsed.unlisted + again.unlisted)
+        faults.unlisted += file.parsed.unlisted + again.unlisted
     return ParsedRows(tuple(samples), faults.kept, rows, unlisted=faults.unlisted)
 
 

@@ -79,14 +79,16 @@ def read_answers(
     matching = _AnswerMatcher(source.name, _SampleIndex.build(samples), from_run=of_run)
     for row in _rows_of_model(rows, source.name, model=model):
         matching.add_row(row)
-    wrong = FaultList(sort_by_line(records.faults, matching.faults.kept))
-    wrong.add(unlisted=records.unlisted + matching.faults.unlisted)
+    wrong = FaultList(
+        sort_by_line(records.faults, matching.faults.kept),
+        unlisted=records.unlisted + matching.faults.unlisted,
+    )
     return ExternalAnswers(
         answers=matching.answers,
         unknown=tuple(matching.unknown),
         missing=sum(sample.id not in matching.answers for sample in samples),
         faults=tuple(sort_by_line(wrong.kept, matching.unmatched_faults.kept)),
-        unlisted=wrong.unlisted,
+        unlisted=wrong.unlisted.total(),
     )
 
 
@@ -105,16 +107,10 @@ def _check_columns(records: Records, file: str) -> None:
     if not records.rows:
         return
     if records.names.keys().isdisjoint(ANSWER_COLUMNS):
-        raise DataError(
-            "answers-no-column",
-            file=file,
-            known=", ".join(ANSWER_COLUMNS[:-1]),
-        )
+        raise DataError("answers-no-column", file=file, known=", ".join(ANSWER_COLUMNS[:-1]))
     if records.names.keys().isdisjoint((*KEY_COLUMNS, *_QUESTION_COLUMNS)):
         raise DataError(
-            "answers-no-index",
-            file=file,
-            known=", ".join((*KEY_COLUMNS, *_QUESTION_COLUMNS)),
+            "answers-no-index", file=file, known=", ".join((*KEY_COLUMNS, *_QUESTION_COLUMNS))
         )
 
 
@@ -128,18 +124,9 @@ def _rows_of_model(rows: Sequence[Record], file: str, *, model: str) -> Sequence
     if len(known) <= 1:
         return rows
     if not model:
-        raise DataError(
-            "answers-several-models",
-            file=file,
-            known=", ".join(known),
-        )
+        raise DataError("answers-several-models", file=file, known=", ".join(known))
     if model not in known:
-        raise DataError(
-            "answers-no-model",
-            file=file,
-            model=model,
-            known=", ".join(known),
-        )
+        raise DataError("answers-no-model", file=file, model=model, known=", ".join(known))
     return [row for row in rows if named[row.number] == model]
 
 

@@ -26,7 +26,7 @@ from evalui.datasets.base import (
 )
 from evalui.datasets.files.archive import SourceFile, is_workbook
 from evalui.datasets.files.encoding import decode
-from evalui.datasets.tables import pictures
+from evalui.datasets.tables.pictures import PICTURE_RULE
 from evalui.datasets.tables.workbook import read_sheet
 from evalui.errors import DataError
 from evalui.types import LETTERS, DatasetKind, Sample, Split
@@ -99,12 +99,9 @@ class ParsedFile:
     @property
     def picture_column(self) -> str | None:
         """The first column of pictures if every row has one, else None."""
-        columns = [
-            fault.column for fault in self.parsed.faults if fault.rule == pictures.PICTURE_RULE
-        ]
-        if not columns or self.parsed.samples or len(columns) < len(self.parsed.faults):
-            return None
-        return columns[0]
+        faults = self.parsed.faults
+        rules = {fault.rule for fault in faults} | self.parsed.unlisted.keys()
+        return None if self.parsed.samples or rules != {PICTURE_RULE} else faults[0].column
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,11 +78,7 @@ def files_beside(path: Path, limits: Limits) -> tuple[SourceFile, ...]:
             if not is_json(member)
         )
     except OSError as error:
-        raise DataError(
-            "folder-unreadable",
-            file=path.name,
-            reason=str(error.strerror),
-        ) from error
+        raise DataError("folder-unreadable", file=path.name, reason=str(error.strerror)) from error
 
 
 def match_entries(config: SourceFile, members: Sequence[SourceFile]) -> tuple[EntryFiles, ...]:
@@ -112,9 +108,7 @@ def entry_named(chosen: Sequence[EntryFiles], name: str) -> EntryFiles:
         if choice.name == name:
             return choice
     raise DataError(
-        "config-no-entry",
-        name=repr(name),
-        known=", ".join(choice.name for choice in chosen) or "–",
+        "config-no-entry", name=repr(name), known=", ".join(choice.name for choice in chosen) or "–"
     )
 
 
@@ -124,10 +118,7 @@ def reject_shared_files(mine: EntryFiles, others: Iterable[EntryFiles]) -> None:
         for member in mine.files if other.pattern == mine.pattern else ():
             if member.explicit and member in other.files:
                 raise DataError(
-                    "config-shared",
-                    file=member.name,
-                    entry=mine.name,
-                    other=other.name,
+                    "config-shared", file=member.name, entry=mine.name, other=other.name
                 )
 
 
@@ -138,20 +129,14 @@ def read_config(member: SourceFile) -> tuple[SwiftEntry, ...]:
         half = has_lone_surrogate(value)
     except json.JSONDecodeError as error:
         raise DataError(
-            "config-no-json",
-            file=member.name,
-            line=error.lineno,
-            reason=error.msg,
+            "config-no-json", file=member.name, line=error.lineno, reason=error.msg
         ) from error
     except RecursionError as error:
         raise DataError("json-too-deep", file=member.name) from error
     if half:
         raise DataError("half-pair", file=member.name)
     if not isinstance(value, list) or not value:
-        raise DataError(
-            "no-config",
-            file=member.name,
-        )
+        raise DataError("no-config", file=member.name)
     entries = cast(list[Any], value)
     return tuple(
         _parse_entry(entry, sentence("error.where-dataset", file=member.name, n=n))
@@ -163,21 +148,14 @@ def _parse_entry(value: Any, where: Sentence) -> SwiftEntry:
     entry = cast(dict[str, Any], value) if isinstance(value, dict) else {}
     dataset, pattern = entry.get("dataset"), entry.get("pattern")
     if pattern not in SWIFT_PATTERNS:
-        raise DataError(
-            "config-pattern",
-            where=where,
-            pattern=repr(pattern),
-        )
+        raise DataError("config-pattern", where=where, pattern=repr(pattern))
     if not isinstance(dataset, str) or not dataset.strip():
         raise DataError("config-dataset", where=where)
     subsets = entry.get("subset_list", ["default"])
     if not isinstance(subsets, list) or not all(
         isinstance(subset, str) for subset in cast(list[Any], subsets)
     ):
-        raise DataError(
-            "config-subsets",
-            where=where,
-        )
+        raise DataError("config-subsets", where=where)
     place = PurePosixPath(dataset.strip().replace("\\", "/"))
     name = entry.get("name")
     return SwiftEntry(
@@ -220,17 +198,9 @@ def _match_entry(
 def _missing_file_error(config: SourceFile, entry: SwiftEntry, subset: str) -> DataError:
     if entry.pattern == "general_qa":
         return DataError(
-            "config-missing-qa",
-            file=config.name,
-            subset=subset,
-            folder=str(entry.dataset),
+            "config-missing-qa", file=config.name, subset=subset, folder=str(entry.dataset)
         )
-    return DataError(
-        "config-missing",
-        file=config.name,
-        subset=subset,
-        folder=str(entry.dataset),
-    )
+    return DataError("config-missing", file=config.name, subset=subset, folder=str(entry.dataset))
 
 
 def _is_in_folder(member: SourceFile, dataset: PurePosixPath) -> bool:

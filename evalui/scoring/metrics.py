@@ -100,7 +100,7 @@ def compute_figures(
 def docs_table() -> str:
     """The built-in metrics as a table in Markdown, as docs/metrics.md has it."""
     head = "| name | of | unit | better | range | needs | what it is |"
-    rows = (_docs_row(METRICS[name]) for name in METRICS if name in _BUILT_IN)
+    rows = map(_docs_row, _BUILT_IN.values())
     return "\n".join([head, "|" + "---|" * 7, *rows])
 
 
@@ -306,10 +306,11 @@ def _text_metrics() -> Iterable[Metric]:
         )
 
 
-for _metric in (*_choice_metrics(), *_text_metrics()):
-    METRICS.register(_metric.name)(_metric)
+# By name. The registry is not looked into here: that would load the metrics of other packages.
+_BUILT_IN = {one.name: one for one in (*_choice_metrics(), *_text_metrics())}
+for _name, _metric in _BUILT_IN.items():
+    METRICS.register(_name)(_metric)
 
-_BUILT_IN = frozenset(METRICS)
 _FORMAT = (
     "format_gap",
     "label_mass",
@@ -331,7 +332,7 @@ _VIEWS: Mapping[View, tuple[str, ...]] = {
         "tied",
     ),
     "report": ("n", "acc_origin", "robust", "order_sensitivity", "readable"),
-    "files": tuple(name for name in METRICS if METRICS[name].answers == "choices"),
+    "files": tuple(name for name, one in _BUILT_IN.items() if one.answers == "choices"),
     "json": (
         "robust",
         "order_sensitivity",

@@ -83,9 +83,9 @@ def test_unit_tests_stand_where_the_product_does():
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("add-a-format.md", [*DATASET_FORMATS, *ANSWER_KEYS]),
-        ("add-a-model.md", list(BACKENDS)),
-        ("add-a-mode.md", [*MODES, *TEMPLATES, *get_args(Pattern)]),
+        ("formats.md", [*DATASET_FORMATS, *ANSWER_KEYS]),
+        ("models.md", list(BACKENDS)),
+        ("modes.md", [*MODES, *TEMPLATES, *get_args(Pattern)]),
     ],
 )
 def test_every_registered_name_is_documented(page: str, names: list[str]):

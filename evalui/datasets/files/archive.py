@@ -20,9 +20,7 @@ from evalui.messages import sentence
 _TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 _WORKBOOK_SUFFIXES = (".xlsx",)
 _CONFIG_SUFFIXES = (".json",)
-_SUPPORTED_KINDS = sentence(
-    "error.kinds",
-)
+_SUPPORTED_KINDS = sentence("error.kinds")
 _UTF8_NAME_FLAG = 0x800  # zip flag: the name is UTF-8
 _ENCRYPTED_FLAG = 0x1  # zip flag
 _MIN_BOMB_BYTES = 2**20  # bytes; below this no ratio is a bomb
@@ -87,17 +85,11 @@ def collect_files(paths: Sequence[Path], limits: Limits) -> CollectedFiles:
         ignored += (member.name for member in found if not _is_supported(member.path))
         if sum(len(member.data) for member in members) > limits.unpacked:
             raise DataError(
-                "too-much-together",
-                file=path.name,
-                limit=_format_megabytes(limits.unpacked),
+                "too-much-together", file=path.name, limit=_format_megabytes(limits.unpacked)
             )
     if not members:
         names = ", ".join(path.name for path in paths)
-        raise DataError(
-            "nothing-readable",
-            files=names,
-            kinds=_SUPPORTED_KINDS,
-        )
+        raise DataError("nothing-readable", files=names, kinds=_SUPPORTED_KINDS)
     members.sort(key=lambda member: (member.name, member.path))
     return CollectedFiles(tuple(members), _ignored_files_notes(ignored))
 
@@ -117,11 +109,7 @@ def files_in_folder(path: Path, limits: Limits) -> Iterator[SourceFile]:
     files = sorted(file for file in path.rglob("*") if file.is_file())
     visible = [file for file in files if _is_visible(file.relative_to(path).parts)]
     if len(visible) > limits.files:
-        raise DataError(
-            "folder-too-full",
-            file=path.name,
-            limit=limits.files,
-        )
+        raise DataError("folder-too-full", file=path.name, limit=limits.files)
     for file in visible:
         place = PurePosixPath(path.name, *map(_displayable_name, file.relative_to(path).parts))
         yield SourceFile(place, _read_bytes(file, limits) if _is_supported(place) else b"")
@@ -139,22 +127,11 @@ def _read_path(path: Path, limits: Limits) -> Iterator[SourceFile]:
             place = PurePosixPath(_displayable_name(path.name))
             yield SourceFile(place, _read_bytes(path, limits), explicit=True)
         elif path.suffix.lower() == ".xls":
-            raise DataError(
-                "workbook-old",
-                file=path.name,
-            )
+            raise DataError("workbook-old", file=path.name)
         else:
-            raise DataError(
-                "unknown-kind",
-                file=path.name,
-                kinds=_SUPPORTED_KINDS,
-            )
+            raise DataError("unknown-kind", file=path.name, kinds=_SUPPORTED_KINDS)
     except OSError as error:
-        raise DataError(
-            "file-unreadable",
-            file=path.name,
-            reason=str(error.strerror),
-        ) from error
+        raise DataError("file-unreadable", file=path.name, reason=str(error.strerror)) from error
 
 
 def _with_parent_folder(member: SourceFile, path: Path) -> SourceFile:
@@ -200,22 +177,13 @@ def _unzip(name: str, path: Path, limits: Limits) -> Iterator[SourceFile]:
                         place, read_all(archive, info) if _is_supported(place) else b""
                     )
     except ARCHIVE_ERRORS as error:
-        raise DataError(
-            "zip-damaged",
-            file=name,
-            reason=str(error),
-        ) from error
+        raise DataError("zip-damaged", file=name, reason=str(error)) from error
 
 
 def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -> None:
     """Raise `DataError` for an archive that is locked, too big, or points out of itself."""
     if len(infos) > limits.files:
-        raise DataError(
-            "zip-too-full",
-            file=name,
-            n=len(infos),
-            limit=limits.files,
-        )
+        raise DataError("zip-too-full", file=name, n=len(infos), limit=limits.files)
     if (size := sum(info.file_size for info in infos)) > limits.unpacked:
         raise DataError(
             "zip-too-large",
@@ -226,20 +194,11 @@ def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -
     for info in infos:
         place = PurePosixPath(_entry_name(info))
         if place.is_absolute() or ".." in place.parts or ":" in place.parts[0]:
-            raise DataError(
-                "zip-outside",
-                file=name,
-                place=str(place),
-            )
+            raise DataError("zip-outside", file=name, place=str(place))
         if info.flag_bits & _ENCRYPTED_FLAG:
             raise DataError("zip-locked", file=name)
         if info.file_size > max(_MIN_BOMB_BYTES, limits.ratio * info.compress_size):
-            raise DataError(
-                "zip-bomb",
-                file=name,
-                place=str(place),
-                ratio=limits.ratio,
-            )
+            raise DataError("zip-bomb", file=name, place=str(place), ratio=limits.ratio)
 
 
 def _entry_name(info: zipfile.ZipInfo) -> str:

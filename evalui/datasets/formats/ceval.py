@@ -22,7 +22,12 @@ from evalui.datasets.base import (
 )
 from evalui.datasets.questions.answer_keys import answer_letters, by_letter
 from evalui.datasets.questions.choice import ParsedQuestion, validate
-from evalui.datasets.tables.records import HeaderColumns, find_columns, known_column_names
+from evalui.datasets.tables.records import (
+    HeaderColumns,
+    find_columns,
+    known_column_names,
+    no_rows_fault,
+)
 from evalui.datasets.tables.table import read_header, read_table
 from evalui.types import LETTERS, Fault
 
@@ -60,15 +65,13 @@ def read(source: Source, layout: Layout) -> ParsedRows:
     if not isinstance(columns, HeaderColumns):
         return ParsedRows((), table.faults or columns, len(table.rows), unlisted=table.unlisted)
     if not table.rows and not table.faults:
-        found, expected = "a header and nothing below it", "a question per row"
-        fault = Fault(source.name, table.header_line, "", "no-rows", found, expected)
-        return ParsedRows((), (fault,))
+        return ParsedRows((), (no_rows_fault(source.name, table.header_line),))
     questions = _parse_questions(table, columns, source, layout)
     # The rows that could not be cut stand where they were in the file.
     whole = heapq.merge(questions, sort_by_line(table.faults), key=lambda question: question.line)
     part = validate(whole, source, layout)
     more = table.unlisted
-    return replace(part, n_rows=part.n_rows + more, unlisted=part.unlisted + more)
+    return replace(part, n_rows=part.n_rows + more.total(), unlisted=part.unlisted + more)
 
 
 def _lacks_answers(source: Source, layout: Layout) -> bool:

@@ -14,7 +14,7 @@ from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedR
 from evalui.datasets.questions.answer_keys import DetectedAnswerKey, RawAnswer, detect_answer_key
 from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.datasets.questions.option_lists import OptionList, read_options
-from evalui.datasets.tables.records import Record, Records, fold_name, read_records
+from evalui.datasets.tables.records import Record, Records, fold_name, no_rows_fault, read_records
 from evalui.datasets.tables.table import (
     JsonNumber,
     cell_text,
@@ -99,10 +99,7 @@ def read(source: Source, layout: Layout) -> ParsedRows:
     """The samples and faults of one file."""
     records = read_records(source, (*_QUESTION_COLUMNS, *_OPTION_COLUMNS, *_ANSWER_COLUMNS))
     if not records.rows and not records.faults:
-        found, expected = "a header and nothing below it", "a question per row"
-        return ParsedRows(
-            (), (Fault(source.name, records.header_line, "", "no-rows", found, expected),)
-        )
+        return ParsedRows((), (no_rows_fault(source.name, records.header_line),))
     columns = _find_columns(records, layout)
     rows = [columns.read_row(record) for record in records.rows]
     free = layout.answer_key == "letter"  # the file decides

@@ -20,9 +20,10 @@ from evalui.datasets.tables.records import (
     Records,
     fold_name,
     missing_column_fault,
+    no_rows_fault,
     read_records,
 )
-from evalui.datasets.tables.table import cell_text, has_lone_surrogate, read_header
+from evalui.datasets.tables.table import cell_text, parse_json, read_header
 from evalui.text_tokenizers.han import contains_han
 from evalui.types import Fault, Language, Message, Sample
 
@@ -92,14 +93,11 @@ def read_open(source: Source, layout: Layout, names: OpenColumnNames) -> ParsedR
     if not records.rows and records.faults:
         return ParsedRows((), records.faults, records.n_rows, unlisted=records.unlisted)
     if not records.rows:
-        found, expected = "a header and nothing below it", "a question per row"
-        fault = Fault(source.name, records.header_line, "", "no-rows", found, expected)
-        return ParsedRows((), (fault,))
+        return ParsedRows((), (no_rows_fault(source.name, records.header_line),))
     faults = _missing_column_faults(records, names, layout, source.name)
     if faults:
-        told = FaultList((*records.faults, *faults))
-        told.add(unlisted=records.unlisted)
-        return ParsedRows((), told.kept, records.n_rows, unlisted=told.unlisted)
+        wrong = FaultList((*records.faults, *faults), unlisted=records.unlisted)
+        return ParsedRows((), wrong.kept, records.n_rows, unlisted=wrong.unlisted)
     columns = _find_columns(records, names)
     samples: list[Sample] = []
     wrong = FaultList()
@@ -109,9 +107,10 @@ def read_open(source: Source, layout: Layout, names: OpenColumnNames) -> ParsedR
             samples.append(read)
         else:
             wrong.add(*read)
-    told = FaultList(sort_by_line(records.faults, wrong.kept))
-    told.add(unlisted=records.unlisted + wrong.unlisted)
-    return ParsedRows(tuple(samples), told.kept, records.n_rows, unlisted=told.unlisted)
+    merged = FaultList(
+        sort_by_line(records.faults, wrong.kept), unlisted=records.unlisted + wrong.unlisted
+    )
+    return ParsedRows(tuple(samples), merged.kept, records.n_rows, unlisted=merged.unlisted)
 
 
 def language_of(question: str, index: str = "") -> Language:
@@ -325,21 +324,20 @@ def read_texts(value: Any) -> tuple[str, ...] | str:
 
 
 def _parse_list(value: Any) -> Sequence[Any] | str:
-    parsed = _parse_json(value)
+    parsed = _parse_cell(value)
     if parsed is None:
         return ()
     return cast(list[Any], parsed) if isinstance(parsed, list) else _quote(parsed)
 
 
-def _parse_json(value: Any) -> Any:
+def _parse_cell(value: Any) -> Any:
     """The JSON in a cell; what is no JSON stays the text it is."""
     if not isinstance(value, str):
         return value
     if not value.strip():
         return None
     try:
-        parsed: Any = json.loads(value, parse_int=str, parse_float=str, parse_constant=str)
-        return value if has_lone_surrogate(parsed) else parsed
+        return parse_json(value)
     except (ValueError, RecursionError):
         return value
 

@@ -4,6 +4,7 @@ A picture is whatever stands in a column of pictures, a data URI or a long run o
 text, and the objects in which data sets and conversations keep images.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -20,6 +21,7 @@ _PICTURE_COLUMN = re.compile(
 )
 _EMPTY_VALUES = ("", "none", "null", "nan", "n/a", "-", "no", "false", "0")
 _IMAGE_PART_TYPES = ("image_url", "image", "input_image")  # content parts of a conversation
+_PART_TYPES = (*_IMAGE_PART_TYPES, "text", "input_text")
 _IMAGE_KEYS = {"bytes", "path", "url", "id"}  # the keys of an image object
 _IMAGE_PART = re.compile(
     rf'"type"\s*:\s*"(?:{"|".join(_IMAGE_PART_TYPES)})"'
@@ -56,7 +58,7 @@ def picture_fault(file: str, line: int, column: str) -> Fault:
 
 def has_picture(text: str) -> bool:
     """Whether a text has a picture in it, as a data URI, in base64 or as part of a message."""
-    if '"type"' in text and text.lstrip()[:1] in ("{", "[") and _IMAGE_PART.search(text):
+    if '"type"' in text and _IMAGE_PART.search(text) and _is_message_with_picture(text):
         return True
     if "DISPIMG(" in text or ("base64," in text and _DATA_URI.search(text)):
         return True  # the former is how WPS keeps a picture in a cell of a sheet
@@ -67,6 +69,34 @@ def has_picture(text: str) -> bool:
     return any(
         len(run[0]) >= _MIN_BLOB_CHARS and len(set(run[0])) >= _MIN_DISTINCT_CHARS
         for run in _BASE64_RUN.finditer(text)
+    )
+
+
+def _is_message_with_picture(text: str) -> bool:
+    """Whether the text is JSON of messages, or of the parts of one, with an image among the parts.
+
+    Other JSON is the text of a question about JSON.
+    """
+    try:
+        parsed: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    items: list[Any] = cast(list[Any], parsed) if isinstance(parsed, list) else [parsed]
+    objects = [cast(dict[str, Any], item) for item in items if isinstance(item, dict)]
+    contents = [item["content"] for item in objects if "role" in item and "content" in item]
+    if contents:
+        return any(_is_image_part(part) for content in contents for part in _walk_json(content))
+    return (
+        isinstance(parsed, list)
+        and len(objects) == len(items)
+        and all(item.get("type") in _PART_TYPES for item in objects)
+        and any(len(item) > 1 for item in objects)
+    )
+
+
+def _is_image_part(value: Any) -> bool:
+    return isinstance(value, dict) and (
+        cast(dict[str, Any], value).get("type") in _IMAGE_PART_TYPES
     )
 
 
@@ -97,9 +127,7 @@ def _is_picture(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     found = cast(dict[str, Any], value)
-    if (found.get("bytes") and found.keys() <= _IMAGE_KEYS) or found.get(
-        "type"
-    ) in _IMAGE_PART_TYPES:
+    if _is_image_part(found) or (found.get("bytes") and found.keys() <= _IMAGE_KEYS):
         return True
     url = found.get("url")
     return isinstance(url, str) and bool(_IMAGE_FILE.match(url))

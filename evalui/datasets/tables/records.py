@@ -5,19 +5,19 @@ Names are trimmed and case-folded. JSON keeps its lists and objects; a table has
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from evalui.datasets.base import FaultList, Layout, RawRow, Source, shorten, sort_by_line
-from evalui.datasets.tables import pictures
 from evalui.datasets.tables.table import (
-    cell_text,
     check_width,
     is_json_lines,
-    json_objects,
+    json_rows,
     read_table,
 )
 from evalui.types import LETTERS, Fault
+
+Value = TypeVar("Value")
 
 COLUMN_NAMES = ("id", "question", *LETTERS, "answer", "explanation", "subject")
 _MIN_OPTIONS = 2
@@ -42,14 +42,14 @@ class Record:
 class Records:
     """A whole file. `names` are the columns as the file writes them, by their folded name.
 
-    `unlisted` more faults are only counted; `rows_unread` is in how many rows there are any.
+    `unlisted` counts more faults by their rule; `rows_unread` is in how many rows there are any.
     """
 
     names: Mapping[str, str]
     rows: tuple[Record, ...]
     faults: tuple[Fault, ...]
     header_line: int = 1
-    unlisted: int = 0
+    unlisted: Counter[str] = field(default_factory=Counter[str])
     rows_unread: int = 0
 
     @property
@@ -75,18 +75,14 @@ def _from_json(source: Source) -> Records:
     names: dict[str, str] = {}
     rows: list[Record] = []
     faults = FaultList()
-    for number, (line, found) in enumerate(json_objects(source), start=1):
-        record = _to_record(found, line, number) if isinstance(found, dict) else found
-        column = pictures.picture_column(found) if isinstance(found, dict) else None
-        if isinstance(record, str):
-            faults.add(Fault(source.name, line, "", "invalid-json", record, "a JSON object"))
-        elif column is not None:
-            faults.add(pictures.picture_fault(source.name, line, column))
-        elif again := duplicate_column_faults(tuple(found), source.name, line):
-            faults.add(*again)
+    for number, row in enumerate(json_rows(source), start=1):
+        if isinstance(row, Fault):
+            faults.add(row)
+        elif repeated := duplicate_column_faults(tuple(row.values), source.name, row.line):
+            faults.add(*repeated)
         else:
-            rows.append(record)
-            for name in found:
+            rows.append(Record(row.line, number, _fold_keys(row.values), _fold_keys(row.texts)))
+            for name in row.values:
                 names.setdefault(fold_name(name), name.strip())
             check_width(len(names), source.name)
     names.pop("", None)
@@ -95,13 +91,8 @@ def _from_json(source: Source) -> Records:
     )
 
 
-def _to_record(json_object: Mapping[str, Any], line: int, number: int) -> Record | str:
-    values = {fold_name(name): value for name, value in json_object.items()}
-    try:
-        texts = {name: cell_text(value) for name, value in values.items()}
-    except RecursionError:
-        return "JSON nested too deeply"
-    return Record(line, number, values, texts)
+def _fold_keys(row: Mapping[str, Value]) -> dict[str, Value]:
+    return {fold_name(name): value for name, value in row.items()}
 
 
 def _from_table(source: Source, known: Sequence[str]) -> Records:
@@ -116,9 +107,9 @@ def _from_table(source: Source, known: Sequence[str]) -> Records:
         else:
             rows.append(row)
     before = FaultList(sort_by_line(table.faults, again))
-    faults = FaultList(sort_by_line(before.kept, wrong.kept))
-    faults.add(unlisted=table.unlisted + wrong.unlisted)
-    unread = before.rows + table.unlisted + wrong.rows
+    unlisted = table.unlisted + wrong.unlisted
+    faults = FaultList(sort_by_line(before.kept, wrong.kept), unlisted=unlisted)
+    unread = before.rows + table.unlisted.total() + wrong.rows
     return Records(names, tuple(rows), faults.kept, table.header_line, faults.unlisted, unread)
 
 
@@ -204,6 +195,12 @@ def find_columns(
 def _positions_by_name(header: Sequence[str]) -> Mapping[str, int]:
     # Unnamed columns (a spreadsheet's padding, a data frame's index) mean nothing.
     return {fold_name(name): at for at, name in enumerate(header) if name.strip()}
+
+
+def no_rows_fault(file: str, header_line: int) -> Fault:
+    """The fault of a file that ends with its header."""
+    found, expected = "a header and nothing below it", "a question per row"
+    return Fault(file, header_line, "", "no-rows", found, expected)
 
 
 def duplicate_column_faults(header: Sequence[str], file: str, line: int) -> list[Fault]:

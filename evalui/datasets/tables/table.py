@@ -27,6 +27,14 @@ class JsonNumber(str):
     __slots__ = ()
 
 
+class JsonRow(NamedTuple):
+    """A line of JSON Lines: its object, and the same as cells of a table."""
+
+    line: int
+    values: dict[str, Any]
+    texts: dict[str, str]
+
+
 class LongCell(NamedTuple):
     """A cell over the limit: its place in the row, counted from 0, and its text."""
 
@@ -75,8 +83,9 @@ def _without_pictures(table: RawTable, file: str) -> RawTable:
             faults.add(pictures.picture_fault(file, row.line, column))
     if not faults.total:
         return table
-    faults.add(*table.faults, unlisted=table.unlisted)
-    return replace(table, rows=tuple(rows), faults=faults.kept, unlisted=faults.unlisted)
+    faults.add(*table.faults)
+    more = faults.unlisted + table.unlisted
+    return replace(table, rows=tuple(rows), faults=faults.kept, unlisted=more)
 
 
 def read_headerless(source: Source, *, max_rows: int | None = None) -> RawTable:
@@ -110,12 +119,7 @@ def check_width(width: int, name: str, *, max_columns: int = _MAX_COLUMNS) -> No
     `max_columns` are those from which on it is raised, if only a part of them may be filled.
     """
     if width > max_columns:
-        raise DataError(
-            "too-many-columns",
-            file=name,
-            n=width,
-            limit=_MAX_COLUMNS,
-        )
+        raise DataError("too-many-columns", file=name, n=width, limit=_MAX_COLUMNS)
 
 
 def _column_names(row: RawRow) -> tuple[str, ...]:
@@ -194,19 +198,27 @@ def _broken_quotes_fault(name: str, line: int, error: str) -> Fault:
 def _read_json_lines(source: Source) -> RawTable:
     records: list[tuple[int, dict[str, str]]] = []
     faults = FaultList()
-    for line, record in json_objects(source):
-        cells = _cell_texts(record) if isinstance(record, dict) else record
-        column = pictures.picture_column(record) if isinstance(record, dict) else None
-        if column is not None:
-            faults.add(pictures.picture_fault(source.name, line, column))
-        elif isinstance(cells, dict):
-            records.append((line, cells))
+    for row in json_rows(source):
+        if isinstance(row, Fault):
+            faults.add(row)
         else:
-            faults.add(Fault(source.name, line, "", "invalid-json", cells, "a JSON object"))
+            records.append((row.line, row.texts))
     names = dict.fromkeys(key for _, record in records for key in record)
     check_width(len(names), source.name)
     rows = (RawRow(line, tuple(record.get(name, "") for name in names)) for line, record in records)
     return RawTable(tuple(names), tuple(rows), "", faults.kept, unlisted=faults.unlisted)
+
+
+def json_rows(source: Source) -> Iterator[JsonRow | Fault]:
+    """Each line that is not blank: its object, or the fault of one that cannot be read."""
+    for line, parsed in json_objects(source):
+        texts = _cell_texts(parsed) if isinstance(parsed, dict) else parsed
+        if isinstance(texts, str) or isinstance(parsed, str):
+            yield Fault(source.name, line, "", "invalid-json", str(texts), "a JSON object")
+        elif (column := pictures.picture_column(parsed)) is not None:
+            yield pictures.picture_fault(source.name, line, column)
+        else:
+            yield JsonRow(line, parsed, texts)
 
 
 def json_objects(source: Source) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -214,6 +226,19 @@ def json_objects(source: Source) -> Iterator[tuple[int, dict[str, Any] | str]]:
     for number, line in enumerate(source.text.removeprefix("\ufeff").split("\n"), start=1):
         if line.strip():
             yield number, _parse_json_line(line)
+
+
+def parse_json(text: str) -> Any:
+    """A JSON value whose numbers stay as they are written.
+
+    Raises:
+        ValueError: the text is no JSON, or has half a surrogate pair.
+        RecursionError: it is nested too deeply.
+    """
+    value: Any = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+    if has_lone_surrogate(value):
+        raise ValueError("half of a \\u pair")
+    return value
 
 
 def has_lone_surrogate(value: Any) -> bool:

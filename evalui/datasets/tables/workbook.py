@@ -120,14 +120,8 @@ def _check_workbook(data: bytes, name: str, limits: Limits) -> None:
         raise DataError("empty-file", file=name)
     if data.startswith(_OLE_MAGIC):
         if _ENCRYPTION_MARKER in data:
-            raise DataError(
-                "workbook-locked",
-                file=name,
-            )
-        raise DataError(
-            "workbook-old",
-            file=name,
-        )
+            raise DataError("workbook-locked", file=name)
+        raise DataError("workbook-old", file=name)
     with _as_data_error(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = [info for info in archive.infolist() if not info.is_dir()]
         check_archive(name, parts, limits)
@@ -137,10 +131,7 @@ def _check_workbook(data: bytes, name: str, limits: Limits) -> None:
     )
     if any(look.declares_entities for look in looks):
         # No spreadsheet program writes them; they are how a small text is made to fill a memory.
-        raise DataError(
-            "workbook-entities",
-            file=name,
-        )
+        raise DataError("workbook-entities", file=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +174,7 @@ def _as_data_error(name: str) -> Generator[None]:
             yield
     except (*_WORKBOOK_ERRORS, InvalidFileException) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise DataError(
-            "workbook-damaged",
-            file=name,
-            reason=reason.rstrip("."),
-        ) from error
+        raise DataError("workbook-damaged", file=name, reason=reason.rstrip(".")) from error
 
 
 def _load_book(data: bytes, *, data_only: bool = True) -> Any:
@@ -225,12 +212,7 @@ def _choose_sheet(
 ) -> str:
     filled = [title for title, head in heads.items() if head.header]
     if sheet_name and sheet_name not in heads:
-        raise DataError(
-            "no-such-sheet",
-            file=name,
-            sheet=sheet_name,
-            known=", ".join(heads) or "–",
-        )
+        raise DataError("no-such-sheet", file=name, sheet=sheet_name, known=", ".join(heads) or "–")
     if not filled or (sheet_name and sheet_name not in filled):
         raise DataError("empty-file", file=name)
     return sheet_name or next(

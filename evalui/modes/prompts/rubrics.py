@@ -78,20 +78,12 @@ def parse_rubric(values: dict[str, Any]) -> Rubric:
     """A user's own rubric; raises `SpecError` if a field is unknown, missing or misspelt."""
     known = [field.name for field in fields(Rubric)]
     if unknown := sorted(set(values) - set(known)):
-        raise SpecError(
-            "rubric-field",
-            field=unknown[0],
-            known=", ".join(known),
-        )
+        raise SpecError("rubric-field", field=unknown[0], known=", ".join(known))
     if missing := [name for name in _REQUIRED_FIELDS if not values.get(name)]:
         raise SpecError("rubric-lacks", fields=", ".join(missing))
     for field, value in values.items():
         if not isinstance(value, str):
-            raise SpecError(
-                "rubric-text",
-                name=str(values["name"]),
-                field=field,
-            )
+            raise SpecError("rubric-text", name=str(values["name"]), field=field)
     for field, allowed in (("language", get_args(Language)), ("form", VERDICT_FORMATS)):
         if values[field] not in allowed:
             raise SpecError(
@@ -201,10 +193,7 @@ def _fill_fields(form: str, shown: Mapping[str, str]) -> str:
 
 def _validated(rubric: Rubric) -> Rubric:
     if rubric.name in RUBRICS and RUBRICS[rubric.name] != rubric:
-        raise SpecError(
-            "rubric-shipped",
-            name=rubric.name,
-        )
+        raise SpecError("rubric-shipped", name=rubric.name)
     answers = ("answer",) if rubric.single else ("answer_a", "answer_b")
     for block, needs in {**_BLOCK_FIELDS, "answers": answers}.items():
         used = re.findall(r"\{(\w*)\}", getattr(rubric, block))

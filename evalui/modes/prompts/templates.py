@@ -62,11 +62,7 @@ def parse_template(values: dict[str, Any]) -> Template:
     """A user's own template; raises `SpecError` if a field is unknown, missing or misspelt."""
     known = {f.name for f in fields(Template)}
     if unknown := sorted(set(values) - known):
-        raise SpecError(
-            "template-field",
-            field=unknown[0],
-            known=", ".join(sorted(known)),
-        )
+        raise SpecError("template-field", field=unknown[0], known=", ".join(sorted(known)))
     needed = ("name", "language", "question", "cloze", "answer", "unconditional")
     # The unconditional context may be empty: that stands for the model's begin-of-text token.
     given = {name for name, value in values.items() if value != "" or name == "unconditional"}
@@ -74,17 +70,10 @@ def parse_template(values: dict[str, Any]) -> Template:
         raise SpecError("template-lacks", fields=", ".join(missing))
     for field, value in values.items():
         if not isinstance(value, str) and not (field == "lead" and value is None):
-            raise SpecError(
-                "template-text",
-                name=str(values["name"]),
-                field=field,
-            )
+            raise SpecError("template-text", name=str(values["name"]), field=field)
     template = Template(**values)
     if template.name in TEMPLATES and TEMPLATES[template.name] != template:
-        raise SpecError(
-            "template-shipped",
-            name=template.name,
-        )
+        raise SpecError("template-shipped", name=template.name)
     for block, (needs, may) in _BLOCK_FIELDS.items():
         text: str = getattr(template, block)
         used = set(re.findall(r"\{(\w*)\}", text))

@@ -287,7 +287,7 @@ def test_a_table_under_a_wrong_name_is_no_name_with_a_dot(tmp_path: Path):
 
 
 def test_the_documented_entries_can_be_read(tmp_path: Path):
-    text = (ASSETS.parent / "docs" / "add-a-model.md").read_text(encoding="utf-8")
+    text = (ASSETS.parent / "docs" / "models.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     assert len(blocks) >= 3
     read = [read_catalog(catalog(tmp_path, block)) for block in blocks]

@@ -10,6 +10,7 @@ import pytest
 from openpyxl import Workbook
 
 from evalui.datasets import LoadResult, load
+from evalui.datasets.base import MAX_FAULTS
 from evalui.datasets.tables.pictures import picture_column
 from evalui.errors import DataError
 
@@ -46,6 +47,8 @@ def rules(loaded: LoadResult) -> list[tuple[int, str, str, str]]:
         ("anything", {"url": "https://example.org/a/b.JPG?size=2"}),
         ("messages", [{"role": "user", "content": [{"type": "text", "text": "Q"}, PART]}]),
         ("messages", json.dumps([{"role": "user", "content": [PART]}])),
+        ("messages", json.dumps({"role": "user", "content": [{"type": "image"}]})),
+        ("question", json.dumps([{"type": "image"}, {"type": "text", "text": "What is this?"}])),
         ("question", f"What is this? <img src='{URI}'>"),
         ("question", f"What is this? {PNG}"),
         ("question", BLOB),
@@ -76,6 +79,12 @@ def test_a_picture_is_found(name: str, value: Any) -> None:
         ("source", {"url": "https://example.org/page"}),
         ("turns", [{"role": "user", "content": [{"type": "text", "text": "Q"}]}]),
         ("question", "What does data:image/png;base64 mean?"),
+        # Questions about JSON, the last ones nothing but JSON.
+        ("question", '{"type": "image", "src": "logo.png"}: which field names the file?'),
+        ("question", '[{"type": "image", "id": 1}, {"id": 2}] Which item lacks a type?'),
+        ("question", '{"type": "image", "width": 300}'),
+        ("question", '{"widgets": [{"type": "image", "url": "logo"}]}'),
+        ("question", '[{"type": "image", "width": 300}, {"type": "button", "label": "OK"}]'),
     ],
 )
 def test_a_text_is_no_picture(name: str, value: Any) -> None:
@@ -145,3 +154,17 @@ def test_a_file_of_pictures_beside_others_is_left_out_with_a_note(tmp_path: Path
     loaded = load([tmp_path / "set.zip"])
     assert (loaded.files, loaded.faults) == (("a.jsonl",), ())
     assert [(note.rule, note.params["file"]) for note in loaded.notes] == [("pictures", "b.jsonl")]
+
+
+def test_a_file_with_faults_of_other_kinds_is_not_called_one_of_pictures(tmp_path: Path) -> None:
+    """The other fault is the first that is only counted."""
+    pictured = [{"query": "Q?", "response": "R", "image": "1.png"}] * MAX_FAULTS
+    loaded = load([jsonl(tmp_path, *pictured, {"query": "", "response": "R"})])
+    assert (len(loaded.faults), loaded.unlisted) == (MAX_FAULTS, 1)
+    assert [note.rule for note in loaded.notes] == []
+
+
+def test_a_file_of_more_pictures_than_are_listed_says_so(tmp_path: Path) -> None:
+    rows = [{"query": "Q?", "response": "R", "image": "1.png"}] * (MAX_FAULTS + 1)
+    with pytest.raises(DataError, match="every row has a picture"):
+        load([jsonl(tmp_path, *rows)])
