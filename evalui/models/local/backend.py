@@ -121,9 +121,9 @@ class TransformersModel:
         self.name = entry.name
         self.abilities = _ABILITIES
         self._tokenizer = tokenizer
-        self._reader = Scorer(causal, token_budget=token_budget)
-        self.notes = (self._reader.note,) if self._reader.note else ()
-        self._writer = TokenGenerator(causal)
+        self._scorer = Scorer(causal, token_budget=token_budget)
+        self.notes = (self._scorer.note,) if self._scorer.note else ()
+        self._generator = TokenGenerator(causal)
         self._device = causal.device
         self._token_budget = token_budget
         self._seed = int(entry.options.get("seed", 0))
@@ -157,7 +157,7 @@ class TransformersModel:
         """Free the device; once is enough, and twice is no error."""
         from evalui.models.local.loading import empty_cache
 
-        for each in ("_reader", "_writer"):
+        for each in ("_scorer", "_generator"):
             self.__dict__.pop(each, None)
         empty_cache(self._device)
 
@@ -168,7 +168,7 @@ class TransformersModel:
             self._spellings = dict(spellings_among(spelled))
             self._line_tokenizer = with_line_splitting(self._tokenizer, spelled)
         asked = encode_requests(self._line_tokenizer, self._spellings, requests, limit=self._limit)
-        for found in self._reader.score(asked.queries()):
+        for found in self._scorer.score(asked.queries()):
             key = found.query.key
             yield key, asked.response(key, found.logprobs, found.best)
 
@@ -199,7 +199,7 @@ class TransformersModel:
             alike.setdefault(requests[key].prompt, []).append(key)
         prompts = list(alike)
         contexts = encode_contexts(self._tokenizer, prompts, limit=room)
-        for index, written in self._writer.generate(
+        for index, written in self._generator.generate(
             [context.ids for context in contexts],
             max_tokens=like.max_tokens,
             temperature=like.temperature,
