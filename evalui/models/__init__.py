@@ -1,12 +1,10 @@
 """Requests become responses."""
 
-from evalui.models import vllm
+from evalui.models import local, scripted, vllm
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, UsageTracking
 from evalui.models.catalog import ModelState, describe, open_model, read_catalog
 from evalui.models.endpoint import backend as endpoint_backend
-from evalui.models.local import backend as local_backend
-from evalui.models.scripted import backend as scripted_backend
-from evalui.models.scripted.backend import NeedsAnswerKey
+from evalui.models.scripted import NeedsAnswerKey
 
 __all__ = [
     "BACKENDS",
@@ -18,9 +16,9 @@ __all__ = [
     "UsageTracking",
     "describe",
     "endpoint_backend",
-    "local_backend",
+    "local",
     "open_model",
     "read_catalog",
-    "scripted_backend",
+    "scripted",
     "vllm",
 ]

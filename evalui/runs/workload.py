@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import REMOTE
-from evalui.models.local.memory_estimate import hidden_size
-from evalui.models.logprob_queries import common_prefix_length
+from evalui.models.memory_estimate import hidden_size
+from evalui.models.tokenization import common_prefix_length
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.cells import trials_to_run
 from evalui.runs.spec import ModeSpec

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
 from evalui.models.base import HasLoadNotes, Model, ModelEntry
-from evalui.models.scripted.backend import NeedsAnswerKey
+from evalui.models.scripted import NeedsAnswerKey
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database

@@ -8,7 +8,7 @@ from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, find_entry, read_catalog
 from evalui.models.destinations import is_loopback
-from evalui.models.local.memory_estimate import Footprint, footprint
+from evalui.models.memory_estimate import Footprint, footprint
 from evalui.models.user_catalog import (
     NewModelForm,
     add_model,

@@ -8,8 +8,7 @@ from endpoint_server_examples import MODEL, ToyServer
 from evalui.errors import ModelError, UnknownName
 from evalui.models import BACKENDS, ModelEntry, describe, open_model, read_catalog
 from evalui.models.catalog import base_of, probe_and_describe
-from evalui.models.local import weights
-from evalui.models.local.backend import TransformersBackend
+from evalui.models.local import TransformersBackend, weights
 from evalui.settings import ASSETS
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import REMOTE, ModelState
-from evalui.models.local.memory_estimate import Footprint
+from evalui.models.memory_estimate import Footprint
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.services.model_status import ModelStatus
 from evalui.ui.services.models_service import WorkerView

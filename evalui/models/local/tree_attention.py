@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from evalui.models.local.onednn_linear import onednn_matmul, supports_onednn
-from evalui.models.local.tree.prefix_tree import Chunk, TreeBatch
+from evalui.models.local.fp32 import onednn_matmul, supports_onednn
+from evalui.models.local.prefix_tree import Chunk, TreeBatch
 
 # Pieces share a call if the smallest is no narrower than this share of the largest.
 _MIN_SIZE_RATIO = 0.75

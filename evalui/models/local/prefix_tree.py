@@ -10,7 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from evalui.models.logprob_queries import LogprobQuery, TokenIds, common_prefix_length
+from evalui.models.scoring_requests import LogprobQuery, TokenIds
+from evalui.models.tokenization import common_prefix_length
 
 # A trunk must spare at least so many tokens, since each one asks for batches of its own ...
 _MIN_PREFIX_TOKENS = 16
