@@ -41,7 +41,7 @@ DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 # All of a repository's top folder that is needed to load a model, and nothing that is pickled.
 _FILES = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
-# Some files give a length of 10**30 for "not told".
+# Some tokenizer files hold a length of 10**30 where none is known.
 _UNSPECIFIED_LENGTH = 10**9
 
 
@@ -54,28 +54,20 @@ class TransformersBackend:
         return _ABILITIES
 
     def problem(self, entry: ModelEntry) -> str:
-        """What the entry's settings and files already say against it."""
+        """Why the entry's settings or files cannot work, "" if nothing is known against them."""
         if entry.dtype not in DTYPES:
-            known = ", ".join(DTYPES)
-            return sentence(
-                "error.unknown-dtype",
-                dtype=entry.dtype,
-                known=known,
-            )
-        if found := _library_problem(entry):
-            return found
+            return sentence("error.unknown-dtype", dtype=entry.dtype, known=", ".join(DTYPES))
+        if problem := _library_problem(entry):
+            return problem
         if not entry.path:
             return sentence("error.no-path")
         folder = Path(entry.path)
         if not folder.is_absolute():  # a hub id
             return lora.problem_of(entry)
-        if found := weights.problem(folder) or lora.problem_of(entry):
-            return found
+        if problem := weights.problem(folder) or lora.problem_of(entry):
+            return problem
         if entry.chat and not weights.has_chat_template(folder):
-            return sentence(
-                "error.chat-without-template",
-                folder=str(folder),
-            )
+            return sentence("error.chat-without-template", folder=str(folder))
         return ""
 
     def open(self, entry: ModelEntry) -> Model:
@@ -86,8 +78,9 @@ class TransformersBackend:
 
         settings = Settings()
         folder = folder_of(entry)
-        if found := (weights.problem(folder) or lora.problem_of(entry) or _library_problem(entry)):
-            raise ModelError(found)
+        problem = weights.problem(folder) or lora.problem_of(entry) or _library_problem(entry)
+        if problem:
+            raise ModelError(problem)
         tokenizer = HFTokenizer(entry.name, folder)
         causal = load(
             folder,
@@ -134,9 +127,9 @@ class TransformersModel:
         self._seed = int(entry.options.get("seed", 0))
         self._line_tokenizer: Tokenizer = tokenizer
         self._spellings: dict[str, tuple[int, ...]] = {}
-        told = (entry.max_length, causal.max_length, tokenizer.max_length)
+        lengths = (entry.max_length, causal.max_length, tokenizer.max_length)
         self._limit = min(
-            (length for length in told if 0 < length < _UNSPECIFIED_LENGTH), default=2048
+            (length for length in lengths if 0 < length < _UNSPECIFIED_LENGTH), default=2048
         )
         library = f"fp32:{causal.library}" if causal.library else ""
         fingerprint = weights.fingerprint(
@@ -150,20 +143,20 @@ class TransformersModel:
             *[part for part in (causal.adapter, library) if part],
             adapter=Path(entry.adapter) if entry.adapter else None,
         )
-        # The library stands at its front, too, for the signature of the figures.
+        # The signature of the scores shows the library, which it reads off the beginning.
         self.fingerprint = f"{library}|{fingerprint}" if library else fingerprint
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-        """Yield responses batch by batch: probabilities first, then texts."""
+        """Yield responses batch by batch: log-probabilities first, then texts."""
         yield from self._score(requests)
         yield from self._generate(requests)
 
     def close(self) -> None:
-        """Free the device; once is enough, and twice is no error."""
+        """Free the device; a second call does nothing."""
         from evalui.models.local.loading import empty_cache
 
-        for each in ("_scorer", "_generator"):
-            self.__dict__.pop(each, None)
+        for name in ("_scorer", "_generator"):
+            self.__dict__.pop(name, None)
         empty_cache(self._device)
 
     def _score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
@@ -172,39 +165,35 @@ class TransformersModel:
             spelled = self._tokenizer.spell(range(self._tokenizer.size))
             self._spellings = dict(spellings_among(spelled))
             self._line_tokenizer = with_line_splitting(self._tokenizer, spelled)
-        asked = encode_requests(self._line_tokenizer, self._spellings, requests, limit=self._limit)
-        for found in self._scorer.score(asked.queries()):
-            key = found.query.key
-            yield key, asked.response(key, found.logprobs, found.best)
+        batch = encode_requests(self._line_tokenizer, self._spellings, requests, limit=self._limit)
+        for scored in self._scorer.score(batch.queries()):
+            key = scored.query.key
+            yield key, batch.response(key, scored.logprobs, scored.best)
 
     def _generate(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Answer Generate, requests with the same parameters together."""
-        kinds: dict[tuple[int, tuple[str, ...], float], list[int]] = {}
+        groups: dict[tuple[int, tuple[str, ...], float], dict[int, Generate]] = {}
         for key, request in enumerate(requests):
             if isinstance(request, Generate):
-                kind = (request.max_tokens, request.stop, request.temperature)
-                kinds.setdefault(kind, []).append(key)
-        for keys in kinds.values():
-            asked = {key: request for key in keys if isinstance(request := requests[key], Generate)}
-            yield from self._generate_group(asked)
+                parameters = (request.max_tokens, request.stop, request.temperature)
+                groups.setdefault(parameters, {})[key] = request
+        for group in groups.values():
+            yield from self._generate_group(group)
 
     def _generate_group(self, requests: dict[int, Generate]) -> Iterator[tuple[int, Response]]:
-        keys = list(requests)
-        like = requests[keys[0]]
-        room = self._limit - like.max_tokens
-        if room < 1:
+        """Answer requests that differ in their prompts only."""
+        like = next(iter(requests.values()))
+        max_prompt_tokens = self._limit - like.max_tokens
+        if max_prompt_tokens < 1:
             raise ModelError(
-                "reply-too-long",
-                model=self.name,
-                limit=self._limit,
-                n=like.max_tokens,
+                "reply-too-long", model=self.name, limit=self._limit, n=like.max_tokens
             )
-        alike: dict[Prompt, list[int]] = {}  # what is written follows from the prompt
-        for key in keys:
-            alike.setdefault(requests[key].prompt, []).append(key)
-        prompts = list(alike)
-        contexts = encode_contexts(self._tokenizer, prompts, limit=room)
-        for index, written in self._generator.generate(
+        keys_of: dict[Prompt, list[int]] = {}  # equal prompts have equal texts
+        for key, request in requests.items():
+            keys_of.setdefault(request.prompt, []).append(key)
+        prompts = list(keys_of)
+        contexts = encode_contexts(self._tokenizer, prompts, limit=max_prompt_tokens)
+        for index, generated in self._generator.generate(
             [context.ids for context in contexts],
             max_tokens=like.max_tokens,
             temperature=like.temperature,
@@ -212,8 +201,8 @@ class TransformersModel:
             stop_check=lambda _, ids: self._has_stop(ids, like.stop),
             token_budget=self._token_budget,
         ):
-            text = self._text(contexts[index], written, like.stop)
-            for key in alike[prompts[index]]:
+            text = self._text(contexts[index], generated, like.stop)
+            for key in keys_of[prompts[index]]:
                 yield key, text
 
     def _seed_of(self, prompt: object) -> int:
@@ -223,21 +212,21 @@ class TransformersModel:
     def _has_stop(self, ids: Sequence[int], stop: Sequence[str]) -> bool:
         if not stop:
             return False
-        # A stop of n bytes spans at most n tokens; one more shields a leading space, which
-        # sentencepiece drops at the beginning of a text.
+        # A stop of n bytes spans at most n tokens; one token more, because sentencepiece drops
+        # a space at the beginning of the decoded text.
         longest = max(len(text.encode()) for text in stop) + 1
         tail = self._tokenizer.decode(ids[-longest:])
         return any(text in tail for text in stop)
 
     def _text(
-        self, context: EncodedContext, written: "Generated", stop: Sequence[str]
+        self, context: EncodedContext, generated: "Generated", stop: Sequence[str]
     ) -> GeneratedText:
-        text = self._tokenizer.decode(written.ids)
-        ends = [place for place in map(text.find, stop) if place >= 0]
+        text = self._tokenizer.decode(generated.ids)
+        ends = [end for end in map(text.find, stop) if end >= 0]
         return GeneratedText(
             text[: min(ends, default=len(text))],
-            Usage(len(context.ids), len(written.ids)),
-            finish_reason="stop" if written.is_complete else "length",
+            Usage(len(context.ids), len(generated.ids)),
+            finish_reason="stop" if generated.is_complete else "length",
             truncated=context.truncated,
         )
 
@@ -248,15 +237,11 @@ def _library_problem(entry: ModelEntry) -> str:
     pinned = entry.options.get("fp32")
     if pinned is None or pinned in LIBRARIES:
         return ""
-    return sentence(
-        "error.unknown-fp32",
-        found=repr(pinned),
-        known=", ".join(LIBRARIES),
-    )
+    return sentence("error.unknown-fp32", found=repr(pinned), known=", ".join(LIBRARIES))
 
 
 def folder_of(entry: ModelEntry) -> Path:
-    """Where the model's files are; fetched from the hub, or from its cache, if it names no folder.
+    """The folder of the model's files; a hub id is downloaded, or read from the hub's cache.
 
     Raises:
         ModelError: the hub cannot be reached or has no such model.
@@ -277,11 +262,7 @@ def folder_of(entry: ModelEntry) -> Path:
             )
         )
     except (OSError, ValueError, HfHubHTTPError) as error:
-        raise ModelError(
-            "not-on-hub",
-            path=entry.path,
-            reason=str(error),
-        ) from error
+        raise ModelError("not-on-hub", path=entry.path, reason=str(error)) from error
 
 
 BACKENDS.register("transformers")(TransformersBackend())

@@ -1,7 +1,7 @@
-"""Which tokens a network must compute, each once: questions in, packs of token tries out.
+"""Which tokens a network must compute, each once: queries in, batches of prefix trees out.
 
-Pure planning, apart from torch. What many questions begin with is their trunk: it is computed
-before them, kept by whoever computes, and never packed.
+Planning only, without torch. The tokens that many queries begin with are their common prefix: it
+is computed before them, may be cached, and is no part of the batch's nodes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,14 +13,15 @@ import numpy as np
 from evalui.models.scoring_requests import LogprobQuery, TokenIds
 from evalui.models.tokenization import common_prefix_length
 
-# A trunk must spare at least so many tokens, since each one asks for batches of its own ...
+# A prefix must spare at least so many tokens, since each one needs batches of its own ...
 _MIN_PREFIX_TOKENS = 16
-# ... and have enough beyond it to fill them: so many tokens, or fewer in a small window.
+# ... and be followed by enough to fill them: so many tokens, or fewer where all queries are few.
 _MIN_SUFFIX_TOKENS, _MIN_SUFFIX_TOKENS_SMALL, _SMALL_WINDOW_DIVISOR = 1024, 128, 8
-# Every piece of a pack gathers its whole path, which is dear for so many tokens: a trunk is not
-# gathered, and takes memory in proportion to its length, so it is worth it for one text alone.
+# Every chunk of a batch gathers its ancestors, which is expensive for so many tokens. A prefix is
+# not gathered, and takes memory in proportion to its length, so one sequence alone justifies it.
 _LONG_PREFIX_TOKENS = 2048
-# Attention is dense within a piece: wider ones compute more in vain, narrower ones call more.
+# Attention is dense within a chunk: wider ones compute more masked scores, narrower ones need
+# more calls.
 _CHUNK_TOKENS = 128
 
 
@@ -35,12 +36,13 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class TreeBatch:
-    """One forward pass over tries that all hang on `prefix`, in depth-first order.
+    """One forward pass over prefix trees that all follow `prefix`, nodes in depth-first order.
 
-    For each node: its token, its position in every text that goes through it, and `subtree_ends`,
-    one past its last descendant. So node k is seen from node q if k <= q < ends[k]. `logit_nodes`
-    are the nodes where the distribution of the next token is needed, `lookups` and `query_slices`
-    as in `Batch`. The first `cacheable_length` tokens of the trunk may serve other calls.
+    For each node: its token, its position in every sequence through it, and in `subtree_ends` one
+    past its last descendant. So node q attends to node k if k <= q < subtree_ends[k].
+    `logit_nodes` are the nodes where the distribution of the next token is needed, `lookups` and
+    `query_slices` as in `LogprobBatch`. The first `cacheable_length` tokens of the prefix are worth
+    caching for later calls.
     """
 
     prefix: TokenIds
@@ -56,10 +58,10 @@ class TreeBatch:
 
 @dataclass(frozen=True, slots=True)
 class _TokenSequence:
-    """A distinct row of tokens, all the questions about it, and its shortest prefix asked for.
+    """A distinct sequence of tokens, all its queries, and the shortest prefix they look up.
 
-    `sort_index` is its place in lexicographic order, `shared_with_previous` what it shares with the
-    one before.
+    `sort_index` is its index in lexicographic order, `shared_with_previous` the tokens it shares
+    with the one before.
     """
 
     tokens: TokenIds
@@ -70,12 +72,12 @@ class _TokenSequence:
 
     @property
     def n_logit_rows(self) -> int:
-        return len({length for question in self.queries for length, _ in question.targets})
+        return len({length for query in self.queries for length, _ in query.targets})
 
 
 @dataclass(frozen=True, slots=True)
 class _Subtree:
-    """Texts that share more than their trunk, and the tokens they have beyond it."""
+    """Sequences that share more than the prefix, and the tokens they have beyond it."""
 
     sequences: tuple[_TokenSequence, ...]
     n_tokens: int
@@ -88,229 +90,227 @@ def plan_tree_batches(
     token_budget: int,
     max_logit_rows: int,
 ) -> Iterator[TreeBatch]:
-    """Packs that answer every question once, the largest tries of each trunk first.
+    """Batches that answer every query once, the largest trees of each prefix first.
 
-    `cached_prefixes` are trunks that need no computing, in whole or in part. A pack has at most
-    `token_budget` nodes and `max_logit_rows` places, or a single text. Texts that share a beginning
-    meet in one pack unless the budget parts them. Trunks that stand on the same one follow each
-    other.
+    `cached_prefixes` need no computing, in whole or in part. A batch has at most `token_budget`
+    nodes and `max_logit_rows` logit nodes, or a single sequence. Sequences that share a beginning
+    are in one batch unless the budget separates them. Prefixes that extend the same shorter one
+    follow each other.
     """
-    texts = _sequences(queries)
+    sequences = _sequences(queries)
+    lengths = _prefix_lengths(sequences, tuple(cached_prefixes))
     groups: dict[tuple[TokenIds, int], list[_TokenSequence]] = {}
-    for text, (length, lasting) in zip(
-        texts, _prefix_lengths(texts, tuple(cached_prefixes)), strict=True
-    ):
-        groups.setdefault((text.tokens[:length], lasting), []).append(text)
-    for (trunk, lasting), members in groups.items():
-        units = sorted(_subtrees(members, len(trunk)), key=lambda unit: -unit.n_tokens)
-        for taken in _split_by_budget(units, len(trunk), token_budget, max_logit_rows):
-            yield _build_batch(trunk, taken, lasting)
+    for sequence, (length, cacheable) in zip(sequences, lengths, strict=True):
+        groups.setdefault((sequence.tokens[:length], cacheable), []).append(sequence)
+    for (prefix, cacheable), members in groups.items():
+        subtrees = sorted(_subtrees(members, len(prefix)), key=lambda tree: -tree.n_tokens)
+        for taken in _split_by_budget(subtrees, len(prefix), token_budget, max_logit_rows):
+            yield _build_batch(prefix, taken, cacheable)
 
 
 def linear_batch(tokens: TokenIds, begin: int) -> TreeBatch:
-    """The pack that computes `tokens` from number `begin` on, after those before as its trunk."""
-    text = _TokenSequence(tokens, (), len(tokens))
-    return _build_batch(tokens[:begin], [text], 0)
+    """The batch that computes `tokens` from index `begin` on, those before being its prefix."""
+    return _build_batch(tokens[:begin], [_TokenSequence(tokens, (), len(tokens))], 0)
 
 
-def _sequences(questions: Sequence[LogprobQuery]) -> list[_TokenSequence]:
-    """The distinct rows in lexicographic order: the depth-first order of their trie."""
+def _sequences(queries: Sequence[LogprobQuery]) -> list[_TokenSequence]:
+    """The distinct sequences in lexicographic order: the depth-first order of their tree."""
     rows: dict[TokenIds, list[LogprobQuery]] = {}
-    for question in questions:
-        rows.setdefault(question.tokens, []).append(question)
-    texts: list[_TokenSequence] = []
+    for query in queries:
+        rows.setdefault(query.tokens, []).append(query)
+    sequences: list[_TokenSequence] = []
     for row in sorted(rows):
-        first = min((n for question in rows[row] for n, _ in question.targets), default=len(row))
-        seam = common_prefix_length(texts[-1].tokens, row) if texts else 0
-        texts.append(_TokenSequence(row, tuple(rows[row]), first, len(texts), seam))
-    return texts
+        first = min((n for query in rows[row] for n, _ in query.targets), default=len(row))
+        shared = common_prefix_length(sequences[-1].tokens, row) if sequences else 0
+        sequences.append(_TokenSequence(row, tuple(rows[row]), first, len(sequences), shared))
+    return sequences
 
 
 def _shared_length(left: _TokenSequence, right: _TokenSequence) -> int:
-    """How many tokens two texts share; neighbours know it already."""
+    """How many tokens two sequences share; of neighbours it is known already."""
     if right.sort_index == left.sort_index + 1:
         return right.shared_with_previous
     return common_prefix_length(left.tokens, right.tokens)
 
 
 def _prefix_lengths(
-    texts: Sequence[_TokenSequence], kept: Sequence[TokenIds]
+    sequences: Sequence[_TokenSequence], cached: Sequence[TokenIds]
 ) -> list[tuple[int, int]]:
-    """How many tokens of each text belong to its trunk, and how many of those last.
+    """Of each sequence (length of its prefix, length of that worth caching), in tokens.
 
-    Goes down the trie from the root and cuts where enough tokens are spared, so that a trunk may
-    stand on another.
+    Goes down the tree from the root and cuts where enough tokens are spared, so that a prefix may
+    extend another one.
     """
-    lengths = np.array([len(text.tokens) for text in texts])
-    # What is read must be computed, so it cannot lie in a trunk.
-    caps = np.array([text.shortest_query - 1 for text in texts])
-    shared = np.array([text.shared_with_previous for text in texts])
-    fresh = np.concatenate([[0], np.cumsum(lengths - shared)])  # tokens new in the texts before
-    heads = _index_by_head(kept)
-    found = [(0, 0)] * len(texts)
-    open_ = [(0, len(texts), 0, 0)] if texts else []
-    while open_:
-        begin, end, base, lasting = open_.pop()
-        seam = int(shared[begin + 1 : end].min()) if end > begin + 1 else int(lengths[begin])
-        length = min(seam, int(caps[begin:end].min()))
-        beyond = int(fresh[end] - fresh[begin] + shared[begin]) - length
-        known = _cached_length(texts[begin].tokens[:length], heads)
+    lengths = np.array([len(each.tokens) for each in sequences])
+    # What is looked up must be computed in the batch, so it cannot be in a prefix.
+    caps = np.array([each.shortest_query - 1 for each in sequences])
+    shared = np.array([each.shared_with_previous for each in sequences])
+    new = np.concatenate([[0], np.cumsum(lengths - shared)])  # distinct tokens up to a sequence
+    heads = _index_by_head(cached)
+    prefixes = [(0, 0)] * len(sequences)
+    pending = [(0, len(sequences), 0, 0)] if sequences else []
+    while pending:
+        begin, end, base, cacheable = pending.pop()
+        common = int(shared[begin + 1 : end].min()) if end > begin + 1 else int(lengths[begin])
+        length = min(common, int(caps[begin:end].min()))
+        beyond = int(new[end] - new[begin] + shared[begin]) - length
+        known = _cached_length(sequences[begin].tokens[:length], heads)
         worth = (
-            _is_worth_caching(beyond, int(fresh[-1]), end - begin)
+            _is_worth_caching(beyond, int(new[-1]), end - begin)
             or length - base >= _LONG_PREFIX_TOKENS
         )
         deeper = end > begin + 1 and (worth or known == length)
         if not worth or length - known < _MIN_PREFIX_TOKENS:
             length = known
         if length - base >= _MIN_PREFIX_TOKENS:
-            base, lasting = length, _cacheable_length(length, lasting, end - begin)
-            found[begin:end] = [(base, lasting)] * (end - begin)
+            base, cacheable = length, _cacheable_length(length, cacheable, end - begin)
+            prefixes[begin:end] = [(base, cacheable)] * (end - begin)
         if deeper:
-            cuts = [begin, *(begin + 1 + np.flatnonzero(shared[begin + 1 : end] == seam)), end]
-            open_ += [(int(a), int(b), base, lasting) for a, b in pairwise(cuts)]
-    return found
+            cuts = [begin, *(begin + 1 + np.flatnonzero(shared[begin + 1 : end] == common)), end]
+            pending += [(int(a), int(b), base, cacheable) for a, b in pairwise(cuts)]
+    return prefixes
 
 
-def _is_worth_caching(beyond: int, total: int, texts: int) -> bool:
+def _is_worth_caching(beyond: int, total: int, sequences: int) -> bool:
     few = max(_MIN_SUFFIX_TOKENS_SMALL, total // _SMALL_WINDOW_DIVISOR)
-    return texts > 1 and beyond >= min(_MIN_SUFFIX_TOKENS, few)
+    return sequences > 1 and beyond >= min(_MIN_SUFFIX_TOKENS, few)
 
 
-def _cacheable_length(length: int, above: int, texts: int) -> int:
-    """How much of a trunk may serve other calls; `above`: of the one it stands on.
+def _cacheable_length(length: int, parent: int, sequences: int) -> int:
+    """How much of a prefix is worth caching; `parent`: of the shorter one that it extends.
 
-    Examples follow an instruction and are longer, so they last. A question stands on examples and
-    is shorter: it is over with its call, and would be kept with a copy of the examples.
+    Few-shot examples follow an instruction and are longer, and later calls use them again. A
+    question follows the examples and is shorter: no later call uses it, and it would be cached
+    with a copy of the examples.
     """
-    return length if texts > 1 and length >= 2 * above else above
+    return length if sequences > 1 and length >= 2 * parent else parent
 
 
-def _index_by_head(kept: Sequence[TokenIds]) -> dict[TokenIds, list[TokenIds]]:
+def _index_by_head(prefixes: Sequence[TokenIds]) -> dict[TokenIds, list[TokenIds]]:
     heads: dict[TokenIds, list[TokenIds]] = {}
-    for trunk in kept:
-        heads.setdefault(trunk[:_MIN_PREFIX_TOKENS], []).append(trunk)
+    for prefix in prefixes:
+        heads.setdefault(prefix[:_MIN_PREFIX_TOKENS], []).append(prefix)
     return heads
 
 
 def _cached_length(tokens: TokenIds, heads: dict[TokenIds, list[TokenIds]]) -> int:
-    """How many tokens some kept trunk shares, 0 if they are not worth it."""
-    return max(
-        (
-            common_prefix_length(tokens, trunk)
-            for trunk in heads.get(tokens[:_MIN_PREFIX_TOKENS], ())
-        ),
-        default=0,
-    )
+    """How many tokens the best cached prefix shares, 0 if too few."""
+    candidates = heads.get(tokens[:_MIN_PREFIX_TOKENS], ())
+    return max((common_prefix_length(tokens, prefix) for prefix in candidates), default=0)
 
 
-def _subtrees(texts: Sequence[_TokenSequence], trunk: int) -> Iterator[_Subtree]:
+def _subtrees(sequences: Sequence[_TokenSequence], prefix: int) -> Iterator[_Subtree]:
+    """Neighbours that share at least `_MIN_PREFIX_TOKENS` beyond the first `prefix` tokens."""
     taken: list[_TokenSequence] = []
     size = 0
-    for text in texts:
-        seam = _shared_length(taken[-1], text) if taken else trunk
-        if taken and seam - trunk < _MIN_PREFIX_TOKENS:
+    for sequence in sequences:
+        shared = _shared_length(taken[-1], sequence) if taken else prefix
+        if taken and shared - prefix < _MIN_PREFIX_TOKENS:
             yield _Subtree(tuple(taken), size)
-            taken, size, seam = [], 0, trunk
-        taken.append(text)
-        size += len(text.tokens) - seam
+            taken, size, shared = [], 0, prefix
+        taken.append(sequence)
+        size += len(sequence.tokens) - shared
     if taken:
         yield _Subtree(tuple(taken), size)
 
 
 def _split_by_budget(
-    units: Sequence[_Subtree], trunk: int, token_budget: int, place_budget: int
+    subtrees: Sequence[_Subtree], prefix: int, token_budget: int, max_logit_rows: int
 ) -> Iterator[list[_TokenSequence]]:
-    """Texts for one pack after another. A unit too large for any is parted."""
+    """The sequences of one batch after another. A subtree too large for a batch is split."""
     taken: list[_TokenSequence] = []
-    tokens = places = 0
-    for unit in units:
-        if taken and tokens + unit.n_tokens > token_budget:
+    tokens = rows = 0
+    for subtree in subtrees:
+        if taken and tokens + subtree.n_tokens > token_budget:
             yield taken
-            taken, tokens, places = [], 0, 0
+            taken, tokens, rows = [], 0, 0
         last: _TokenSequence | None = None
-        for text in unit.sequences:
-            new = len(text.tokens) - (_shared_length(last, text) if last else trunk)
-            if taken and (tokens + new > token_budget or places + text.n_logit_rows > place_budget):
+        for sequence in subtree.sequences:
+            new = len(sequence.tokens) - (_shared_length(last, sequence) if last else prefix)
+            more = rows + sequence.n_logit_rows
+            if taken and (tokens + new > token_budget or more > max_logit_rows):
                 yield taken
-                taken, tokens, places = [], 0, 0
-                new = len(text.tokens) - trunk
-            taken.append(text)
+                taken, tokens, rows = [], 0, 0
+                new = len(sequence.tokens) - prefix
+            taken.append(sequence)
             tokens += new
-            places += text.n_logit_rows
-            last = text
+            rows += sequence.n_logit_rows
+            last = sequence
     if taken:
         yield taken
 
 
-def _build_batch(trunk: TokenIds, texts: Sequence[_TokenSequence], lasting: int) -> TreeBatch:
-    """The trie of the texts, each node once."""
-    texts = sorted(texts, key=lambda text: text.sort_index)
-    base = len(trunk)
+def _build_batch(
+    prefix: TokenIds, sequences: Sequence[_TokenSequence], cacheable_length: int
+) -> TreeBatch:
+    """The tree of the sequences, each node once."""
+    base = len(prefix)
     tokens: list[int] = []
     positions: list[int] = []
-    path: list[int] = []  # the nodes of the text at hand
-    steps: list[tuple[int, list[int]]] = []  # where each text's own nodes begin, and what is above
+    path: list[int] = []  # the nodes of the current sequence
+    starts: list[tuple[int, list[int]]] = []  # each sequence's first own node, and its ancestors
     closed: list[tuple[int, list[int]]] = []
-    places: dict[int, int] = {}
-    asked: list[tuple[int, int]] = []
-    answers: list[tuple[LogprobQuery, slice]] = []
+    logit_rows: dict[int, int] = {}
+    lookups: list[tuple[int, int]] = []
+    slices: list[tuple[LogprobQuery, slice]] = []
     last: _TokenSequence | None = None
-    for text in texts:
-        seam = _shared_length(last, text) if last else base
+    for sequence in sorted(sequences, key=lambda each: each.sort_index):
+        shared = _shared_length(last, sequence) if last else base
         start = len(tokens)
-        closed.append((start, path[seam - base :]))
-        path = path[: seam - base]
-        steps.append((start, path))
-        own = text.tokens[seam:]
+        closed.append((start, path[shared - base :]))
+        path = path[: shared - base]
+        starts.append((start, path))
+        own = sequence.tokens[shared:]
         tokens += own
-        positions += range(seam, len(text.tokens))
+        positions += range(shared, len(sequence.tokens))
         path = path + list(range(start, start + len(own)))
-        last = text
-        for question in text.queries:
-            begin = len(asked)
-            for length, ids in question.targets:
-                place = places.setdefault(path[length - 1 - base], len(places))
-                asked += [(place, token) for token in ids]
-            answers.append((question, slice(begin, len(asked))))
+        last = sequence
+        for query in sequence.queries:
+            begin = len(lookups)
+            for length, ids in query.targets:
+                row = logit_rows.setdefault(path[length - 1 - base], len(logit_rows))
+                lookups += [(row, token) for token in ids]
+            slices.append((query, slice(begin, len(lookups))))
     closed.append((len(tokens), path))
     return TreeBatch(
-        trunk,
-        lasting,
+        prefix,
+        cacheable_length,
         tuple(tokens),
         tuple(positions),
         _subtree_ends(len(tokens), closed),
-        tuple(_chunks(steps, len(tokens))),
-        tuple(places),
-        tuple(asked),
-        tuple(answers),
+        tuple(_chunks(starts, len(tokens))),
+        tuple(logit_rows),
+        tuple(lookups),
+        tuple(slices),
     )
 
 
-def _subtree_ends(nodes: int, closed: Sequence[tuple[int, list[int]]]) -> tuple[int, ...]:
-    ends = [0] * nodes
-    for end, done in closed:
-        for node in done:
+def _subtree_ends(n_nodes: int, closed: Sequence[tuple[int, list[int]]]) -> tuple[int, ...]:
+    """For each node one past its last descendant; `closed` are (that end, nodes with it)."""
+    ends = [0] * n_nodes
+    for end, nodes in closed:
+        for node in nodes:
             ends[node] = end
     return tuple(ends)
 
 
-def _chunks(steps: Sequence[tuple[int, list[int]]], nodes: int) -> Iterator[Chunk]:
-    """Cuts between texts where they are short enough, else within them.
+def _chunks(starts: Sequence[tuple[int, list[int]]], n_nodes: int) -> Iterator[Chunk]:
+    """Cuts between sequences where they are short enough, else within them.
 
-    Any cut will do: in depth-first order whatever a node sees is on the path above the first node
-    of its piece, or in the piece.
+    Any cut is correct: in depth-first order all that a node attends to is an ancestor of the first
+    node of its chunk, or in the chunk.
     """
-    begin, above = 0, list[int]()
-    for (start, path), (stop, _) in pairwise([*steps, (nodes, list[int]())]):
-        fresh_unit = len(path) < _MIN_PREFIX_TOKENS and start - begin >= _CHUNK_TOKENS // 2
-        if start > begin and (stop - begin > _CHUNK_TOKENS or fresh_unit):
-            yield Chunk(begin, start, tuple(above))
-            begin, above = start, path
+    begin, ancestors = 0, list[int]()
+    for (start, path), (end, _) in pairwise([*starts, (n_nodes, list[int]())]):
+        new_subtree = len(path) < _MIN_PREFIX_TOKENS and start - begin >= _CHUNK_TOKENS // 2
+        if start > begin and (end - begin > _CHUNK_TOKENS or new_subtree):
+            yield Chunk(begin, start, tuple(ancestors))
+            begin, ancestors = start, path
         elif start == begin:
-            above = path
-        while stop - begin > 2 * _CHUNK_TOKENS:
-            yield Chunk(begin, begin + _CHUNK_TOKENS, tuple(above))
-            above = [*above, *range(begin, begin + _CHUNK_TOKENS)]
+            ancestors = path
+        while end - begin > 2 * _CHUNK_TOKENS:
+            yield Chunk(begin, begin + _CHUNK_TOKENS, tuple(ancestors))
+            ancestors = [*ancestors, *range(begin, begin + _CHUNK_TOKENS)]
             begin += _CHUNK_TOKENS
-    if nodes > begin:
-        yield Chunk(begin, nodes, tuple(above))
+    if n_nodes > begin:
+        yield Chunk(begin, n_nodes, tuple(ancestors))
