@@ -1,6 +1,5 @@
 """Requests become responses. Importing the package registers the backends."""
 
-from evalui.models import vllm
 from evalui.models.base import (
     BACKENDS,
     Backend,
@@ -11,12 +10,9 @@ from evalui.models.base import (
     UsageTracking,
 )
 from evalui.models.catalog import ModelState, describe, open_model, read_catalog
-from evalui.models.endpoint import backend as endpoint_backend
 from evalui.models.endpoint.backend import OpenAIBackend
-from evalui.models.local import backend as local_backend
-from evalui.models.local.backend import TransformersBackend
-from evalui.models.scripted import backend as scripted_backend
-from evalui.models.scripted.backend import ScriptedBackend
+from evalui.models.local import TransformersBackend
+from evalui.models.scripted import ScriptedBackend
 from evalui.models.vllm import VllmBackend
 
 __all__ = [

@@ -7,11 +7,14 @@ import string
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import product
+from pathlib import Path
+from typing import Any, Protocol, cast
 
 from evalui.errors import ModelError
-from evalui.models.logprob_queries import common_prefix_length
 from evalui.types import Message, Prompt
+
+TokenIds = tuple[int, ...]
 
 # What may surround a letter in a one-token spelling of it: blanks, the word-boundary marks of
 # sentencepiece and of byte-level vocabularies, brackets, and the full stop.
@@ -130,66 +133,13 @@ def spellings_among(spelled: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
     """As `spellings`, of a vocabulary whose tokens are spelled already."""
     found: dict[str, list[int]] = {}
     for token, text in enumerate(spelled):
-        if bare := _strip_marks(text):
+        if bare := strip_marks(text):
             found.setdefault(bare, []).append(token)
     return {text: tuple(tokens) for text, tokens in found.items()}
 
 
-def label_ids(
-    known: Mapping[str, tuple[int, ...]], labels: Sequence[str], tokenizer: Tokenizer
-) -> tuple[tuple[int, ...], ...]:
-    """The tokens whose probabilities are summed for each label: the same spellings for all.
-
-    A spelling that some label lacks is used for none, because it would give the others more
-    probability for the same knowledge: a vocabulary may have "(A" and no "(B".
-
-    Raises:
-        ModelError: a label has no spelling of one token, or the labels have none in common.
-    """
-    if missing := [label for label in labels if label not in known]:
-        raise ModelError(
-            "label-tokens",
-            model=tokenizer.name,
-            label=missing[0],
-        )
-    forms = [_by_form(label, known[label], tokenizer) for label in labels]
-    shared = [form for form in forms[0] if all(form in each for each in forms)]
-    if not shared:
-        raise ModelError(
-            "label-forms",
-            model=tokenizer.name,
-            labels=", ".join(labels),
-        )
-    return tuple(tuple(each[form] for form in shared) for each in forms)
-
-
-def _by_form(
-    label: str, tokens: Sequence[int], tokenizer: Tokenizer
-) -> Mapping[tuple[str | int, ...], int]:
-    """The spellings of a label by how they spell it.
-
-    Tokens of one text ("A" with and without sentencepiece's word boundary) are numbered.
-    """
-    forms: dict[tuple[str | int, ...], int] = {}
-    for token, text in zip(tokens, tokenizer.spell(tokens), strict=True):
-        form = _spelling_form(text, label)
-        number = sum((*form, n) in forms for n in range(len(tokens)))
-        forms[*form, number] = token
-    return forms
-
-
-def _spelling_form(text: str, label: str) -> tuple[str | int, ...]:
-    """The text with the distance from the label's character in its place: 0xFEE0 for "Ａ"."""
-    if label in text:
-        left, _, right = text.partition(label)
-        return left, 0, right
-    return tuple(
-        ord(each) - ord(label) if len(label) == 1 and _strip_marks(each) == label else each
-        for each in text
-    )
-
-
-def _strip_marks(text: str) -> str:
+def strip_marks(text: str) -> str:
+    """The text without the blanks, brackets and stops around it, in compatibility form (NFKC)."""
     return unicodedata.normalize("NFKC", text).strip(_STRIPPED_CHARACTERS)
 
 
@@ -260,3 +210,170 @@ def _encode_pair(
             limit=limit,
         )
     return EncodedPair(whole[cut:seam], continuation, merged=merged, truncated=cut > 0)
+
+
+def common_prefix_length(left: TokenIds | str, right: TokenIds | str) -> int:
+    """The length of the longest common prefix."""
+    low, high = 0, min(len(left), len(right))
+    # Comparing slices runs in C, and most pairs share much: halving beats a loop over tokens.
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+class HFTokenizer:
+    """The tokenizer saved with a model; see `tokens.Tokenizer`."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        from transformers import AutoTokenizer
+
+        self.name = name
+        try:
+            # Tokenizers come as one of several classes with the same methods.
+            self._tokenizer = cast(Any, AutoTokenizer).from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            raise ModelError(
+                "tokenizer-unloadable",
+                model=name,
+                reason=str(error),
+            ) from error
+        bos: int | None = self._tokenizer.bos_token_id
+        eos: int | None = self._tokenizer.eos_token_id
+        self.empty_context_id = eos if bos is None else bos
+        self.eos_ids: frozenset[int] = frozenset() if eos is None else frozenset({eos})
+        self.size = len(self._tokenizer)
+        self.max_length = int(self._tokenizer.model_max_length)
+        begun: list[int] = self._tokenizer("a")["input_ids"]
+        self.bos_ids: tuple[int, ...] = (bos,) if bos is not None and begun[0] == bos else ()
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, nothing added."""
+        if not texts:
+            return []
+        return self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of the tokens, special ones left out."""
+        return self._tokenizer.decode(
+            list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+
+    def spell(self, ids: Sequence[int]) -> list[str]:
+        """The text of each token by itself, special ones included."""
+        return self._tokenizer.batch_decode(
+            [[token] for token in ids], clean_up_tokenization_spaces=False
+        )
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The conversation up to where the model's turn begins."""
+        if not self._tokenizer.chat_template:
+            raise ModelError(
+                "no-chat-template",
+                model=self.name,
+            )
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        return self._tokenizer.apply_chat_template(
+            turns, tokenize=False, add_generation_prompt=True
+        )
+
+
+_MIN_SHARED_CHARACTERS = 32  # characters; cutting for less costs more than it saves
+_LINE_ENDS = ("word", "字", "7", "end.", "完。", "a )", "b  ", ":", "：", "<x>", "\t", "$", "")
+_LINE_BREAKS = ("\n", "\n\n", " \n", "\r\n", "\n\n\n", "\t\n", "  \n\n", "\n \n", "\x0b\n")
+_LINES = tuple(end + gap for end, gap in product(_LINE_ENDS, _LINE_BREAKS))
+_LINE_BEGINNINGS = ("Word here", "word", "字符", "12 x", "A. one", "é", "Ωmega")
+
+
+@dataclass(slots=True)
+class LineTokenizer:
+    """A tokenizer that never joins two lines; see `tokens.Tokenizer`."""
+
+    inner: Tokenizer
+    name: str
+    bos_ids: tuple[int, ...]
+    empty_context_id: int | None
+    size: int
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, nothing added; common beginnings are encoded once."""
+        found = _encode_shared(self.inner, set(texts))
+        return [list(found[text]) for text in texts]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of the tokens, special ones left out."""
+        return self.inner.decode(ids)
+
+    def spell(self, ids: Sequence[int]) -> list[str]:
+        """The text of each token by itself, special ones included."""
+        return self.inner.spell(ids)
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The conversation up to where the model's turn begins."""
+        return self.inner.render(messages)
+
+
+def with_line_splitting(tokenizer: Tokenizer, spelled: Iterable[str]) -> Tokenizer:
+    """The tokenizer, made faster if it never joins the end of a line with a following word.
+
+    `spelled` are the texts of all its tokens. If none goes on after a line break, neither merges
+    nor a segmentation can reach across it; that its splitting into words does not either is tried
+    on ends and beginnings of all kinds, and on all tokens that end with a line break.
+    """
+    tokens = set(spelled)
+    own = sorted(f"word{token}" for token in tokens if token.endswith("\n"))
+    if any(map(_continues_after_break, tokens)) or not _splits_at_breaks(
+        tokenizer, _LINES, _LINE_BEGINNINGS
+    ):
+        return tokenizer
+    if not _splits_at_breaks(tokenizer, own, _LINE_BEGINNINGS[1:3]):
+        return tokenizer
+    return LineTokenizer(
+        tokenizer, tokenizer.name, tokenizer.bos_ids, tokenizer.empty_context_id, tokenizer.size
+    )
+
+
+def _continues_after_break(token: str) -> bool:
+    # U+FFFD stands for a part of a letter.
+    after = token.partition("\n")[2]
+    return any(each.isalnum() or each == "\ufffd" for each in after)
+
+
+def _splits_at_breaks(
+    tokenizer: Tokenizer, lines: Sequence[str], beginnings: Sequence[str]
+) -> bool:
+    pairs = list(product(lines, beginnings))
+    whole = tokenizer.encode([left + right for left, right in pairs])
+    left = dict(zip(lines, tokenizer.encode(lines), strict=True))
+    right = dict(zip(beginnings, tokenizer.encode(beginnings), strict=True))
+    return all(
+        ids == left[line] + right[begun] for ids, (line, begun) in zip(whole, pairs, strict=True)
+    )
+
+
+def _encode_shared(tokenizer: Tokenizer, texts: set[str]) -> dict[str, list[int]]:
+    """The ids of each text: those of its beginning, which is encoded likewise, and of the rest."""
+    ordered = sorted(texts)
+    shared = [0, *map(common_prefix_length, ordered, ordered[1:]), 0]
+    cuts = [_line_start(text, max(shared[at], shared[at + 1])) for at, text in enumerate(ordered)]
+    heads = {text[:cut] for text, cut in zip(ordered, cuts, strict=True) if cut}
+    tails = {text[cut:] for text, cut in zip(ordered, cuts, strict=True)}
+    above = _encode_shared(tokenizer, heads) if heads else {}
+    below = dict(zip(tails, tokenizer.encode(list(tails)), strict=True))
+    return {
+        text: above[text[:cut]] + below[text[cut:]] if cut else below[text]
+        for text, cut in zip(ordered, cuts, strict=True)
+    }
+
+
+def _line_start(text: str, shared: int) -> int:
+    """The last place among the first `shared` characters to cut at, 0 if there is none."""
+    cut = text.rfind("\n", 0, shared - 1) + 1
+    while cut >= _MIN_SHARED_CHARACTERS and not text[cut].isalnum():
+        cut = text.rfind("\n", 0, cut - 1) + 1
+    return cut if cut >= _MIN_SHARED_CHARACTERS else 0

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalui.models.base import ModelEntry, traits_of
-from evalui.models.local.memory_estimate import hidden_size
-from evalui.models.logprob_queries import common_prefix_length
+from evalui.models.memory_estimate import hidden_size
+from evalui.models.tokenization import common_prefix_length
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.cells import trials_to_run
 from evalui.runs.spec import ModeSpec

@@ -229,7 +229,7 @@ def _tokenizer_problem(endpoint: "Endpoint") -> str:
 def _tokenizer(name: str, endpoint: "Endpoint") -> Tokenizer | None:
     if endpoint.tokenizer is None:
         return None
-    from evalui.models.folder_tokenizer import HFTokenizer
+    from evalui.models.tokenization import HFTokenizer
 
     return HFTokenizer(name, endpoint.tokenizer)
 

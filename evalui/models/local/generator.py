@@ -13,7 +13,8 @@ from transformers import GenerationConfig
 from transformers.generation.logits_process import LogitsProcessorList
 from transformers.generation.stopping_criteria import StoppingCriteriaList
 
-from evalui.models.local.kv_cache import CachedModel, KVCache, concat
+from evalui.models.local.forward import OutOfMemory, raise_oom
+from evalui.models.local.kv_cache import CachedModel, KVCache, concat, group_by_prefix
 from evalui.models.local.loading import (
     LoadedModel,
     check_finite,
@@ -22,9 +23,7 @@ from evalui.models.local.loading import (
     pad_right,
     to_list,
 )
-from evalui.models.local.padded_forward import OutOfMemory, raise_oom
-from evalui.models.local.prefix_groups import group_by_prefix
-from evalui.models.logprob_queries import TokenIds, batches_by_length
+from evalui.models.scoring_requests import TokenIds, batches_by_length
 
 _MAX_RANDOM_NUMBERS = 2**22  # random numbers at once: 32 MiB
 _MAX_ROWS = 256  # written at once; more make no token cheaper

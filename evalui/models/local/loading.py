@@ -13,7 +13,7 @@ from transformers.utils.logging import disable_progress_bar
 from evalui.errors import ModelError
 from evalui.models.local.fp32 import Library
 from evalui.models.local.lora import AdapterPlacement, attach
-from evalui.models.logprob_queries import UNLIMITED
+from evalui.models.scoring_requests import UNLIMITED
 
 MAX_LOGITS = 2**26  # of one forward pass: 256 MiB in float32
 _SCALED_ROPE_TYPES = (

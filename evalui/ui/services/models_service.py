@@ -15,7 +15,7 @@ from evalui.models.catalog import (
     statuses,
 )
 from evalui.models.endpoint.http.addresses import is_loopback
-from evalui.models.local.memory_estimate import Footprint, footprint
+from evalui.models.memory_estimate import Footprint, footprint
 from evalui.models.user_catalog import (
     NewModelForm,
     add_model,

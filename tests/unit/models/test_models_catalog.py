@@ -9,8 +9,7 @@ from endpoint_server_examples import MODEL, ToyServer
 from evalui.errors import ModelError, UnknownName
 from evalui.models import BACKENDS, ModelEntry, ModelState, describe, open_model, read_catalog
 from evalui.models.catalog import ModelStatus, base_of, probe_again, statuses
-from evalui.models.local import weights
-from evalui.models.local.backend import TransformersBackend
+from evalui.models.local import TransformersBackend, weights
 from evalui.settings import ASSETS
 
 

@@ -5,7 +5,7 @@ from typing import get_args
 
 from evalui.messages import Messages
 from evalui.models.base import BACKENDS
-from evalui.models.local.backend import DTYPES
+from evalui.models.local import DTYPES
 from evalui.models.user_catalog import ModelSource, NewModelForm
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.html import Html, div, el, join

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
-from evalui.models.local.memory_estimate import Footprint
+from evalui.models.memory_estimate import Footprint
 from evalui.report.numbers import dollars
 from evalui.types import Ability
 from evalui.ui.components.html import Child, Html, div, el, join, span

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState, ModelStatus
-from evalui.models.local.memory_estimate import Footprint
+from evalui.models.memory_estimate import Footprint
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.services.models_service import WorkerView
 

@@ -8,16 +8,15 @@ import pytest
 import torch
 
 from evalui.errors import ModelError
+from evalui.models.local import forward as tree_network
+from evalui.models.local import prefix_tree
+from evalui.models.local.forward import OutOfMemory, PaddedNetwork, TreeNetwork
 from evalui.models.local.fp32 import LIBRARIES
 from evalui.models.local.loading import LoadedModel, load
-from evalui.models.local.padded_forward import OutOfMemory, PaddedNetwork
+from evalui.models.local.prefix_tree import TreeBatch
 from evalui.models.local.scorer import Scorer
-from evalui.models.local.tree import forward as tree_network
-from evalui.models.local.tree import prefix_tree
-from evalui.models.local.tree.attention import TreeAttention, UnsupportedArchitecture
-from evalui.models.local.tree.forward import TreeNetwork
-from evalui.models.local.tree.prefix_tree import TreeBatch
-from evalui.models.logprob_queries import LogprobQuery, continuation_query, plan_batches
+from evalui.models.local.tree_attention import TreeAttention, UnsupportedArchitecture
+from evalui.models.scoring_requests import LogprobQuery, continuation_query, plan_batches
 from tests.unit.models.tree_architectures import STRETCHED, tiny
 
 SHOTS = tuple(range(50, 90))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evalui.errors import ModelError
 from evalui.models import ModelEntry
-from evalui.models.scripted.backend import ScriptedModel
+from evalui.models.scripted import ScriptedModel
 from evalui.models.scripted.shown_questions import KnownSamples, read_slots
 from evalui.modes import MODES, ModeSettings
 from evalui.types import LETTERS, Request, Sample, Variant

@@ -11,8 +11,7 @@ from vllm_fake.vllm_formula import best, logprobs
 
 from evalui.errors import ModelError, RequestRejected
 from evalui.models import Model, ModelEntry, describe, open_model
-from evalui.models.folder_tokenizer import HFTokenizer
-from evalui.models.tokenization import spellings
+from evalui.models.tokenization import HFTokenizer, spellings
 from evalui.models.vllm import VllmModel
 from evalui.types import (
     Generate,

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from evalui.errors import ModelError
-from evalui.models.local.onednn_linear import use_onednn
+from evalui.models.local.fp32 import use_onednn
 
 
 class Twice(torch.nn.Linear):

@@ -15,7 +15,7 @@ def test_nothing_stays_on_the_cpu_and_no_step_waits_for_the_device():
     program = [sys.executable, "-m", "tests.unit.models.far_device"]
     ran = subprocess.run(
         [*program, "Qwen2", "Gemma 2", "gpt-oss"],
-        cwd=Path(__file__).parents[5],
+        cwd=Path(__file__).parents[4],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,

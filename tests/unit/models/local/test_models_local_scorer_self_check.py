@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from evalui.models.local.loading import LoadedModel
-from evalui.models.local.tree.self_check import max_tree_length
-from evalui.models.logprob_queries import UNLIMITED
+from evalui.models.local.scorer import max_tree_length
+from evalui.models.scoring_requests import UNLIMITED
 
 DYNAMIC = {"rope_type": "dynamic", "rope_theta": 1e4}
 PLAIN = {"rope_type": "default", "rope_theta": 1e4}

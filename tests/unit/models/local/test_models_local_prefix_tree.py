@@ -4,14 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.models.local.tree import prefix_tree
-from evalui.models.local.tree.prefix_tree import TreeBatch, linear_batch, plan_tree_batches
-from evalui.models.logprob_queries import (
-    LogprobQuery,
-    TokenIds,
-    common_prefix_length,
-    continuation_query,
-)
+from evalui.models.local import prefix_tree
+from evalui.models.local.prefix_tree import TreeBatch, linear_batch, plan_tree_batches
+from evalui.models.scoring_requests import LogprobQuery, TokenIds, continuation_query
+from evalui.models.tokenization import common_prefix_length
 
 TOKENS = st.lists(st.integers(1, 3), min_size=1, max_size=8).map(tuple)
 # Examples are long, so that there are trunks to be found, on top of one another too.

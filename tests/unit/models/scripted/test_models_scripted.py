@@ -8,7 +8,7 @@ import pytest
 
 from evalui.errors import MissingAbility, ModelError
 from evalui.models import ModelEntry, NeedsAnswerKey, describe, open_model
-from evalui.models.scripted.backend import ScriptedModel
+from evalui.models.scripted import ScriptedModel
 from evalui.models.scripted.rules import RULES
 from evalui.modes.prompts.templates import (
     TEMPLATES,

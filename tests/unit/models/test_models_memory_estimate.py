@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evalui.models.base import ModelEntry
-from evalui.models.local.memory_estimate import footprint
+from evalui.models.memory_estimate import footprint
 
 # Qwen2.5-0.5B's own figures: 24 layers, 14 heads of 64, of which 2 hold keys and values.
 QWEN = {

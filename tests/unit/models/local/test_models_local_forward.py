@@ -7,9 +7,9 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from evalui.errors import ModelError
+from evalui.models.local.forward import PaddedNetwork
 from evalui.models.local.loading import LoadedModel, load
-from evalui.models.local.padded_forward import PaddedNetwork
-from evalui.models.logprob_queries import LogprobQuery, plan_batches
+from evalui.models.scoring_requests import LogprobQuery, plan_batches
 
 ROWS = ((5, 6, 7, 8, 9), (30, 31), (40, 41, 42))
 

@@ -5,7 +5,7 @@ import psutil
 import pytest
 
 from evalui.models.local.loading import LoadedModel, load
-from evalui.models.local.tree.memory import max_batch_tokens, prefix_cache_bytes
+from evalui.models.local.scorer import max_batch_tokens, prefix_cache_bytes
 
 
 @dataclass

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.models.folder_tokenizer import HFTokenizer
-from evalui.models.local.line_tokenizer import LineTokenizer, with_line_splitting
+from evalui.models.tokenization import HFTokenizer, LineTokenizer, with_line_splitting
 
-SMALL = Path(__file__).parents[3] / "golden" / "lmeval" / "qwen2-small-4l256"
+SMALL = Path(__file__).parents[2] / "golden" / "lmeval" / "qwen2-small-4l256"
 FOLDER = HFTokenizer("small", SMALL)
 SPELLED = FOLDER.spell(range(FOLDER.size))
 LINES = st.lists(

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
+from evalui.models.local.forward import PaddedNetwork
 from evalui.models.local.loading import LoadedModel
-from evalui.models.local.padded_forward import PaddedNetwork
 from evalui.models.local.scorer import Scorer
-from evalui.models.logprob_queries import LogprobQuery, TokenIds, continuation_query, plan_batches
+from evalui.models.scoring_requests import LogprobQuery, TokenIds, continuation_query, plan_batches
 from tests.unit.models.tree_architectures import OVER_TRIES, ROW_BY_ROW, tiny
 
 pytestmark = pytest.mark.slow  # forty architectures are imported

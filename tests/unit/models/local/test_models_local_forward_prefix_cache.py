@@ -1,4 +1,4 @@
-from evalui.models.local.tree.prefix_cache import PrefixCache
+from evalui.models.local.forward import PrefixCache
 
 
 def store(limit: int) -> PrefixCache[str]:

@@ -6,7 +6,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from evalui.errors import ModelError
-from evalui.models.folder_tokenizer import HFTokenizer
+from evalui.models.tokenization import HFTokenizer
 from evalui.types import Message
 
 

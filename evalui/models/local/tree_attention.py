@@ -1,6 +1,6 @@
-"""Attention within tries: every token sees its trunk and the path above it, and nothing else.
+"""Attention within prefix trees: every node attends to the common prefix and to its own path.
 
-Takes the place of transformers' own attention during one forward pass over a pack.
+Replaces transformers' own attention during one forward pass over a batch of trees.
 """
 
 from collections.abc import Sequence
@@ -10,25 +10,25 @@ from typing import Any
 
 import torch
 
-from evalui.models.local.onednn_linear import onednn_matmul, supports_onednn
-from evalui.models.local.tree.prefix_tree import Chunk, TreeBatch
+from evalui.models.local.fp32 import onednn_matmul, supports_onednn
+from evalui.models.local.prefix_tree import Chunk, TreeBatch
 
-# Pieces share a call if the smallest is no narrower than this share of the largest.
+# Chunks share a block if the smallest is no narrower than this share of the largest.
 _MIN_SIZE_RATIO = 0.75
-_BLOCK_ROWS = 512  # rows whose scores still stay in a core's cache
-# What an architecture may hand to its attention without changing a score.
+_BLOCK_ROWS = 512  # queries whose scores still fit in a core's cache
+# Arguments that an architecture may pass to its attention and that change no score.
 _IGNORED_ARGUMENTS = frozenset({"position_ids", "cache_position", "use_cache"})
 
 KeysValues = tuple[torch.Tensor, torch.Tensor]  # each (1, heads, tokens, size)
 
 
 class UnsupportedArchitecture(Exception):
-    """The architecture asks its attention for what tries cannot have."""
+    """The architecture needs an attention that cannot be computed over prefix trees."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ScoreScaling:
-    """How a layer makes scores of products: times `scale`, then bent to stay within `cap`."""
+    """Scores are products times `scale`, then cap * tanh(score / cap) if there is a `cap`."""
 
     scale: float
     cap: float | None
@@ -36,10 +36,11 @@ class _ScoreScaling:
 
 @dataclass(frozen=True, slots=True)
 class _AttentionBlock:
-    """Pieces of like shape. Which nodes ask and are seen, (pieces, width), and where each stays.
+    """Chunks of similar shape, padded and computed in one call.
 
-    `rows` are the places of the real queries in the flattened (pieces, width), `nodes` the nodes
-    they belong to. `mask` is added to the scores, (pieces, 1, queries, keys).
+    `queries` (chunks, width) and `keys` (chunks, depth) are node numbers. `mask` is added to the
+    scores, (chunks, 1, width, depth). `rows` are the indices of the queries that are no padding in
+    the flattened (chunks * width), `nodes` their nodes.
     """
 
     queries: torch.Tensor
@@ -51,11 +52,11 @@ class _AttentionBlock:
 
 @dataclass(slots=True)
 class TreeAttention:
-    """What the nodes of one pack see; `prefix` has keys and values by the layer's number.
+    """The attention of the nodes of one batch, called by the layers in place of their own.
 
-    `library` is that of the model, see `loading.LoadedModel`.
-
-    Called by the layers in place of their attention. `computed` collects what each layer computed.
+    `prefix` has the keys and values of the common prefix by layer number, `computed` collects
+    those of the nodes. `max_length` is the longest sequence in tokens. `library` is that of the
+    model, see `loading.LoadedModel`.
     """
 
     blocks: Sequence[_AttentionBlock]
@@ -79,30 +80,31 @@ class TreeAttention:
         s_aux: torch.Tensor | None = None,
         **extra: Any,
     ) -> tuple[torch.Tensor, None]:
-        """In the form of transformers' attention functions: out comes (1, tokens, heads, size).
+        """The output, (1, tokens, heads, size); a transformers attention function.
 
-        `s_aux` are sinks: a score for each head that takes its share of the softmax and gives no
-        value.
+        `s_aux` are attention sinks: a score for each head that takes part in the softmax and has
+        no value.
 
         Raises:
-            Unfit: the layer cannot see all tokens, or its scores are not plain products.
+            UnsupportedArchitecture: the layer does not attend to all tokens, or its scores are
+                not plain products.
         """
         del dropout
         _check_supported(attention_mask, extra)
         if sliding_window and self.max_length > sliding_window:
-            raise UnsupportedArchitecture("a window shorter than the text")
+            raise UnsupportedArchitecture("a window shorter than the sequence")
         layer = int(getattr(module, "layer_idx"))  # noqa: B009 - a Module's attributes are untyped
         self.computed[layer] = key, value
         scoring = _ScoreScaling(query.shape[-1] ** -0.5 if scaling is None else scaling, softcap)
         out = query.new_zeros(query.shape[2], query.shape[1], value.shape[-1])
         total = query.new_zeros(query.shape[2], query.shape[1], dtype=torch.float32)
-        for call in self.blocks:
-            out[call.nodes], total[call.nodes] = _attend_within(call, query, key, value, scoring)
+        for block in self.blocks:
+            out[block.nodes], total[block.nodes] = _attend_within(block, query, key, value, scoring)
         if layer in self.prefix:
             # Softmax over two sets of keys is the mean of both, weighted by their sums:
             # e^b / (e^a + e^b) = sigmoid(b - a) for logarithms of sums a and b.
-            above, log = _attend_prefix(self.prefix[layer], query, scoring, self.library)
-            out = torch.lerp(out, above, torch.sigmoid(log - total)[..., None].to(out.dtype))
+            before, log = _attend_prefix(self.prefix[layer], query, scoring, self.library)
+            out = torch.lerp(out, before, torch.sigmoid(log - total)[..., None].to(out.dtype))
             total = torch.logaddexp(total, log) if s_aux is not None else total
         if s_aux is not None:
             out *= torch.sigmoid(total - s_aux)[..., None].to(out.dtype)
@@ -110,68 +112,66 @@ class TreeAttention:
 
 
 def build_attention(
-    pack: TreeBatch, trunk: dict[int, KeysValues], *, like: torch.Tensor, library: str = ""
+    batch: TreeBatch, prefix: dict[int, KeysValues], *, like: torch.Tensor, library: str = ""
 ) -> TreeAttention:
-    """The sight of a pack's nodes, on the device and in the type of the tensor `like`."""
-    ends = torch.tensor(pack.subtree_ends, device=like.device)
-    return TreeAttention(
-        [_attention_block(each, ends, like) for each in _group_by_shape(pack.chunks)],
-        trunk,
-        max(pack.positions) + 1,
-        library,
-    )
+    """The attention of a batch's nodes, on the device and in the dtype of the tensor `like`."""
+    ends = torch.tensor(batch.subtree_ends, device=like.device)
+    blocks = [_attention_block(each, ends, like) for each in _group_by_shape(batch.chunks)]
+    return TreeAttention(blocks, prefix, max(batch.positions) + 1, library)
 
 
 def _check_supported(mask: torch.Tensor | None, extra: dict[str, Any]) -> None:
-    asked = {name for name, given in extra.items() if given is not None and given is not False}
+    given = {name for name, value in extra.items() if value is not None and value is not False}
     if mask is not None:
         raise UnsupportedArchitecture("a mask of its own")
-    if strange := sorted(asked - _IGNORED_ARGUMENTS):
-        raise UnsupportedArchitecture(strange[0])
+    if unknown := sorted(given - _IGNORED_ARGUMENTS):
+        raise UnsupportedArchitecture(unknown[0])
 
 
-def _group_by_shape(pieces: Sequence[Chunk]) -> list[list[Chunk]]:
-    """Pieces in groups of like width and depth."""
+def _group_by_shape(chunks: Sequence[Chunk]) -> list[list[Chunk]]:
+    """Chunks in groups of similar width and depth."""
     groups: list[list[Chunk]] = []
-    for piece in sorted(pieces, key=lambda each: (-_width(each), -_depth(each))):
-        first = groups[-1][0] if groups else piece
+    for chunk in sorted(chunks, key=lambda each: (-_width(each), -_depth(each))):
+        first = groups[-1][0] if groups else chunk
         deepest = max(map(_depth, groups[-1])) if groups else 0
-        wide = _width(piece) >= _MIN_SIZE_RATIO * _width(first)
-        deep = _MIN_SIZE_RATIO * deepest <= _depth(piece) <= max(deepest, 1) / _MIN_SIZE_RATIO
+        wide = _width(chunk) >= _MIN_SIZE_RATIO * _width(first)
+        deep = _MIN_SIZE_RATIO * deepest <= _depth(chunk) <= max(deepest, 1) / _MIN_SIZE_RATIO
         if groups and wide and deep:
-            groups[-1].append(piece)
+            groups[-1].append(chunk)
         else:
-            groups.append([piece])
+            groups.append([chunk])
     return groups
 
 
-def _width(piece: Chunk) -> int:
-    return piece.end - piece.begin
+def _width(chunk: Chunk) -> int:
+    return chunk.end - chunk.begin
 
 
-def _depth(piece: Chunk) -> int:
-    return len(piece.ancestors) + piece.end - piece.begin
+def _depth(chunk: Chunk) -> int:
+    return len(chunk.ancestors) + chunk.end - chunk.begin
 
 
 def _attention_block(
-    pieces: Sequence[Chunk], ends: torch.Tensor, like: torch.Tensor
+    chunks: Sequence[Chunk], ends: torch.Tensor, like: torch.Tensor
 ) -> _AttentionBlock:
-    wide, deep = max(map(_width, pieces)), max(map(_depth, pieces))
-    at = like.device
-    asking = [_pad_nodes(range(p.begin, p.end), wide) for p in pieces]
-    queries = torch.tensor(asking, device=at)
-    keys = [_pad_nodes([*p.ancestors, *range(p.begin, p.end)], deep) for p in pieces]
-    keys = torch.tensor(keys, device=at)
-    # A node that fills up (-1) is asked for nothing and seen by nobody, except that a query that
-    # sees no key at all would be NaN: let it see the first.
-    seen = (keys[:, None] <= queries[:, :, None]) & (queries[:, :, None] < ends[keys][:, None])
-    seen &= (keys >= 0)[:, None]
-    seen[..., 0] |= queries < 0
-    mask = torch.zeros(seen.shape, dtype=like.dtype, device=at)
-    mask = mask.masked_fill_(~seen, -torch.inf)[:, None]
-    # Counted here: a GPU would have to be waited for to know how many there are.
-    real = [(row, node) for row, node in enumerate(chain(*asking)) if node >= 0]
-    rows, nodes = torch.tensor([*zip(*real, strict=True)], device=at).unbind()
+    width, depth = max(map(_width, chunks)), max(map(_depth, chunks))
+    device = like.device
+    own = [_pad_nodes(range(each.begin, each.end), width) for each in chunks]
+    queries = torch.tensor(own, device=device)
+    keys = torch.tensor(
+        [_pad_nodes([*each.ancestors, *range(each.begin, each.end)], depth) for each in chunks],
+        device=device,
+    )
+    # Padding (-1) as a key is masked. A query all of whose keys are masked would be NaN, so a
+    # query that is padding attends to the first key; its output is not used.
+    visible = (keys[:, None] <= queries[:, :, None]) & (queries[:, :, None] < ends[keys][:, None])
+    visible &= (keys >= 0)[:, None]
+    visible[..., 0] |= queries < 0
+    mask = torch.zeros(visible.shape, dtype=like.dtype, device=device)
+    mask = mask.masked_fill_(~visible, -torch.inf)[:, None]
+    # Counted on the CPU: on a GPU the count would be a synchronisation.
+    real = [(row, node) for row, node in enumerate(chain(*own)) if node >= 0]
+    rows, nodes = torch.tensor([*zip(*real, strict=True)], device=device).unbind()
     return _AttentionBlock(queries.clamp_min(0), keys.clamp_min(0), mask, rows, nodes)
 
 
@@ -180,7 +180,7 @@ def _pad_nodes(nodes: Sequence[int], size: int) -> list[int]:
 
 
 def _attend_within(
-    call: _AttentionBlock,
+    block: _AttentionBlock,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
@@ -188,34 +188,34 @@ def _attend_within(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(nodes, heads, size) and the logarithm of the sum of each softmax (nodes, heads)."""
     groups = query.shape[1] // key.shape[1]
-    asks = _gather_heads(query, call.queries, 1)
-    sees, gives = _gather_heads(key, call.keys, groups), _gather_heads(value, call.keys, groups)
-    out, log = _softmax(asks, sees, gives, call.mask, scoring)
-    pieces, heads, width, size = out.shape
-    flat = out.transpose(1, 2).reshape(pieces * width, heads, size)
-    return flat[call.rows], log.transpose(1, 2).reshape(pieces * width, heads)[call.rows]
+    queries = _gather_heads(query, block.queries, 1)
+    keys, values = _gather_heads(key, block.keys, groups), _gather_heads(value, block.keys, groups)
+    out, log = _softmax(queries, keys, values, block.mask, scoring)
+    chunks, heads, width, size = out.shape
+    flat = out.transpose(1, 2).reshape(chunks * width, heads, size)
+    return flat[block.rows], log.transpose(1, 2).reshape(chunks * width, heads)[block.rows]
 
 
 def _gather_heads(states: torch.Tensor, nodes: torch.Tensor, groups: int) -> torch.Tensor:
-    """(1, heads, tokens, size) -> (pieces, heads * groups, width, size)."""
+    """(1, heads, tokens, size) -> (chunks, heads * groups, width, size)."""
     chosen = states[0].transpose(0, 1).index_select(0, nodes.flatten())
     chosen = chosen.view(*nodes.shape, chosen.shape[1], 1, chosen.shape[2])
     return chosen.expand(-1, -1, -1, groups, -1).flatten(2, 3).transpose(1, 2)
 
 
 def _attend_prefix(
-    trunk: KeysValues, query: torch.Tensor, scoring: _ScoreScaling, library: str
+    prefix: KeysValues, query: torch.Tensor, scoring: _ScoreScaling, library: str
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """As `_attend_within`, over the trunk, which every query sees whole."""
-    key, value = trunk
+    """As `_attend_within`, over the prefix, all of which every query attends to."""
+    key, value = prefix
     _, heads, tokens, size = query.shape
     shared = key.shape[1]
-    asks = query.reshape(1, shared, heads // shared * tokens, size)
+    queries = query.reshape(1, shared, heads // shared * tokens, size)
     # With torch's own library its fused attention is the faster one.
     if library == "onednn" and supports_onednn(query) and not scoring.cap:
-        out, log = _blockwise_attention(asks[0], key[0], value[0], scoring.scale)
+        out, log = _blockwise_attention(queries[0], key[0], value[0], scoring.scale)
     else:
-        out, log = _softmax(asks, key, value, None, scoring)
+        out, log = _softmax(queries, key, value, None, scoring)
     log = log.reshape(heads, tokens).transpose(0, 1)
     return out.reshape(heads, tokens, value.shape[-1]).transpose(0, 1), log
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.models.scripted.text_search import SubstringFinder
+from evalui.models.scripted.shown_questions import SubstringFinder
 
 WORDS = st.text("ab", max_size=20)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.models.local.prefix_groups import PrefixGroup, group_by_prefix
+from evalui.models.local.kv_cache import PrefixGroup, group_by_prefix
 
 SYSTEM = tuple(range(200))
 SHOTS = tuple(range(1000, 1300))

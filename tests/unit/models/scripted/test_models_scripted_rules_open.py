@@ -7,7 +7,7 @@ import pytest
 
 from evalui.errors import ModelError
 from evalui.models import ModelEntry
-from evalui.models.scripted.backend import ScriptedModel
+from evalui.models.scripted import ScriptedModel
 from evalui.models.scripted.rules import RULES
 from evalui.modes import MODES, ModeSettings
 from evalui.modes.prompts.templates import TEMPLATES, render_choices

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.models.logprob_queries import (
+from evalui.models.scoring_requests import (
     LogprobBatch,
     LogprobQuery,
     batches_by_length,
