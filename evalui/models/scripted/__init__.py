@@ -1,9 +1,9 @@
 """The `scripted` backend: models that answer by rule, to show what a figure looks like.
 
 They play the test double and the baselines of the demo. A scripted model may be shown the
-answers (see `base.NeedsAnswerKey`); a real one never is. It finds the question in the prompt, whatever
-the template, and the slots of its options, as a model would. A scripted judge is shown nothing: it
-reads its prompt alone (see `judges`).
+answers (see `base.NeedsAnswerKey`); a real one never is. It finds the question in the prompt,
+whatever the template, and the slots of its options, as a model would. A scripted judge is shown
+nothing: it reads its prompt alone (see `judges`).
 """
 
 import hashlib
@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from evalui.errors import MissingAbility, ModelError
 from evalui.messages import sentence

@@ -14,7 +14,6 @@ from typing import Any
 
 from evalui.errors import ModelError, RequestRejected
 from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
-from evalui.models.endpoint import backend
 from evalui.models.local import folder_of, weights
 from evalui.models.scoring_requests import ScoringBatch, encode_requests
 from evalui.models.tokenization import EncodedContext, HFTokenizer, encode_contexts, spellings
