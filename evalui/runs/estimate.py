@@ -1,17 +1,20 @@
 """What a run will cost, said before it starts."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import loads_here
-from evalui.modes import MODES
-from evalui.runs.cells import CellPlan
-from evalui.runs.database.throughput import LoadingTimes, Throughput, Throughputs
-from evalui.runs.workload import RequestSize, request_size, workload
-from evalui.types import Dataset
+from evalui.models.catalog import REMOTE, loads_here
+from evalui.models.local.memory_estimate import hidden_size
+from evalui.models.logprob_queries import common_prefix_length
+from evalui.modes import MODES, ModeSettings
+from evalui.runs.cells import CellPlan, trials_to_run
+from evalui.runs.database.throughput import LoadingTimes, RequestSize, Throughput, Throughputs
+from evalui.runs.spec import ModeSpec
+from evalui.types import Dataset, Generate, Loglik, Message, Pattern, Prompt, Request, Sample
 
 # Until this server has loaded a model: the libraries, an empty model, weights read from the disk.
 _IMPORT_S, _OPEN_S, _PARAMETERS_PER_S = 6.0, 0.5, 5e8
@@ -22,6 +25,14 @@ _LETTER_TOKENS, _REPLY_TOKENS = 4, 128
 ReplyTokens = Mapping[tuple[str, str], float]
 
 _NO_REPLY_TOKENS: ReplyTokens = MappingProxyType({})
+_SAMPLED_QUESTIONS = 24  # looked at in a cell
+_SAMPLED_VARIANTS = 24  # looked at of each
+_TOKENS_PER_REQUEST = (
+    200  # prompt tokens that would take as long as one request to an endpoint by itself
+)
+_TOKENS_PER_WRITTEN = 10  # prompt tokens that would take as long as one token written
+_DEFAULT_HIDDEN_SIZE = 2048  # hidden size of a model that does not tell its own
+_CHINESE = re.compile("[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +174,92 @@ def _dollars(plan: CellPlan, requests: int, tokens: float, written: ReplyTokens)
     longest = plan.mode.max_tokens if _generates(plan.mode_name) else 1
     reply = written.get((entry.name, plan.mode_name), longest)
     return requests * (tokens * entry.input_price + reply * entry.output_price) / 1e6
+
+
+def request_size(
+    mode: ModeSpec,
+    pattern: Pattern,
+    samples: Sequence[Sample],
+    setting: ModeSettings,
+    *,
+    written: float = 0.0,
+) -> RequestSize:
+    """The size of the cell's requests, roughly, by a look at some questions."""
+    looked = _sampled_requests(mode, pattern, samples, setting)
+    requests = [request for each in looked for request in each]
+    if not requests:
+        return RequestSize()
+    return RequestSize(
+        sent=sum(count_tokens(_text(request)) for request in requests) / len(requests),
+        distinct=_extrapolated_distinct(looked, len(samples))
+        * len(looked)
+        / len(requests)
+        / len(samples),
+        written=written,
+    )
+
+
+def workload(entry: ModelEntry, size: RequestSize) -> float:
+    """What a request gives the model to compute, in prompt tokens.
+
+    A local model reads what prompts have in common once (docs/speed.md), so only what is distinct
+    counts. A token at the place L takes 1 + L / (4 d) times as long as the first, where d is the
+    hidden size: beside the 24 d^2 operations of a layer's products stand 4 d L of attention (Kaplan
+    et al. 2020, table 1), which run at a lower rate. An endpoint is sent every prompt whole.
+    """
+    if entry.backend in REMOTE:
+        return _TOKENS_PER_REQUEST + size.sent + _TOKENS_PER_WRITTEN * size.written
+    attention = size.sent / (4 * (hidden_size(entry) or _DEFAULT_HIDDEN_SIZE))
+    return size.distinct * (1 + attention) + _TOKENS_PER_WRITTEN * size.written
+
+
+def count_tokens(text: str) -> int:
+    """A rough number of tokens: one per Chinese character, one per four others."""
+    chinese = len(_CHINESE.findall(text))
+    return chinese + -(-(len(text) - chinese) // 4)
+
+
+def _sampled_requests(
+    mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: ModeSettings
+) -> list[list[Request]]:
+    """The requests of some questions, evenly spread, by question."""
+    some = samples[:: max(1, len(samples) // _SAMPLED_QUESTIONS)]
+    found: dict[str, list[Request]] = {}
+    seen: dict[str, int] = {}
+    for sample, variant in trials_to_run(mode, pattern, some, setting):
+        seen[sample.id] = seen.get(sample.id, 0) + 1
+        if seen[sample.id] <= _SAMPLED_VARIANTS:
+            found.setdefault(sample.id, []).extend(MODES[mode.mode].plan(sample, variant, setting))
+    return [requests for requests in found.values() if requests]
+
+
+def _extrapolated_distinct(looked: Sequence[Sequence[Request]], n: int) -> float:
+    """The distinct prompt tokens of `n` questions, from those of some.
+
+    Half of the questions have less than half of them, because they share their beginnings: what
+    the other half adds is what each further question adds.
+    """
+    half = looked[::2]
+    whole = _trie_tokens(request for each in looked for request in each)
+    if len(half) == len(looked):
+        return float(whole * n)
+    each = (whole - _trie_tokens(request for each in half for request in each)) / (
+        len(looked) - len(half)
+    )
+    return max(0.0, whole - each * len(looked)) + each * n
+
+
+def _trie_tokens(requests: Iterable[Request]) -> int:
+    """The tokens of a trie of all texts: each as far as it differs from the one before it."""
+    tokens, before = 0, ""
+    for text in sorted({_text(request) for request in requests}):
+        tokens += count_tokens(text[common_prefix_length(before, text) :])
+        before = text
+    return tokens
+
+
+def _text(request: Request) -> str:
+    prompt: Prompt = request.prompt if isinstance(request, Generate) else request.context
+    turns = prompt if isinstance(prompt, tuple) else (Message("user", prompt),)
+    scored = request.continuation if isinstance(request, Loglik) else ""
+    return "".join(turn.content for turn in turns) + scored

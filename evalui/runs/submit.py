@@ -1,7 +1,7 @@
 """From the files a specification names to a run in the queue."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -12,18 +12,33 @@ from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.datasets.files.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
-from evalui.runs.access import LOCAL, may_see
+from evalui.modes import MODES
+from evalui.runs.cells import CellPlan
 from evalui.runs.contest import AnswersSpec, CollectedAnswers
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset
+from evalui.runs.database.records import LOCAL, may_see
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.database.trials import read_result
-from evalui.runs.left_out import left_out
-from evalui.runs.limits import limit_datasets
-from evalui.runs.plan import plan_run
+from evalui.runs.plan import limit_datasets, plan_run
+from evalui.runs.signature import labels
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
-from evalui.types import Dataset, Fault, Sample
+from evalui.types import Dataset, Fault, LeftOut, Sample
+
+# The notes on files that say that something is not read, with their values for `what` and `why`.
+_NOTE_PARAMETERS: Mapping[str, tuple[str, str]] = {
+    "other-kind": ("file", "kind"),
+    "folder-missing": ("name", ""),
+    "test-without-answers": ("file", ""),
+    "no-scored-file": ("file", "subject"),
+    "ignored-files": ("files", ""),
+    "other-sheets": ("file", "others"),
+    "hidden-sheets": ("file", "sheets"),
+    "pictures": ("file", "column"),
+    "train-unused": ("file", ""),
+    "duplicate-options-left-out": ("file", "where"),
+}
 
 
 def expand_entries(
@@ -285,3 +300,51 @@ def _faulty_rows_error(
         key=key,
         json=json.dumps(written, ensure_ascii=False),
     )
+
+
+def left_out(
+    spec: RunSpec,
+    loaded: Mapping[str, LoadResult],
+    plans: Sequence[CellPlan],
+    collected: Sequence[CollectedAnswers] = (),
+) -> tuple[LeftOut, ...]:
+    """What the plan leaves out, but for cells that cannot run: their state says so."""
+    found: list[LeftOut] = []
+    for source in spec.datasets:
+        upload = loaded[source.key]
+        found += [*_of_files(upload), *_of_rows(upload)]
+        found += _of_modes(spec, upload.dataset, any(p.source == source.key for p in plans))
+    found += [
+        LeftOut("answers", loaded[each.source].dataset.name, each.model, rows=each.unknown)
+        for each in collected
+        if each.unknown
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _of_files(upload: LoadResult) -> Iterator[LeftOut]:
+    for note in upload.notes:
+        if note.rule in _NOTE_PARAMETERS:
+            what, why = (note.params.get(name, "") for name in _NOTE_PARAMETERS[note.rule])
+            rows = int(note.params.get("n", 0))
+            yield LeftOut(note.rule, upload.dataset.name, what, why=why, rows=rows)
+
+
+def _of_rows(upload: LoadResult) -> Iterator[LeftOut]:
+    scored = upload.n_rows - len(upload.dataset.samples) - upload.skipped
+    for rule, rows in (("rows", scored), ("shot-rows", upload.n_unusable_rows - scored)):
+        if rows > 0:
+            yield LeftOut(rule, upload.dataset.name, rows=rows)
+
+
+def _of_modes(spec: RunSpec, dataset: Dataset, planned: bool) -> Iterator[LeftOut]:
+    named = list(zip(spec.modes, labels(spec.modes), strict=True))
+    unfit = [label for mode, label in named if dataset.kind not in MODES[mode.mode].kinds]
+    choice = dataset.kind == "multiple_choice"
+    if len(unfit) == len(named):
+        yield LeftOut("no-choice-mode" if choice else "no-open-mode", dataset.name)
+    elif not planned:
+        yield LeftOut("nobody", dataset.name)
+    elif unfit and spec.models:
+        rule = "open-modes" if choice else "choice-modes"
+        yield LeftOut(rule, dataset.name, mode=", ".join(unfit))

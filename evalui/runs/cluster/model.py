@@ -18,8 +18,7 @@ from evalui.errors import EvaluiError, ModelError, RequestRejected, Unreachable
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.local.fp32 import library_of
 from evalui.models.vllm.options import read_options
-from evalui.runs.cluster.actor import ActorInfo, ModelActor, RemoteFailure, ShardResult
-from evalui.runs.cluster.connection import connect
+from evalui.runs.cluster.actor import ActorInfo, ModelActor, RemoteFailure, ShardResult, connect
 from evalui.runs.database.codec import decode_sentence
 from evalui.settings import Settings
 from evalui.types import Ability, Request, Response

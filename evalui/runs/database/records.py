@@ -9,6 +9,14 @@ TrialOutcome = Literal["right", "wrong", "unreadable", "tied"]
 OutcomeFilter = Literal["", "wrong", "right", "order_sensitive", "unreadable", "tied"]
 
 
+LOCAL = "local"  # the owner of everything in single-user mode
+
+
+def may_see(owner: str, user: str) -> bool:
+    """Whether `user` may see what belongs to `owner`."""
+    return owner == user
+
+
 @dataclass(frozen=True, slots=True)
 class Lease:
     """A worker's right to write one run. `attempt` grows with every claim.
@@ -113,6 +121,32 @@ class DatasetRow:
     n_shots: int
     faults: int
     created: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """One worker: `model` is "" while it is idle, `device` "" until the model is loaded.
+
+    `run` is the id of its run, "" while it tries a model out. `bytes` is what its processes hold
+    of the machine's memory.
+    """
+
+    name: str
+    seen: float
+    device: str = ""
+    model: str = ""
+    run: str = ""
+    bytes: int = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it works on anything."""
+        return bool(self.model or self.run)
+
+    @property
+    def has_loaded_model(self) -> bool:
+        """Whether its model is loaded."""
+        return bool(self.model and self.device)
 
 
 @dataclass(frozen=True, slots=True)

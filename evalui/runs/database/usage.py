@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from sqlite3 import Row
 
-from evalui.models.base import ModelEntry
+from evalui.models.base import ModelEntry, ModelUsage
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import renew_lease
@@ -88,24 +88,6 @@ class ModelWait:
     reason: str
     since: float
     retry_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class ModelUsage:
-    """What one model of a run was asked, and what it took.
-
-    `prices` are the dollars for a million tokens read and written, None if none are given. A model
-    that does not answer now says `why`, and `since` when (seconds since 1970).
-    """
-
-    model: str
-    requests: int
-    read: int
-    written: int
-    prices: tuple[float, float] | None = None
-    dollars: float | None = None
-    why: str = ""
-    since: float = 0.0
 
 
 def add_usage(database: Database, lease: Lease, cell_id: int, usage: Usage) -> None:

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from evalui.errors import ModelError, RequestRejected, Unreachable
@@ -24,14 +24,12 @@ from evalui.runs.database.trials import (
     write_trials,
 )
 from evalui.runs.database.usage import ModelWait
+from evalui.runs.estimate import request_size
 from evalui.runs.spec import ModeSpec
-from evalui.runs.worker.batch_size import AdaptiveBatchSize
-from evalui.runs.worker.in_flight import InFlightBatch
-from evalui.runs.worker.refusals import RejectedRequests
+from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
-from evalui.runs.workload import request_size
 from evalui.settings import Settings
-from evalui.types import Dataset, GeneratedText, Response, Sample, Trial, Usage, Variant
+from evalui.types import Dataset, GeneratedText, Request, Response, Sample, Trial, Usage, Variant
 
 RECORDED = "recorded"  # stands for the model's fingerprint where none was asked
 FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
@@ -39,6 +37,48 @@ _MIN_TIMED_REQUESTS = 20  # fewer requests than this tell nothing of a model's s
 _NO_ORDER = Variant(())  # an open question has no order
 
 _log = logging.getLogger(__name__)
+
+
+MIN_REQUESTS = 20  # of so many requests, a model that can be used refuses the smaller part
+
+
+@dataclass(slots=True)
+class RejectedRequests:
+    """Of the requests the model was asked, those it turned down for good, and its first reason."""
+
+    requested: int = 0
+    rejected: int = 0
+    reason: str = ""
+    requests: set[Request] = field(default_factory=set[Request])  # would be turned down again
+
+    def record(self, error: RequestRejected, requests: Sequence[Request]) -> None:
+        """Keep what was refused just now."""
+        self.requested += len(requests)
+        self.rejected += len(requests)
+        self.requests.update(requests)
+        self.reason = self.reason or _reason(error)
+
+    @property
+    def should_abort(self) -> bool:
+        """Whether to go on would only cost more."""
+        return self.requested >= MIN_REQUESTS and 2 * self.rejected > self.requested
+
+    def check(self, model: str) -> None:
+        """Raise `ModelError` with the count and the first reason, if anything was refused."""
+        if self.rejected:
+            raise ModelError(
+                "refused",
+                model=model,
+                n=self.rejected,
+                total=self.requested,
+                why=self.reason,
+            )
+
+
+def _reason(error: RequestRejected) -> str:
+    """Why, without the model's own count, which is of one call."""
+    reason = error.sentence.values.get("reason")
+    return reason if isinstance(reason, str) else error.sentence.rstrip(".")
 
 
 class Interrupted(Exception):

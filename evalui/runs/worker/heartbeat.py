@@ -1,7 +1,8 @@
-"""The heart of a worker: a thread that says that it lives, beside its work."""
+"""What a worker reports beside its work: that it lives, and what it does."""
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
@@ -9,12 +10,55 @@ from typing import Self
 from evalui.errors import StoreError
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
-from evalui.runs.worker.devices import WorkerStatus
+from evalui.runs.database.records import Lease, WorkerRow
+from evalui.runs.database.runs import WORKER_TIMEOUT_S
+from evalui.runs.worker.devices import process_tree_bytes
 
 HEARTBEAT_S = 2.0
 
 _log = logging.getLogger(__name__)
+
+
+class WorkerStatus:
+    """What one worker tells of itself.
+
+    That it cannot be written (a full disk) is logged and stops no work: it is for the eye only.
+    """
+
+    def __init__(self, database: Database, name: str) -> None:
+        self._database = database
+        self._row = WorkerRow(name, 0.0)
+        # Protects the order: the heart must not write what the worker did before.
+        self._lock = threading.Lock()
+
+    def update(self, *, model: str = "", run: str = "", device: str = "") -> None:
+        """Tell what the worker does from now on; nothing is idle."""
+        with self._lock:
+            self._row = WorkerRow(self._row.name, 0.0, device, model, run)
+            self._write()
+
+    def refresh(self) -> None:
+        """Tell that the worker is there, doing what it did."""
+        with self._lock:
+            self._write()
+
+    def remove(self) -> None:
+        """Take the worker off the list, and those with it that died without a word."""
+        values = (self._row.name, time.time() - WORKER_TIMEOUT_S)
+        try:
+            with self._database.writing() as connection:
+                connection.execute("DELETE FROM worker WHERE name = ? OR seen < ?", values)
+        except StoreError as error:
+            _log.warning("The worker cannot be taken off the list: %s", error)
+
+    def _write(self) -> None:
+        row = self._row
+        values = (row.name, time.time(), row.device, row.model, row.run, process_tree_bytes())
+        try:
+            with self._database.writing() as connection:
+                connection.execute("INSERT OR REPLACE INTO worker VALUES (?,?,?,?,?,?)", values)
+        except StoreError as error:
+            _log.warning("What the worker does cannot be written: %s", error)
 
 
 class Heartbeat:

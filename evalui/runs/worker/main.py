@@ -40,8 +40,8 @@ from evalui.runs.logs import configure_log
 from evalui.runs.spec import ModeSpec
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
-from evalui.runs.worker.devices import WorkerStatus, device_of
-from evalui.runs.worker.heartbeat import Heartbeat
+from evalui.runs.worker.devices import device_of
+from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.settings import Settings
 from evalui.types import Dataset

@@ -18,7 +18,7 @@ from evalui.models.scripted.backend import NeedsAnswerKey
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
-from evalui.runs.worker.devices import WORKER_TIMEOUT_S
+from evalui.runs.database.runs import WORKER_TIMEOUT_S
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.scoring.choice.permutations import variants
 from evalui.types import Ability, Contestant, GeneratedText, Sample, Trial, Variant

@@ -13,9 +13,9 @@ from evalui.models.user_catalog import additions_path
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_cells, read_run
+from evalui.runs.database.runs import read_cells, read_run, read_workers
 from evalui.runs.worker import heartbeat
-from evalui.runs.worker.devices import WorkerStatus, workers
+from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.main import Heartbeat, Worker, main, serve
 from evalui.runs.worker.model_tests import model_tests, queue_model_test
 from evalui.types import Request, Response
@@ -216,32 +216,32 @@ def test_a_worker_serves_models_that_were_added_on_the_page(
     serving.start()
     try:
         wait_until(lambda: read_run(database, run_id).state == "done")
-        assert len(workers(database)) == 1
+        assert len(read_workers(database)) == 1
     finally:
         ending.set()
         serving.join(20)
     assert model_tests(database, "local")["perfect"].state == "done"
-    assert workers(database) == []
+    assert read_workers(database) == []
 
 
 def test_a_worker_tells_which_model_of_which_run_it_has(database: Database) -> None:
     run_id, seen = add_run(database, spec(pattern="circular")), set[tuple[str, str, str]]()
 
     def look() -> None:
-        seen.update((row.run, row.model, row.device) for row in workers(database))
+        seen.update((row.run, row.model, row.device) for row in read_workers(database))
 
     Worker(database, lambda: CATALOG, on_batch=look).run_once()
     assert seen == {(run_id, "perfect", "rule")}
-    (row,) = workers(database)
+    (row,) = read_workers(database)
     assert not row.is_busy
 
 
 def test_the_heart_tells_that_the_worker_is_there(database: Database) -> None:
     presence = WorkerStatus(database, "worker-1")
     presence.update(model="m")
-    before = workers(database)[0].seen
+    before = read_workers(database)[0].seen
     with Heartbeat(database, status=presence, interval_s=0.02):
-        wait_until(lambda: workers(database)[0].seen - before > 0.05)
+        wait_until(lambda: read_workers(database)[0].seen - before > 0.05)
 
 
 def test_a_worker_whose_server_is_gone_ends(database: Database, tmp_path: Path) -> None:

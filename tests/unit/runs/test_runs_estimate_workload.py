@@ -4,7 +4,8 @@ import pytest
 from runs_examples import dataset, plans_of, sample, spec
 
 from evalui.models.base import ModelEntry
-from evalui.runs.workload import RequestSize, count_tokens, request_size, workload
+from evalui.runs.database.throughput import RequestSize
+from evalui.runs.estimate import count_tokens, request_size, workload
 
 HERE = ModelEntry("here", "transformers")
 THERE = ModelEntry("there", "openai")
