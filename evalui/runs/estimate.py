@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, islice
 from types import MappingProxyType
 
 from evalui.models.base import ModelEntry
@@ -14,7 +15,17 @@ from evalui.modes import MODES, ModeSettings
 from evalui.runs.cells import CellPlan, trials_to_run
 from evalui.runs.database.throughput import LoadingTimes, RequestSize, Throughput, Throughputs
 from evalui.runs.spec import ModeSpec
-from evalui.types import Dataset, Generate, Loglik, Message, Pattern, Prompt, Request, Sample
+from evalui.types import (
+    Dataset,
+    Generate,
+    Loglik,
+    Message,
+    Pattern,
+    Prompt,
+    Request,
+    Sample,
+    Variant,
+)
 
 # Until this server has loaded a model: the libraries, an empty model, weights read from the disk.
 _IMPORT_S, _OPEN_S, _PARAMETERS_PER_S = 6.0, 0.5, 5e8
@@ -224,13 +235,27 @@ def _sampled_requests(
 ) -> list[list[Request]]:
     """The requests of some questions, evenly spread, by question."""
     some = samples[:: max(1, len(samples) // _SAMPLED_QUESTIONS)]
-    found: dict[str, list[Request]] = {}
-    seen: dict[str, int] = {}
-    for sample, variant in trials_to_run(mode, pattern, some, setting):
-        seen[sample.id] = seen.get(sample.id, 0) + 1
-        if seen[sample.id] <= _SAMPLED_VARIANTS:
-            found.setdefault(sample.id, []).extend(MODES[mode.mode].plan(sample, variant, setting))
-    return [requests for requests in found.values() if requests]
+    plan = MODES[mode.mode].plan
+    requests = [
+        [request for sample, variant in trials for request in plan(sample, variant, setting)]
+        for trials in _sampled_trials(mode, pattern, some, setting)
+    ]
+    return [each for each in requests if each]
+
+
+def _sampled_trials(
+    mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: ModeSettings
+) -> Iterable[list[tuple[Sample, Variant]]]:
+    """The first trials of each question. A question may have 362,880 orders: no more are made."""
+    if not mode.judging:
+        for sample in samples:
+            trials = trials_to_run(mode, pattern, (sample,), setting)
+            yield list(islice(trials, _SAMPLED_VARIANTS))
+        return
+    # The pairs to judge are drawn from those of all questions.
+    trials = trials_to_run(mode, pattern, samples, setting)
+    for _, judged in groupby(trials, key=lambda trial: trial[0].id):
+        yield list(judged)[:_SAMPLED_VARIANTS]
 
 
 def _extrapolated_distinct(looked: Sequence[Sequence[Request]], n: int) -> float:

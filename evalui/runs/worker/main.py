@@ -242,7 +242,12 @@ class Worker:
         model = self._opener(entry)
         self._has_loaded_model = True
         seconds = time.monotonic() - began
-        store_loading_time(self._database, entry.name, cold=cold, worker=self.name, seconds=seconds)
+        try:
+            store_loading_time(
+                self._database, entry.name, cold=cold, worker=self.name, seconds=seconds
+            )
+        except StoreError as error:  # it only serves the next estimate
+            _log.warning("How long %s took to load cannot be written: %s", entry.name, error)
         return model
 
     def _do_cells_of_model(self, lease: Lease, cells: Sequence[CellRow], model: Model) -> None:
