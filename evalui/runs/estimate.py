@@ -1,4 +1,9 @@
-"""What a run will cost, said before it starts."""
+"""What a run will cost, estimated before it starts.
+
+The unit of work is the prompt token: one token read at the beginning of a text. Some questions are
+enough for the size of requests: the same ones count when a speed is measured and when a time is
+estimated.
+"""
 
 import math
 import re
@@ -32,17 +37,17 @@ _IMPORT_S, _OPEN_S, _PARAMETERS_PER_S = 6.0, 0.5, 5e8
 # Tokens of a reply that names an option, and of any other, until the model has written one here.
 _LETTER_TOKENS, _REPLY_TOKENS = 4, 128
 
-# Tokens that a model wrote for each request of a mode, see `charges.written`.
+# Tokens that a model wrote for each request of a mode, see `usage.mean_reply_tokens`.
 ReplyTokens = Mapping[tuple[str, str], float]
 
 _NO_REPLY_TOKENS: ReplyTokens = MappingProxyType({})
-_SAMPLED_QUESTIONS = 24  # looked at in a cell
-_SAMPLED_VARIANTS = 24  # looked at of each
+_SAMPLED_QUESTIONS = 24  # of a cell
+_SAMPLED_VARIANTS = 24  # of each question
 _TOKENS_PER_REQUEST = (
     200  # prompt tokens that would take as long as one request to an endpoint by itself
 )
 _TOKENS_PER_WRITTEN = 10  # prompt tokens that would take as long as one token written
-_DEFAULT_HIDDEN_SIZE = 2048  # hidden size of a model that does not tell its own
+_DEFAULT_HIDDEN_SIZE = 2048  # hidden size of a model that does not state its own
 _CHINESE = re.compile("[\u3400-\u9fff]")
 
 
@@ -51,7 +56,7 @@ class Estimate:
     """Requests in all, prompt tokens in all (roughly), requests already answered, and seconds.
 
     `seconds` includes loading the models. It is None while a model has not been timed in one of
-    its modes, and its catalog entry does not tell its speed. `judged` of the requests go to judges.
+    its modes, and its catalog entry does not state its speed. `judged` requests go to judges.
     `dollars` is what the requests not yet answered cost, roughly: every reply as long as this
     model's were so far, or as it may be, and the answers that a judge will read of middling length.
     None if no model of the run has a price.
@@ -110,7 +115,7 @@ def estimate(
 
 
 def _sizes(plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> list[RequestSize]:
-    """The size of each plan's requests; models that are sent the same share the look at it."""
+    """The size of each plan's requests; models that are sent the same share the sample."""
     known: dict[tuple[str, str], RequestSize] = {}
     for plan in plans:
         key = _size_key(plan)
@@ -195,15 +200,15 @@ def request_size(
     *,
     written: float = 0.0,
 ) -> RequestSize:
-    """The size of the cell's requests, roughly, by a look at some questions."""
-    looked = _sampled_requests(mode, pattern, samples, setting)
-    requests = [request for each in looked for request in each]
+    """The size of the cell's requests, roughly, from a sample of questions."""
+    sampled = _sampled_requests(mode, pattern, samples, setting)
+    requests = [request for each in sampled for request in each]
     if not requests:
         return RequestSize()
     return RequestSize(
         sent=sum(count_tokens(_text(request)) for request in requests) / len(requests),
-        distinct=_extrapolated_distinct(looked, len(samples))
-        * len(looked)
+        distinct=_extrapolated_distinct(sampled, len(samples))
+        * len(sampled)
         / len(requests)
         / len(samples),
         written=written,
@@ -258,20 +263,20 @@ def _sampled_trials(
         yield list(judged)[:_SAMPLED_VARIANTS]
 
 
-def _extrapolated_distinct(looked: Sequence[Sequence[Request]], n: int) -> float:
+def _extrapolated_distinct(sampled: Sequence[Sequence[Request]], n: int) -> float:
     """The distinct prompt tokens of `n` questions, from those of some.
 
     Half of the questions have less than half of them, because they share their beginnings: what
     the other half adds is what each further question adds.
     """
-    half = looked[::2]
-    whole = _trie_tokens(request for each in looked for request in each)
-    if len(half) == len(looked):
+    half = sampled[::2]
+    whole = _trie_tokens(request for each in sampled for request in each)
+    if len(half) == len(sampled):
         return float(whole * n)
     each = (whole - _trie_tokens(request for each in half for request in each)) / (
-        len(looked) - len(half)
+        len(sampled) - len(half)
     )
-    return max(0.0, whole - each * len(looked)) + each * n
+    return max(0.0, whole - each * len(sampled)) + each * n
 
 
 def _trie_tokens(requests: Iterable[Request]) -> int:

@@ -98,7 +98,7 @@ def collect_answers(
     Raises:
         DataError: a file cannot be used.
         SpecError: an entry names no source, or no dataset of the run, or has no answer to it.
-        UnknownRun: the earlier run is not there, or is somebody else's.
+        UnknownRun: the earlier run is not there, or belongs to another user.
     """
     return tuple(
         _collect_one(database, spec, wanted, datasets, base, limits, owner)
@@ -180,10 +180,7 @@ def _collect_one(
     source = _answered_dataset(wanted, datasets)
     samples = datasets[source].samples
     if bool(wanted.path) == bool(wanted.run):
-        raise SpecError(
-            "answers-source",
-            model=wanted.model,
-        )
+        raise SpecError("answers-source", model=wanted.model)
     if wanted.path:
         found = read_answers(
             _absolute_path(base, wanted.path), samples, model=wanted.model, limits=limits
@@ -193,11 +190,7 @@ def _collect_one(
     else:
         answers, unknown = _earlier_answers(database, wanted, samples, owner), 0
     if not answers:
-        raise SpecError(
-            "answers-none",
-            model=wanted.model,
-            dataset=datasets[source].name,
-        )
+        raise SpecError("answers-none", model=wanted.model, dataset=datasets[source].name)
     return CollectedAnswers(wanted.model, source, answers, unknown)
 
 
@@ -232,7 +225,7 @@ def _earlier_answers(
     """What the model answered in an earlier run of this owner, to questions that are the same."""
     if not may_see(read_run(database, wanted.run).owner, owner):
         raise UnknownRun("no-run", run=wanted.run)
-    asked = {sample.id: _question_key(sample) for sample in samples}
+    questions = {sample.id: _question_key(sample) for sample in samples}
     found: dict[str, tuple[str, ...]] = {}
     for row in read_cells(database, wanted.run):
         if row.cell.mode != OPEN or row.cell.model != wanted.model:
@@ -241,13 +234,10 @@ def _earlier_answers(
         answers = {
             trial.sample_id: trial.answers
             for trial in result.trials
-            if asked.get(trial.sample_id) == _question_key(result.samples[trial.sample_id])
+            if questions.get(trial.sample_id) == _question_key(result.samples[trial.sample_id])
         }
         if found.keys() & answers.keys():
-            raise SpecError(
-                "answers-several",
-                model=wanted.model,
-            )
+            raise SpecError("answers-several", model=wanted.model)
         found |= answers
     return found
 
@@ -280,12 +270,7 @@ def _read_dataset(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits
 
 
 def _faulty_rows_error(
-    name: str,
-    first: Fault,
-    n: int,
-    key: str,
-    listed: Sequence[BaseModel],
-    source: BaseModel,
+    name: str, first: Fault, n: int, key: str, listed: Sequence[BaseModel], source: BaseModel
 ) -> FaultyRows:
     """The error of `n` faults in rows of `source`, with the JSON that leaves them out."""
     written = [
@@ -309,17 +294,17 @@ def left_out(
     collected: Sequence[CollectedAnswers] = (),
 ) -> tuple[LeftOut, ...]:
     """What the plan leaves out, but for cells that cannot run: their state says so."""
-    found: list[LeftOut] = []
+    entries: list[LeftOut] = []
     for source in spec.datasets:
         upload = loaded[source.key]
-        found += [*_of_files(upload), *_of_rows(upload)]
-        found += _of_modes(spec, upload.dataset, any(p.source == source.key for p in plans))
-    found += [
+        entries += [*_of_files(upload), *_of_rows(upload)]
+        entries += _of_modes(spec, upload.dataset, any(p.source == source.key for p in plans))
+    entries += [
         LeftOut("answers", loaded[each.source].dataset.name, each.model, rows=each.unknown)
         for each in collected
         if each.unknown
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(entries))
 
 
 def _of_files(upload: LoadResult) -> Iterator[LeftOut]:

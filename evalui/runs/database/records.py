@@ -63,8 +63,8 @@ class RunRow:
 class CellRow:
     """One cell of a run and how far it is.
 
-    `plan` is its `ModeSpec` as JSON, asked on the first `questions` of the dataset. `done` and
-    `total` count trials, `requests` what they ask of the model. `rate` is in trials
+    `plan` is its `ModeSpec` as JSON, run on the first `questions` of the dataset. `done` and
+    `total` count trials, `requests` what they send to the model. `rate` is in trials
     per second, lately; `seconds` is the time spent on the cell so far. Of the trials in the
     file's own order, `origin_n` are done and `origin_credit` is the sum of their credit.
     `unreadable` and `tied` count trials in any order; `unreferenced` those that a judge did not

@@ -1,4 +1,4 @@
-"""How fast each model was last time, and what it has answered already."""
+"""How fast each model was last time, and which requests are answered already."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -120,7 +120,7 @@ def loading_times(database: Database) -> LoadingTimes:
 def count_cached(
     database: Database, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]
 ) -> tuple[int, ...]:
-    """For each plan, how many of its requests are already answered, as far as one can tell.
+    """For each plan, how many of its requests are already answered, as far as is known.
 
     A model that has never run here has no known fingerprint and counts as 0, and so does a cell
     of more than 3,000 requests: the answer is for an estimate only. `datasets` are by

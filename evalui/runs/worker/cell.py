@@ -1,4 +1,4 @@
-"""One cell, from its plan to its trials: ask the cache, ask the model, grade, write."""
+"""One cell, from its plan to its trials: query the cache, query the model, grade, write."""
 
 import logging
 import time
@@ -31,9 +31,9 @@ from evalui.runs.worker.waiting import WaitForModel
 from evalui.settings import Settings
 from evalui.types import Dataset, GeneratedText, Request, Response, Sample, Trial, Usage, Variant
 
-RECORDED = "recorded"  # stands for the model's fingerprint where none was asked
+RECORDED = "recorded"  # stands for the model's fingerprint where answers were supplied
 FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
-_MIN_TIMED_REQUESTS = 20  # fewer requests than this tell nothing of a model's speed
+_MIN_TIMED_REQUESTS = 20  # fewer requests than this do not measure a model's speed
 _NO_ORDER = Variant(())  # an open question has no order
 
 _log = logging.getLogger(__name__)
@@ -44,15 +44,15 @@ MIN_REQUESTS = 20  # of so many requests, a model that can be used refuses the s
 
 @dataclass(slots=True)
 class RejectedRequests:
-    """Of the requests the model was asked, those it turned down for good, and its first reason."""
+    """The requests that the model rejected permanently, and its first reason."""
 
     requested: int = 0
     rejected: int = 0
     reason: str = ""
-    requests: set[Request] = field(default_factory=set[Request])  # would be turned down again
+    requests: set[Request] = field(default_factory=set[Request])  # would be rejected again
 
     def record(self, error: RequestRejected, requests: Sequence[Request]) -> None:
-        """Keep what was refused just now."""
+        """Record requests that were rejected just now."""
         self.requested += len(requests)
         self.rejected += len(requests)
         self.requests.update(requests)
@@ -67,11 +67,7 @@ class RejectedRequests:
         """Raise `ModelError` with the count and the first reason, if anything was refused."""
         if self.rejected:
             raise ModelError(
-                "refused",
-                model=model,
-                n=self.rejected,
-                total=self.requested,
-                why=self.reason,
+                "refused", model=model, n=self.rejected, total=self.requested, why=self.reason
             )
 
 
@@ -82,12 +78,12 @@ def _reason(error: RequestRejected) -> str:
 
 
 class Interrupted(Exception):
-    """The worker was asked to end; everything answered is written."""
+    """The worker is to end; everything answered is written."""
 
 
 @dataclass(slots=True)
 class _MeasuredWork:
-    """What the model itself was asked, and how long it took."""
+    """What was sent to the model itself, and how long it took."""
 
     requests: int = 0
     seconds: float = 0.0
@@ -97,7 +93,7 @@ class _MeasuredWork:
 class CellRun:
     """One cell at work.
 
-    `interrupted` is asked between batches, `on_batch` told after each and before each wait.
+    `interrupted` is called between batches, `on_batch` after each and before each wait.
     """
 
     def __init__(
@@ -131,10 +127,10 @@ class CellRun:
 
         Raises:
             Cancelled: the owner stopped the run.
-            Interrupted: the worker was asked to end.
-            LostRun: the run was given to another worker, or deleted.
-            Unreachable: nobody answered for as long as this server waits.
-            ModelError: the model failed, or turned requests down.
+            Interrupted: the worker is to end.
+            RunLeaseLost: the run was given to another worker, or deleted.
+            Unreachable: the model did not answer for as long as this server waits.
+            ModelError: the model failed, or rejected requests.
 
         Everything answered before is written.
         """
@@ -154,16 +150,16 @@ class CellRun:
             if (pair[0].id, pair[1]) not in done
         )
         each = max(1, self._row.requests // max(1, self._row.total))
-        asked = len(done)
+        planned = len(done)
         while pairs := self._next_trials(pending, each):
             window = InFlightBatch(
                 pairs, mode, setting, model.fingerprint, is_cacheable=cacheable_by(model)
             )
             self._answer(model, window)
-            asked += len(pairs)
+            planned += len(pairs)
             if self._rejected.should_abort:
                 break
-        self._check_complete(model, asked)
+        self._check_complete(model, planned)
         if self._measured.requests >= _MIN_TIMED_REQUESTS:
             self._record_throughput(model, spec, samples, setting)
 
@@ -183,13 +179,13 @@ class CellRun:
         )
 
     def grade(self, dataset: Dataset) -> None:
-        """Grade the answers that the cell has brought along; nobody is asked. Raises as `run`."""
+        """Grade the answers that were supplied with the cell, without a model; raises as `run`."""
         recorded = read_recorded_answers(self._database, self._row.id)
         spec = ModeSpec.model_validate_json(self._row.plan)
         mode, setting = MODES[spec.mode], mode_settings(spec, ())
         queue.start_cell(self._database, self._lease, self._row.id, RECORDED)
         done = done_keys(self._database, self._row.id)
-        assert len(recorded) == self._row.total, "what is planned is what was brought along"
+        assert len(recorded) == self._row.total, "what is planned is what was supplied"
         for sample in dataset.samples[: self._row.questions]:
             if sample.id not in recorded or (sample.id, _NO_ORDER) in done:
                 continue
@@ -206,14 +202,10 @@ class CellRun:
     ) -> list[tuple[Sample, Variant]]:
         return list(islice(pending, max(1, self._batch_size.size // each)))
 
-    def _check_complete(self, model: Model, asked: int) -> None:
+    def _check_complete(self, model: Model, planned: int) -> None:
         self._rejected.check(model.name)
-        if asked < self._row.total:
-            raise ModelError(
-                "missing-answers",
-                n=self._row.total - asked,
-                total=self._row.total,
-            )
+        if planned < self._row.total:
+            raise ModelError("missing-answers", n=self._row.total - planned, total=self._row.total)
 
     def _answer(self, model: Model, window: InFlightBatch) -> None:
         try:
@@ -232,9 +224,9 @@ class CellRun:
             self._trials += window.add_response(places[key], response)
 
     def _open_requests(self, window: InFlightBatch) -> list[int]:
-        """The numbers of the requests that are neither answered nor turned down."""
-        open_, refused = window.unanswered(), self._rejected.requests
-        return [ask for ask in open_ if window.requests[ask] not in refused] if refused else open_
+        """The numbers of the requests that are neither answered nor rejected."""
+        open_, rejected = window.unanswered(), self._rejected.requests
+        return [ask for ask in open_ if window.requests[ask] not in rejected] if rejected else open_
 
     def _request_open(self, model: Model, window: InFlightBatch) -> None:
         asks = self._open_requests(window)
@@ -246,7 +238,7 @@ class CellRun:
             self._receive(model, window, asks)
         except Unreachable as error:
             self._flush()
-            # The time that was lost tells nothing of the speed; the caller asks again.
+            # The time that was lost does not measure the speed; the caller tries again.
             self._model_wait.wait(error)
             return
         except RequestRejected as error:
@@ -269,12 +261,7 @@ class CellRun:
             if isinstance(answers, Generator):
                 answers.close()
         if left := _unanswered(window, asks):
-            raise ModelError(
-                "unanswered",
-                model=model.name,
-                n=len(left),
-                total=len(asks),
-            )
+            raise ModelError("unanswered", model=model.name, n=len(left), total=len(asks))
 
     def _record_response(self, window: InFlightBatch, ask: int, response: Response) -> None:
         self._end_wait()
@@ -290,14 +277,14 @@ class CellRun:
             self._check_cancelled()
 
     def _end_wait(self) -> None:
-        """Note that somebody answers."""
+        """Note that the model answers."""
         if self._model_wait.is_waiting:
             self._model_wait.reset()
             charges.clear_wait(self._database, self._lease, self._row.id)
 
     def _flush(self) -> None:
         """Write what is answered. It is forgotten first: what cannot be written is not lost but
-        asked again, and an error on the way out must not be met a second time.
+        requested again, and an error on the way out must not be met a second time.
         """
         trials, responses = self._trials, self._responses
         self._trials, self._responses = [], []
@@ -330,19 +317,19 @@ def wait_for_cell_model(
     interrupted: Callable[[], bool],
     on_wait: Callable[[], None],
 ) -> WaitForModel:
-    """The patience of this server with the model of a cell, which says why it waits.
+    """How long this server waits for the model of a cell, which states why it waits.
 
-    Whoever waits so raises `Cancelled`, `Interrupted` and `RunLeaseLost` as `CellRun.run` does.
+    Waiting raises `Cancelled`, `Interrupted` and `RunLeaseLost` as `CellRun.run` does.
     """
 
-    def tell(wait: ModelWait) -> None:
+    def report(wait: ModelWait) -> None:
         _log.warning("%s on %s waits: %s", row.cell.model, row.cell.dataset, wait.reason)
         charges.set_wait(database, lease, row.id, wait)
         on_wait()
 
     return WaitForModel(
         Settings().patience_s,
-        on_wait=tell,
+        on_wait=report,
         check_cancelled=lambda: _check_cancelled(database, lease, interrupted),
     )
 

@@ -24,7 +24,7 @@ class DeviceMemory:
 
     @property
     def used(self) -> int:
-        """What is taken by anybody."""
+        """Bytes that are in use."""
         return self.total - self.free
 
 
@@ -50,10 +50,10 @@ def visible_gpus(gpus: Sequence[DeviceMemory]) -> tuple[DeviceMemory, ...]:
     CUDA_VISIBLE_DEVICES lists them, up to the first that is none. Where it names them by their
     long identifiers instead of numbers, all count.
     """
-    told = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if told is None:
+    value = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if value is None:
         return tuple(gpus)
-    names = [name.strip() for name in told.split(",")]
+    names = [name.strip() for name in value.split(",")]
     if names[0].startswith(("GPU-", "MIG-")):
         return tuple(gpus)
     known = {str(number): gpu for number, gpu in enumerate(gpus)}
@@ -64,8 +64,8 @@ def machine_memory() -> DeviceMemory:
     """The memory of the machine; what its file cache holds counts as free."""
     import psutil
 
-    told = psutil.virtual_memory()
-    return DeviceMemory("", told.total, told.available)
+    memory = psutil.virtual_memory()
+    return DeviceMemory("", memory.total, memory.available)
 
 
 def gpus() -> tuple[DeviceMemory, ...]:
@@ -94,14 +94,14 @@ def _gpu(number: int) -> DeviceMemory:
     handle = pynvml.nvmlDeviceGetHandleByIndex(number)
     name = str(pynvml.nvmlDeviceGetName(handle))
     try:
-        told = pynvml.nvmlDeviceGetMemoryInfo(handle)
-        total, free = int(told.total), int(told.free)
+        memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
+        total, free = int(memory.total), int(memory.free)
     except pynvml.NVMLError:  # it has none of its own and shares that of the machine
         total, free = machine_memory().total, machine_memory().free
     try:
         rates = cast(Any, pynvml.nvmlDeviceGetUtilizationRates(handle))  # typed as a C field
         busy = float(rates.gpu) / 100
-    except pynvml.NVMLError:  # a slice of a GPU is not told of
+    except pynvml.NVMLError:  # not reported for a slice of a GPU
         busy = None
     return DeviceMemory(name, total, free, busy)
 

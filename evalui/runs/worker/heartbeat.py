@@ -20,30 +20,30 @@ _log = logging.getLogger(__name__)
 
 
 class WorkerStatus:
-    """What one worker tells of itself.
+    """The status that one worker reports.
 
-    That it cannot be written (a full disk) is logged and stops no work: it is for the eye only.
+    That it cannot be written (a full disk) is logged and stops no work: it is only shown.
     """
 
     def __init__(self, database: Database, name: str) -> None:
         self._database = database
         self._row = WorkerRow(name, 0.0)
-        # Protects the order: the heart must not write what the worker did before.
+        # Protects the order: the heartbeat must not write what the worker did before.
         self._lock = threading.Lock()
 
     def update(self, *, model: str = "", run: str = "", device: str = "") -> None:
-        """Tell what the worker does from now on; nothing is idle."""
+        """Report what the worker does from now on; without arguments it is idle."""
         with self._lock:
             self._row = WorkerRow(self._row.name, 0.0, device, model, run)
             self._write()
 
     def refresh(self) -> None:
-        """Tell that the worker is there, doing what it did."""
+        """Report that the worker is there, doing what it did."""
         with self._lock:
             self._write()
 
     def remove(self) -> None:
-        """Take the worker off the list, and those with it that died without a word."""
+        """Take the worker off the list, and those with it that died without notice."""
         values = (self._row.name, time.time() - WORKER_TIMEOUT_S)
         try:
             with self._database.writing() as connection:
@@ -62,10 +62,11 @@ class WorkerStatus:
 
 
 class Heartbeat:
-    """Beats while a run is worked on, or without a lease while a model is tried out.
+    """Renews the lease of a run, or without a lease only reports that the worker lives.
 
     In a thread of its own, because loading one model, or one batch of a large one, may take
-    longer than the time after which a silent worker counts as dead. `on_beat` is called each time.
+    longer than the time after which a silent worker counts as dead. `on_heartbeat` is called each
+    time.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Heartbeat:
         self._on_heartbeat = on_heartbeat
         self._interval_s = interval_s or HEARTBEAT_S
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -101,12 +102,12 @@ class Heartbeat:
     def _run(self) -> None:
         while not self._stopped.wait(self._interval_s):
             try:
-                # First the run: nothing that is only for the eye may keep it from its beat.
+                # First the run: the status, which is only shown, must not delay it.
                 if self._lease:
                     queue.heartbeat(self._database, self._lease)  # in vain if the run is lost
                 self._on_heartbeat()
             except StoreError as error:
-                # The next beat may succeed; until then the silence itself tells the others.
+                # The next one may succeed; until then the silence shows that something is wrong.
                 _log.warning("No heartbeat: %s", error)
             if self._status:
                 self._status.refresh()

@@ -1,7 +1,8 @@
-"""Some trials on their way: which requests they wait for, and which are complete.
+"""Trials in flight: which requests they wait for, and which are complete.
 
-Requests that come out the same anyway are asked once, however many trials want them. The answers
-to a trial's requests may call for more of them.
+Requests with a fixed response are sent once, however many trials need them. The responses to a
+trial's requests may call for more of them. How many requests are sent at a time follows from how
+fast the model answers.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ class _PendingTrial:
     variant: Variant
     request_indices: list[int] = field(
         default_factory=list[int]
-    )  # places in Window.requests, as planned
+    )  # places in `InFlightBatch.requests`, as planned
     unanswered: set[int] = field(default_factory=set[int])
 
 
@@ -67,7 +68,7 @@ class InFlightBatch:
         return sorted(self._pending_by_request)
 
     def _add_pending(self, waiting: _PendingTrial, requests: Sequence[Request]) -> None:
-        """Note what a trial waits for; what another trial has been told already it knows too."""
+        """Note what a trial waits for; responses received for another trial count too."""
         asks = [self._request_index(request) for request in requests]
         waiting.request_indices += asks
         waiting.unanswered = {ask for ask in asks if ask not in self.responses}
