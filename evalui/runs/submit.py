@@ -297,8 +297,8 @@ def left_out(
     entries: list[LeftOut] = []
     for source in spec.datasets:
         upload = loaded[source.key]
-        entries += [*_of_files(upload), *_of_rows(upload)]
-        entries += _of_modes(spec, upload.dataset, any(p.source == source.key for p in plans))
+        entries += [*_left_out_files(upload), *_left_out_rows(upload)]
+        entries += _left_out_modes(spec, upload.dataset, any(p.source == source.key for p in plans))
     entries += [
         LeftOut("answers", loaded[each.source].dataset.name, each.model, rows=each.unknown)
         for each in collected
@@ -307,7 +307,7 @@ def left_out(
     return tuple(dict.fromkeys(entries))
 
 
-def _of_files(upload: LoadResult) -> Iterator[LeftOut]:
+def _left_out_files(upload: LoadResult) -> Iterator[LeftOut]:
     for note in upload.notes:
         if note.rule in _NOTE_PARAMETERS:
             what, why = (note.params.get(name, "") for name in _NOTE_PARAMETERS[note.rule])
@@ -315,14 +315,14 @@ def _of_files(upload: LoadResult) -> Iterator[LeftOut]:
             yield LeftOut(note.rule, upload.dataset.name, what, why=why, rows=rows)
 
 
-def _of_rows(upload: LoadResult) -> Iterator[LeftOut]:
+def _left_out_rows(upload: LoadResult) -> Iterator[LeftOut]:
     scored = upload.n_rows - len(upload.dataset.samples) - upload.skipped
     for rule, rows in (("rows", scored), ("shot-rows", upload.n_unusable_rows - scored)):
         if rows > 0:
             yield LeftOut(rule, upload.dataset.name, rows=rows)
 
 
-def _of_modes(spec: RunSpec, dataset: Dataset, planned: bool) -> Iterator[LeftOut]:
+def _left_out_modes(spec: RunSpec, dataset: Dataset, planned: bool) -> Iterator[LeftOut]:
     named = list(zip(spec.modes, labels(spec.modes), strict=True))
     unfit = [label for mode, label in named if dataset.kind not in MODES[mode.mode].kinds]
     choice = dataset.kind == "multiple_choice"

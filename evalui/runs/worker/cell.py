@@ -11,8 +11,7 @@ from evalui.models import Model, NeedsAnswerKey
 from evalui.models.base import UsageTracking
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.cells import mode_settings, trials_to_run
-from evalui.runs.database import queue
-from evalui.runs.database import usage as charges
+from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow, Lease
 from evalui.runs.database.response_cache import cacheable_by, get_responses
@@ -23,7 +22,6 @@ from evalui.runs.database.trials import (
     read_recorded_answers,
     write_trials,
 )
-from evalui.runs.database.usage import ModelWait
 from evalui.runs.estimate import request_size
 from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
@@ -34,12 +32,10 @@ from evalui.types import Dataset, GeneratedText, Request, Response, Sample, Tria
 RECORDED = "recorded"  # stands for the model's fingerprint where answers were supplied
 FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
 _MIN_TIMED_REQUESTS = 20  # fewer requests than this do not measure a model's speed
+MIN_REQUESTS = 20  # of so many requests, a usable model rejects the smaller part
 _NO_ORDER = Variant(())  # an open question has no order
 
 _log = logging.getLogger(__name__)
-
-
-MIN_REQUESTS = 20  # of so many requests, a model that can be used refuses the smaller part
 
 
 @dataclass(slots=True)
@@ -152,10 +148,10 @@ class CellRun:
         each = max(1, self._row.requests // max(1, self._row.total))
         planned = len(done)
         while pairs := self._next_trials(pending, each):
-            window = InFlightBatch(
+            batch = InFlightBatch(
                 pairs, mode, setting, model.fingerprint, is_cacheable=cacheable_by(model)
             )
-            self._answer(model, window)
+            self._answer(model, batch)
             planned += len(pairs)
             if self._rejected.should_abort:
                 break
@@ -207,35 +203,37 @@ class CellRun:
         if planned < self._row.total:
             raise ModelError("missing-answers", n=self._row.total - planned, total=self._row.total)
 
-    def _answer(self, model: Model, window: InFlightBatch) -> None:
+    def _answer(self, model: Model, batch: InFlightBatch) -> None:
         try:
             # What is answered may call for more: a further turn, a verdict that must be readable.
-            while self._open_requests(window):
-                self._use_cached(window)
-                self._request_open(model, window)
+            while self._open_requests(batch):
+                self._use_cached(batch)
+                self._request_open(model, batch)
         finally:
             self._flush()
         self._check_cancelled()
 
-    def _use_cached(self, window: InFlightBatch) -> None:
-        open_ = ((window.keys[ask], ask) for ask in window.unanswered())
-        places = {key: ask for key, ask in open_ if key}
+    def _use_cached(self, batch: InFlightBatch) -> None:
+        open_ = ((batch.keys[index], index) for index in batch.unanswered())
+        places = {key: index for key, index in open_ if key}
         for key, response in get_responses(self._database, list(places)).items():
-            self._trials += window.add_response(places[key], response)
+            self._trials += batch.add_response(places[key], response)
 
-    def _open_requests(self, window: InFlightBatch) -> list[int]:
+    def _open_requests(self, batch: InFlightBatch) -> list[int]:
         """The numbers of the requests that are neither answered nor rejected."""
-        open_, rejected = window.unanswered(), self._rejected.requests
-        return [ask for ask in open_ if window.requests[ask] not in rejected] if rejected else open_
+        unanswered, rejected = batch.unanswered(), self._rejected.requests
+        if not rejected:
+            return unanswered
+        return [index for index in unanswered if batch.requests[index] not in rejected]
 
-    def _request_open(self, model: Model, window: InFlightBatch) -> None:
-        asks = self._open_requests(window)
-        if not asks:
+    def _request_open(self, model: Model, batch: InFlightBatch) -> None:
+        indices = self._open_requests(batch)
+        if not indices:
             self._batch_size.record_cached()
             return
         began = time.monotonic()
         try:
-            self._receive(model, window, asks)
+            self._receive(model, batch, indices)
         except Unreachable as error:
             self._flush()
             # The time that was lost does not measure the speed; the caller tries again.
@@ -244,34 +242,34 @@ class CellRun:
         except RequestRejected as error:
             self._end_wait()
             self._rejected.record(
-                error, [window.requests[ask] for ask in _unanswered(window, asks)]
+                error, [batch.requests[index] for index in _unanswered(batch, indices)]
             )
         seconds = time.monotonic() - began
-        self._measured.requests += len(asks)
+        self._measured.requests += len(indices)
         self._measured.seconds += seconds
-        self._batch_size.record(len(asks), seconds)
+        self._batch_size.record(len(indices), seconds)
 
-    def _receive(self, model: Model, window: InFlightBatch, asks: Sequence[int]) -> None:
-        answers = model.answer([window.requests[ask] for ask in asks])
+    def _receive(self, model: Model, batch: InFlightBatch, indices: Sequence[int]) -> None:
+        answers = model.answer([batch.requests[index] for index in indices])
         try:
             for index, response in answers:
-                self._record_response(window, asks[index], response)
+                self._record_response(batch, indices[index], response)
         finally:
             # Whatever is still on its way is given up now: the model may be closed next.
             if isinstance(answers, Generator):
                 answers.close()
-        if left := _unanswered(window, asks):
-            raise ModelError("unanswered", model=model.name, n=len(left), total=len(asks))
+        if left := _unanswered(batch, indices):
+            raise ModelError("unanswered", model=model.name, n=len(left), total=len(indices))
 
-    def _record_response(self, window: InFlightBatch, ask: int, response: Response) -> None:
+    def _record_response(self, batch: InFlightBatch, index: int, response: Response) -> None:
         self._end_wait()
         self._rejected.requested += 1
         if isinstance(response, GeneratedText) and response.usage:
             self._measured.written += response.usage.completion_tokens
-        key = window.keys[ask]
+        key = batch.keys[index]
         if key:
             self._responses.append((key, response))
-        self._trials += window.add_response(ask, response)
+        self._trials += batch.add_response(index, response)
         if time.monotonic() - self._flushed > FLUSH_S:
             self._flush()
             self._check_cancelled()
@@ -280,7 +278,7 @@ class CellRun:
         """Note that the model answers."""
         if self._model_wait.is_waiting:
             self._model_wait.reset()
-            charges.clear_wait(self._database, self._lease, self._row.id)
+            usage.clear_wait(self._database, self._lease, self._row.id)
 
     def _flush(self) -> None:
         """Write what is answered. It is forgotten first: what cannot be written is not lost but
@@ -302,8 +300,7 @@ class CellRun:
         read = self._recorded_usage.prompt_tokens - before.prompt_tokens
         written = self._recorded_usage.completion_tokens - before.completion_tokens
         if read or written:
-            usage = Usage(read, written)
-            charges.add_usage(self._database, self._lease, self._row.id, usage)
+            usage.add_usage(self._database, self._lease, self._row.id, Usage(read, written))
 
     def _check_cancelled(self) -> None:
         _check_cancelled(self._database, self._lease, self._interrupted)
@@ -322,9 +319,9 @@ def wait_for_cell_model(
     Waiting raises `Cancelled`, `Interrupted` and `RunLeaseLost` as `CellRun.run` does.
     """
 
-    def report(wait: ModelWait) -> None:
+    def report(wait: usage.ModelWait) -> None:
         _log.warning("%s on %s waits: %s", row.cell.model, row.cell.dataset, wait.reason)
-        charges.set_wait(database, lease, row.id, wait)
+        usage.set_wait(database, lease, row.id, wait)
         on_wait()
 
     return WaitForModel(
@@ -340,9 +337,9 @@ def _check_cancelled(database: Database, lease: Lease, interrupted: Callable[[],
         raise Interrupted
 
 
-def _unanswered(window: InFlightBatch, asks: Sequence[int]) -> list[int]:
+def _unanswered(batch: InFlightBatch, indices: Sequence[int]) -> list[int]:
     """Those of the requests that have no response."""
-    return sorted(set(asks).intersection(window.unanswered()))
+    return sorted(set(indices).intersection(batch.unanswered()))
 
 
 def _padded_turns(turns: tuple[str, ...], sample: Sample) -> tuple[str, ...]:

@@ -69,16 +69,16 @@ class InFlightBatch:
 
     def _add_pending(self, waiting: _PendingTrial, requests: Sequence[Request]) -> None:
         """Note what a trial waits for; responses received for another trial count too."""
-        asks = [self._request_index(request) for request in requests]
-        waiting.request_indices += asks
-        waiting.unanswered = {ask for ask in asks if ask not in self.responses}
-        for ask in waiting.unanswered:
-            self._pending_by_request.setdefault(ask, []).append(waiting)
+        indices = [self._request_index(request) for request in requests]
+        waiting.request_indices += indices
+        waiting.unanswered = {index for index in indices if index not in self.responses}
+        for index in waiting.unanswered:
+            self._pending_by_request.setdefault(index, []).append(waiting)
 
-    def _completed(self, ask: int) -> list[Trial]:
+    def _completed(self, index: int) -> list[Trial]:
         completed: list[Trial] = []
-        for waiting in self._pending_by_request.pop(ask, ()):
-            waiting.unanswered.discard(ask)
+        for waiting in self._pending_by_request.pop(index, ()):
+            waiting.unanswered.discard(index)
             while not waiting.unanswered:
                 responses = [self.responses[known] for known in waiting.request_indices]
                 further = self._follow_up_requests(waiting, responses)
