@@ -211,3 +211,23 @@ def traits_of(entry: ModelEntry) -> BackendTraits:
 def loads_weights(entry: ModelEntry) -> bool:
     """Whether opening the model loads weights; false for a backend that does not exist."""
     return entry.backend in BACKENDS and BACKENDS[entry.backend].traits.loads_weights
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What one model of a run was requested, and what it took.
+
+    `requests` are those behind its answers. `read` and `written` are tokens, 0 if they are not
+    counted. `prices` are the US dollars for a million tokens read and written, `dollars` what all
+    cost at them; None where no price is given. `why` is the reason why the model does not answer
+    now, `since` the time of that (seconds since 1970); "" if it answers.
+    """
+
+    model: str
+    requests: int
+    read: int
+    written: int
+    prices: tuple[float, float] | None = None
+    dollars: float | None = None
+    why: str = ""
+    since: float = 0.0

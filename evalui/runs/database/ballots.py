@@ -1,7 +1,7 @@
-"""What people can vote on: pairs of answers to one question, in an order drawn once per run.
+"""What annotators can vote on: pairs of answers to one question, in an order drawn once per run.
 
 The order is random, so that the first so many votes are a sample of all pairs, and it is the
-same for everybody, so that people meet on its first part and can be compared there.
+same for every annotator, so that all vote on its first part and can be compared there.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import OPEN
 from evalui.types import Sample
 
-_SHARED_SHARE = 0.2  # of the order, that goes to everybody
+_SHARED_SHARE = 0.2  # of the order, that goes to every annotator
 _MIN_SHARED = 10
 _PAIR_CACHE_BYTES = 64 * 2**20  # bytes of pairs that stay in memory
 
@@ -43,7 +43,7 @@ VotingPairs = Mapping[str, VotingPair]  # by their key, in the order they are vo
 
 @dataclass(frozen=True, slots=True)
 class BallotSides:
-    """Who stands on which side of a pair when one person looks at it."""
+    """Which model stands on which side of a pair as one annotator sees it."""
 
     left: str
     right: str
@@ -51,7 +51,7 @@ class BallotSides:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """One pair as one person sees it; the answers are one text per turn."""
+    """One pair as one annotator sees it; the answers are one text per turn."""
 
     pair_key: str
     dataset_name: str
@@ -77,18 +77,18 @@ class VotingPairsCache:
 
 
 def voting_pairs(database: Database, run_id: str) -> VotingPairs:
-    """Every pair that both models were asked for, by its token, in the order of the run.
+    """Every pair that both models have answered, by its key, in the order it is voted on.
 
     A blank reply is voted on as any other: judges see it too, and votes on a part of the pairs
-    that is chosen by the answers would not tell how judges err on all of them. The token tells
-    nothing of the models; the tokens are what the order is drawn by.
+    that is chosen by the answers would not show how judges err on all of them. The key reveals
+    nothing of the models; the order is drawn by the keys.
     """
-    found = [
+    pairs = [
         VotingPair(dataset, sample, *models)
         for (dataset, sample), names in _answering_models(database, run_id).items()
         for models in combinations(names, 2)
     ]
-    return dict(sorted((pair_key(run_id, pair), pair) for pair in found))
+    return dict(sorted((pair_key(run_id, pair), pair) for pair in pairs))
 
 
 def count_answers(database: Database, run_id: str) -> int:
@@ -113,9 +113,10 @@ def sides_for(pair_token: str, pair: VotingPair, person: str) -> BallotSides:
 def voting_order(
     tokens: Sequence[str], done: Collection[str], others: Mapping[str, int]
 ) -> tuple[str, ...]:
-    """What one person has still to vote on, in order.
+    """The pairs that one annotator has still to vote on, in order.
 
-    Everybody gets the first part of the order; of the rest first what `others` voted on least.
+    Every annotator gets the first part of the order; the rest begins with what `others` voted on
+    least.
     """
     shared = max(_MIN_SHARED, math.ceil(_SHARED_SHARE * len(tokens)))
     rest = sorted(tokens[shared:], key=lambda name: others.get(name, 0))
@@ -152,12 +153,12 @@ def _answering_models(database: Database, run_id: str) -> dict[tuple[str, str], 
         " WHERE c.run = ? AND c.mode = ? ORDER BY c.place",
         (run_id, OPEN),
     )
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    models: dict[tuple[str, str], list[str]] = defaultdict(list)
     for key, sample, model in rows:
-        names = found[key, sample]
+        names = models[key, sample]
         if model not in names:
             names.append(model)
-    return found
+    return models
 
 
 def _answer(database: Database, run_id: str, pair: VotingPair, model: str) -> tuple[str, ...]:

@@ -7,10 +7,9 @@ from sqlite3 import Connection, Row
 from typing import Any, get_args
 
 from evalui.errors import StoreError
-from evalui.runs.access import LOCAL
 from evalui.runs.database.codec import dataset_key, decode_sample, encode_sample
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import DatasetRow
+from evalui.runs.database.records import LOCAL, DatasetRow
 from evalui.types import Dataset, DatasetKind, Sample
 
 

@@ -123,11 +123,7 @@ def read_question(database: Database, cell_id: int, sample_id: str) -> QuestionD
     """One question with all its trials; raises `StoreError` if the cell has no such question."""
     row = database.row(_QUESTION, (sample_id, cell_id))
     if row is None:
-        raise StoreError(
-            "no-question",
-            cell=cell_id,
-            sample=sample_id,
-        )
+        raise StoreError("no-question", cell=cell_id, sample=sample_id)
     trials = database.rows(
         "SELECT t.sample, t.variant, t.reply, t.body, c.pattern"
         " FROM trial t JOIN cell c ON c.id = t.cell WHERE t.cell = ? AND t.sample = ?",

@@ -11,11 +11,10 @@ from sqlite3 import Connection
 
 from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
 from evalui.messages import sentence
-from evalui.runs.access import LOCAL
 from evalui.runs.cells import CellPlan
 from evalui.runs.database.codec import decode_sentence, encode_left_out, encode_sentence
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease, RunRow
+from evalui.runs.database.records import LOCAL, Lease, RunRow
 from evalui.runs.database.runs import read_run
 from evalui.runs.spec import RunSpec, write_spec
 from evalui.types import LeftOut
@@ -94,7 +93,7 @@ def claim(database: Database, worker: str, run_id: str = "") -> RunRow | None:
 
 
 def heartbeat(database: Database, lease: Lease) -> bool:
-    """Say that the worker lives; False if the run is no longer its own."""
+    """Note that the worker lives; False if the run is no longer its own."""
     with database.writing() as connection:
         return _try_renew_lease(connection, lease)
 
@@ -115,7 +114,7 @@ def check_lease(database: Database, lease: Lease) -> None:
 
 
 def renew_lease(connection: Connection, lease: Lease) -> None:
-    """Inside a transaction: make sure that the lease is good, and beat.
+    """Inside a transaction: make sure that the lease is valid, and renew it.
 
     Raises:
         LostRun: it is not; nothing of the transaction may be kept.
@@ -127,11 +126,7 @@ def renew_lease(connection: Connection, lease: Lease) -> None:
 
 def lost_run_error(lease: Lease) -> RunLeaseLost:
     """The error of a worker whose run is gone."""
-    return RunLeaseLost(
-        "lost",
-        run=lease.run_id,
-        worker=lease.worker,
-    )
+    return RunLeaseLost("lost", run=lease.run_id, worker=lease.worker)
 
 
 def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str) -> None:
@@ -148,10 +143,7 @@ def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str)
             (cell_id, fingerprint),
         ).fetchone()
         if begun:
-            raise ModelError(
-                "model-changed",
-                model=begun["model"],
-            )
+            raise ModelError("model-changed", model=begun["model"])
         connection.execute(
             "UPDATE cell SET state = 'running', started = coalesce(started, ?), finished = NULL,"
             " written = ?, fingerprint = ?, error = '', traceback = '', waits = '' WHERE id = ?",
@@ -238,10 +230,7 @@ def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "")
             if row["cancelling"]:
                 _cancel(connection, row["id"])
             elif row["losses"] >= MAX_LOSSES:
-                error = sentence(
-                    "error.worker-died",
-                    n=row["losses"],
-                )
+                error = sentence("error.worker-died", n=row["losses"])
                 _fail(connection, row["id"], error, "")
             else:
                 _requeue(connection, row["id"])
@@ -340,7 +329,7 @@ def _requeue(connection: Connection, run_id: str) -> None:
         " WHERE run = ? AND state IN ('waiting', 'running')",
         (run_id,),
     )
-    # It keeps its place: whoever came first is served first, also after an accident.
+    # It keeps its place: first come, first served, also after an accident.
     connection.execute("UPDATE run SET state = 'queued' WHERE id = ?", (run_id,))
 
 

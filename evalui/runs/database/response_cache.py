@@ -1,7 +1,7 @@
 """Responses that need not be paid for twice.
 
 Only responses that cannot come out otherwise are kept: the key is the model's fingerprint and
-the whole request. They belong to nobody, since whoever finds one has the prompt already.
+the whole request. They have no owner: a user who sends the same request has the prompt already.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

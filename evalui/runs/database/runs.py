@@ -1,14 +1,14 @@
-"""Runs and their cells, as pages and workers read them."""
+"""Runs, their cells and the workers, as pages and workers read them."""
 
+import time
 from collections.abc import Sequence
 from sqlite3 import Row
 from typing import Any
 
 from evalui.errors import UnknownRun
-from evalui.runs.access import LOCAL
 from evalui.runs.database.codec import decode_left_out, decode_sentence
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.records import LOCAL, CellRow, RunRow, WorkerRow
 from evalui.runs.signature import with_fingerprint
 from evalui.types import Cell, LeftOut
 
@@ -17,6 +17,7 @@ _RUNS_SQL = """
         coalesce(sum(c.total) FILTER (WHERE c.state != 'impossible'), 0) AS total
     FROM run r LEFT JOIN cell c ON c.run = r.id
 """
+WORKER_TIMEOUT_S = 20.0  # a worker that has reported nothing for so long is not there
 _NO_MODE = ("no-open-mode", "no-choice-mode")
 
 
@@ -89,6 +90,14 @@ def read_revision(database: Database, run_id: str = "") -> int:
         return read_run(database, run_id).revision
     row = database.row("SELECT revision FROM clock")
     return row["revision"] if row else 0
+
+
+def read_workers(database: Database) -> list[WorkerRow]:
+    """The workers that were seen lately, by name."""
+    rows = database.rows(
+        "SELECT * FROM worker WHERE seen > ? ORDER BY name", (time.time() - WORKER_TIMEOUT_S,)
+    )
+    return [WorkerRow(**{name: row[name] for name in WorkerRow.__slots__}) for row in rows]
 
 
 def _run_row(row: Row) -> RunRow:

@@ -35,7 +35,7 @@ def write_trials(
     are forgiven.
 
     Raises:
-        LostRun: the run was given to another worker, or deleted; nothing is written.
+        RunLeaseLost: the run was given to another worker, or deleted; nothing is written.
         StoreError: the disk is full, say; nothing is written.
     """
     values = [_columns(cell_id, trial) for trial in trials]
@@ -51,7 +51,7 @@ def write_trials(
 
 
 def done_keys(database: Database, cell_id: int) -> frozenset[tuple[str, Variant]]:
-    """The samples and variants of a cell that need not be asked again."""
+    """The samples and variants of a cell that are done."""
     rows = database.rows("SELECT sample, variant FROM trial WHERE cell = ?", (cell_id,))
     orders = {text: decode_variant(text) for text in {row["variant"] for row in rows}}
     return frozenset((row["sample"], orders[row["variant"]]) for row in rows)
@@ -77,7 +77,7 @@ def in_order(rows: Sequence[Row]) -> tuple[Trial, ...]:
     if not rows:
         return ()
     ids: dict[str, str] = {}  # each row brings its own text: the trials of a question share one
-    found = [
+    decoded = [
         decode_trial(
             ids.setdefault(row["sample"], row["sample"]), row["variant"], row["reply"], row["body"]
         )
@@ -85,7 +85,7 @@ def in_order(rows: Sequence[Row]) -> tuple[Trial, ...]:
     ]
     places = {sample: place for place, sample in enumerate(ids)}
     orders = VariantOrder(rows[0]["pattern"])
-    return tuple(sorted(found, key=lambda t: (places[t.sample_id], *orders.sort_key(t.variant))))
+    return tuple(sorted(decoded, key=lambda t: (places[t.sample_id], *orders.sort_key(t.variant))))
 
 
 class VariantOrder:
@@ -125,7 +125,7 @@ def read_result(database: Database, run_id: str, cell_id: int) -> CellResult:
 def _read_result(database: Database, row: CellRow) -> CellResult:
     """All that a report needs to know of a cell, finished or not."""
     samples = read_cell_dataset(database, row.id).samples[: row.questions]
-    found = CellResult(
+    result = CellResult(
         cell=row.cell,
         samples={sample.id: sample for sample in samples},
         trials=read_trials(database, row.id),
@@ -135,9 +135,9 @@ def _read_result(database: Database, row: CellRow) -> CellResult:
     )
     judging = ModeSpec.model_validate_json(row.plan).judging
     if judging is None:
-        return found
+        return result
     return replace(
-        found,
+        result,
         contestants=read_contestants(database, row),
         orders=judging.orders,
         conflict=judging.conflict,
@@ -199,8 +199,8 @@ def _answers_so_far(database: Database, cell_id: int) -> dict[str, tuple[str, ..
     rows = database.rows(
         "SELECT sample, variant, reply, body FROM trial WHERE cell = ?", (cell_id,)
     )
-    found: dict[str, tuple[str, ...]] = {}
+    answers: dict[str, tuple[str, ...]] = {}
     for row in rows:
         trial = decode_trial(row["sample"], row["variant"], row["reply"], row["body"])
-        found[row["sample"]] = trial.answers
-    return found
+        answers[row["sample"]] = trial.answers
+    return answers

@@ -1,6 +1,6 @@
 """The worker process: takes runs and trials of models from the queue, one model at a time.
 
-Several workers may share a store, each holds one run at a time, and beside its work beats a heart.
+Several workers may share a store; each holds one run at a time and renews its lease in a thread.
 """
 
 import argparse
@@ -18,47 +18,40 @@ from itertools import groupby
 from pathlib import Path
 from types import FrameType
 
-from evalui.errors import (
-    Cancelled,
-    EvaluiError,
-    RunLeaseLost,
-    StoreError,
-    Unreachable,
-)
+from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.base import Stoppable, loads_weights
 from evalui.models.catalog import find_entry
 from evalui.models.user_catalog import additions_path, read_models
 from evalui.runs.cluster.model import ClusterOpener, is_loading, model_opener
 from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
+from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.records import CellRow, Lease, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.throughput import store_loading_time
-from evalui.runs.logs import configure_log
 from evalui.runs.spec import ModeSpec
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
-from evalui.runs.worker.devices import WorkerStatus, device_of
-from evalui.runs.worker.heartbeat import Heartbeat
+from evalui.runs.worker.devices import device_of
+from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.settings import Settings
 from evalui.types import Dataset
 
-HEARTBEAT_TIMEOUT_S = 20.0  # a worker that has not beaten for so long is dead
-IDLE_POLL_S = 0.5  # how often an idle worker looks into the queue
-STATUS_INTERVAL_S = 5.0  # how often an idle worker says that it is there
+HEARTBEAT_TIMEOUT_S = 20.0  # a worker without a heartbeat for so long is dead
+IDLE_POLL_S = 0.5  # how often an idle worker polls the queue
+STATUS_INTERVAL_S = 5.0  # how often an idle worker reports its status
 LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
 
 _log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Does runs. `catalog` is read anew for each, so a mended entry counts at once.
+    """Does runs. `catalog` is read anew for each, so a corrected entry counts at once.
 
     `model_opener` makes a model of its entry; without one it is loaded in this process.
-    `stopping` is asked between batches: once it says yes, the run goes back to the queue.
+    `stopping` is called between batches: once it returns true, the run goes back to the queue.
     """
 
     def __init__(
@@ -80,7 +73,7 @@ class Worker:
         self.status = WorkerStatus(database, self.name)
         self._has_loaded_model = False  # whether a model was, so that its libraries are imported
         self._active_model: Model | None = (
-            None  # while cells are at work; the heart looks at it, too
+            None  # while cells are at work; the heartbeat reads it, too
         )
 
     def run_test_once(self) -> bool:
@@ -114,8 +107,8 @@ class Worker:
             return False
         try:
             self.status.update(run=run.id)
-            hurry = partial(self._stop_if_unwanted, run.lease)
-            with Heartbeat(self._database, run.lease, status=self.status, on_heartbeat=hurry):
+            stop = partial(self._stop_if_unwanted, run.lease)
+            with Heartbeat(self._database, run.lease, status=self.status, on_heartbeat=stop):
                 self._do_run(run)
         except RunLeaseLost as error:
             _log.warning("%s", error)
@@ -135,13 +128,13 @@ class Worker:
             )
         except (StoreError, Interrupted):
             raise
-        except Exception as error:  # noqa: BLE001 (kept with the trial, for whoever asked for it)
+        except Exception as error:  # noqa: BLE001 (kept with the test, for the user who requested it)
             _log.exception("%s cannot be tried out", trial.model)
             return replace(trial, error=_error_text(error))
 
     def _open_for_test(self, entry: ModelEntry) -> Model:
         """The model to try out. One that a cluster still loads is waited for, as one that is loaded
-        here would be; nobody would ask again.
+        here would be; it is not requested again.
         """
         until = time.monotonic() + LOADING_TIMEOUT_S
         try:
@@ -176,12 +169,12 @@ class Worker:
             raise
         except StoreError as error:
             queue.fail(self._database, run.lease, error.sentence)
-        except Exception as error:  # noqa: BLE001 (kept with the run, for the person who sees it)
+        except Exception as error:  # noqa: BLE001 (kept with the run, for the user who sees it)
             queue.fail(self._database, run.lease, _error_text(error), traceback.format_exc())
 
     def _do_cells(self, run: RunRow) -> None:
         waiting = [row for row in read_cells(self._database, run.id) if row.state == "waiting"]
-        # A judge may have the name of somebody whose answers were brought along.
+        # A judge may have the name of a contestant whose answers were supplied.
         groups = groupby(waiting, key=lambda row: (row.cell.model, _is_recorded(row)))
         for (_, recorded), rows in groups:
             cells = list(rows)
@@ -207,7 +200,7 @@ class Worker:
                 self.status.update(run=run.id)
 
     def _stop_if_unwanted(self, lease: Lease) -> None:
-        """Have a model let go that keeps us waiting for answers nobody wants any more."""
+        """Stop a model that keeps the worker waiting for a run that was lost or cancelled."""
         model = self._active_model
         if not isinstance(model, Stoppable):
             return
@@ -220,7 +213,7 @@ class Worker:
             model.stop()
 
     def _open_for_cell(self, lease: Lease, row: CellRow) -> Model:
-        """The model of a cell, waited for if nobody answers; the cell says so."""
+        """The model of a cell, waited for if it does not answer; the cell states so."""
         entry = self._entry(row.cell.model)
         self.status.update(model=entry.name, run=lease.run_id)
         waiting = wait_for_cell_model(
@@ -228,7 +221,7 @@ class Worker:
         )
         try:
             model = waiting.call_until_reachable(lambda: self._open_timed(entry))
-        except BaseException:  # raised again; what is on its way would hold its seats for ever
+        except BaseException:  # raised again; what is loading would hold its resources for ever
             self._cancel_loading()
             raise
         self.status.update(model=entry.name, run=lease.run_id, device=device_of(entry))
@@ -242,7 +235,12 @@ class Worker:
         model = self._opener(entry)
         self._has_loaded_model = True
         seconds = time.monotonic() - began
-        store_loading_time(self._database, entry.name, cold=cold, worker=self.name, seconds=seconds)
+        try:
+            store_loading_time(
+                self._database, entry.name, cold=cold, worker=self.name, seconds=seconds
+            )
+        except StoreError as error:  # it only serves the next estimate
+            _log.warning("How long %s took to load cannot be written: %s", entry.name, error)
         return model
 
     def _do_cells_of_model(self, lease: Lease, cells: Sequence[CellRow], model: Model) -> None:
@@ -250,7 +248,7 @@ class Worker:
             try:
                 self._do_cell(lease, row, partial(_answer, model))
             except Unreachable as error:
-                # Nobody answered for as long as we wait; the other cells need not wait as long.
+                # It did not answer for as long as we wait; the other cells need not wait as long.
                 for left in cells[at:]:
                     self._fail_cell(lease, left, error)
                 return
@@ -295,7 +293,7 @@ def serve(
     """Work on whatever is queued until `ending` is set or the process `parent` is gone.
 
     Models come from `catalog` and from the additions beside the store. Trials of models come
-    first: each takes a moment, and somebody waits before the screen.
+    first: each takes a moment, and a user waits for it.
     """
 
     def stopping() -> bool:
@@ -308,11 +306,11 @@ def serve(
     )
     if not stopping():
         worker.status.update()
-    told = time.monotonic()
+    reported = time.monotonic()
     while not stopping():
-        if time.monotonic() - told > STATUS_INTERVAL_S:
+        if time.monotonic() - reported > STATUS_INTERVAL_S:
             worker.status.refresh()
-            told = time.monotonic()
+            reported = time.monotonic()
         try:
             queue.requeue_lost(database, silent_s=HEARTBEAT_TIMEOUT_S)
             model_tests.requeue_model_tests(database)

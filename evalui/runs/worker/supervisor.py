@@ -26,7 +26,7 @@ class WorkerSupervisor:
     """A number of worker processes on one store.
 
     One thread waits for each: a worker that dies leaves a run, which is queued again at once
-    instead of after the long silence that tells others of a death.
+    instead of after the long silence that marks a lost worker.
     """
 
     def __init__(

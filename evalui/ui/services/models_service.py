@@ -24,12 +24,12 @@ from evalui.models.user_catalog import (
     read_models,
     remove_model,
 )
-from evalui.runs.access import may_see
 from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run
+from evalui.runs.database.records import WorkerRow, may_see
+from evalui.runs.database.runs import read_run, read_workers
 from evalui.runs.database.throughput import throughputs
 from evalui.runs.worker import devices, model_tests
-from evalui.runs.worker.devices import DeviceMemory, WorkerRow
+from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.settings import Settings
 
@@ -179,7 +179,7 @@ class ModelsService:
 
     def workers(self, owner: str) -> list[WorkerView]:
         """The workers, as this person may see them."""
-        return [self._worker_view(row, owner) for row in devices.workers(self._database)]
+        return [self._worker_view(row, owner) for row in read_workers(self._database)]
 
     def footprint(self, state: ModelState, hardware: Hardware) -> Footprint | None:
         """What a model will take, None if that is not known."""

@@ -14,20 +14,18 @@ from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
 from evalui.report.export.files import write
-from evalui.runs.access import LOCAL, may_see
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
 from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.records import LOCAL, CellRow, RunRow, may_see
 from evalui.runs.database.runs import read_cells, read_left_out, read_run, read_runs
 from evalui.runs.database.throughput import count_cached, loading_times, throughputs
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.votes import read_verdicts
 from evalui.runs.estimate import Estimate, estimate
-from evalui.runs.limits import limit_datasets
-from evalui.runs.plan import plan_run
+from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
 from evalui.runs.submit import collect_answers, submit

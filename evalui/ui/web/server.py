@@ -16,9 +16,8 @@ from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from evalui.messages import LANGUAGES, messages
-from evalui.runs.database.connection import Database
+from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.runs import read_runs
-from evalui.runs.logs import configure_log
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import ASSETS, Settings
 from evalui.ui.services.service import AppService

@@ -116,7 +116,7 @@ def test_a_model_that_answers_in_two_ways_cannot_be_judged():
 def test_more_showings_than_can_be_done_are_refused_before_they_are_planned(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("evalui.runs.plan_judges.MAX_TRIALS", 7)
+    monkeypatch.setattr("evalui.runs.plan.MAX_TRIALS", 7)
     with pytest.raises(SpecError, match="would ask 8 times, more than 7"):
         plans(RIGHT, WRONG)
 

@@ -6,8 +6,7 @@ import gradio as gr
 
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
-from evalui.runs.access import LOCAL
-from evalui.runs.database.records import RunRow
+from evalui.runs.database.records import LOCAL, RunRow
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.votes import (
     VoteChoice,

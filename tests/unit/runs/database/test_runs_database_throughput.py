@@ -3,6 +3,7 @@ from runs_examples import CATALOG, add_run, dataset, plans_of, spec
 from evalui.runs.database.connection import Database
 from evalui.runs.database.throughput import (
     LoadingTimes,
+    RequestSize,
     Throughput,
     count_cached,
     loading_times,
@@ -10,9 +11,8 @@ from evalui.runs.database.throughput import (
     store_throughput,
     throughputs,
 )
-from evalui.runs.worker.devices import WorkerStatus
+from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.main import Worker
-from evalui.runs.workload import RequestSize
 
 DATASETS = {"sums.csv": dataset()}
 

@@ -11,8 +11,10 @@ from evalui.errors import StoreError
 from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_workers
 from evalui.runs.worker import devices
-from evalui.runs.worker.devices import WorkerStatus, device_of, gpus, machine_memory, workers
+from evalui.runs.worker.devices import device_of, gpus, machine_memory
+from evalui.runs.worker.heartbeat import WorkerStatus
 
 
 class Driver(SimpleNamespace):
@@ -54,7 +56,7 @@ def no_driver(driver: Driver) -> None:
 def test_a_worker_tells_what_it_does(database: Database):
     presence = WorkerStatus(database, "w:1")
     presence.update(model="m", run="r", device="cpu")
-    (row,) = workers(database)
+    (row,) = read_workers(database)
     assert (row.name, row.model, row.run, row.device) == ("w:1", "m", "r", "cpu")
     assert row.bytes > 1e6
     assert row.is_busy
@@ -63,7 +65,7 @@ def test_a_worker_tells_what_it_does(database: Database):
 
 def test_a_model_that_is_being_loaded_is_not_held_yet(database: Database):
     WorkerStatus(database, "w:1").update(model="m", run="r")
-    (row,) = workers(database)
+    (row,) = read_workers(database)
     assert row.is_busy
     assert not row.has_loaded_model
 
@@ -71,10 +73,10 @@ def test_a_model_that_is_being_loaded_is_not_held_yet(database: Database):
 def test_being_alive_changes_nothing_but_the_time(database: Database):
     presence = WorkerStatus(database, "w:1")
     presence.update(model="m", device="cpu")
-    (before,) = workers(database)
+    (before,) = read_workers(database)
     time.sleep(0.01)
     presence.refresh()
-    (after,) = workers(database)
+    (after,) = read_workers(database)
     assert after.seen > before.seen
     assert (after.model, after.device) == ("m", "cpu")
 
@@ -83,7 +85,7 @@ def test_a_silent_worker_is_not_there(database: Database):
     WorkerStatus(database, "w:1").update()
     with database.writing() as connection:
         connection.execute("UPDATE worker SET seen = seen - 21")
-    assert workers(database) == []
+    assert read_workers(database) == []
 
 
 def test_a_worker_that_ends_takes_the_silent_with_it(database: Database):
@@ -164,10 +166,10 @@ def test_a_machine_that_shows_no_processes_stops_no_work(
     monkeypatch.setattr(psutil.Process, "children", denied)
     presence = WorkerStatus(database, "w:1")
     presence.update(model="m")
-    assert workers(database)[0].bytes > 1e6
+    assert read_workers(database)[0].bytes > 1e6
     monkeypatch.setattr(psutil.Process, "memory_info", denied)
     presence.refresh()
-    assert workers(database)[0].bytes == 0
+    assert read_workers(database)[0].bytes == 0
 
 
 def test_a_hidden_gpu_is_none(driver: Driver, monkeypatch: pytest.MonkeyPatch):

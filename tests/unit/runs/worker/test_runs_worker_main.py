@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from runs_examples import CATALOG, add_run, dataset, spec
 
-from evalui.errors import Unreachable
+from evalui.errors import ModelError, StoreError, Unreachable
 from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.models.user_catalog import additions_path
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_cells, read_run
+from evalui.runs.database.runs import read_cells, read_run, read_workers
 from evalui.runs.worker import heartbeat
-from evalui.runs.worker.devices import WorkerStatus, workers
+from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.main import Heartbeat, Worker, main, serve
 from evalui.runs.worker.model_tests import model_tests, queue_model_test
 from evalui.types import Request, Response
@@ -122,26 +122,6 @@ def test_the_heart_beats_while_the_work_is_busy_elsewhere(database: Database, le
         wait_until(lambda: beat() - before > 0.1)
 
 
-def test_a_run_gets_its_beat_before_anything_for_the_eye(
-    database: Database, lease: Lease, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Noted(WorkerStatus):
-        def refresh(self) -> None:
-            order.append("eye")
-
-    order: list[str] = []
-    beat = queue.heartbeat
-
-    def noted(database: Database, lease: Lease) -> bool:
-        order.append("run")
-        return beat(database, lease)
-
-    monkeypatch.setattr(queue, "heartbeat", noted)
-    with Heartbeat(database, lease, status=Noted(database, "w"), interval_s=0.05):
-        wait_until(lambda: len(order) > 1)
-    assert order[:2] == ["run", "eye"]
-
-
 class Hanging:
     """A model that answers nothing until it is told to stop."""
 
@@ -161,6 +141,57 @@ class Hanging:
         self.stopped.set()
 
     def close(self) -> None: ...
+
+
+class Closable(Hanging):
+    """A model that may be closed, and is not to be used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = False
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        del requests
+        raise ModelError(Sentence("It answers nothing."))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_loading_time_that_cannot_be_written_stops_nothing(
+    database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise StoreError(Sentence("The disk is full."))
+
+    monkeypatch.setattr("evalui.runs.worker.main.store_loading_time", full)
+    run_id, model = add_run(database), Closable()
+    entry = ModelEntry("perfect", "transformers")
+    Worker(database, lambda: {"perfect": entry}, opener=lambda _: model).run_once()
+    (cell,) = read_cells(database, run_id)
+    assert (cell.state, cell.error) == ("failed", "It answers nothing.")
+    assert model.closed
+    assert "The disk is full." in caplog.text
+
+
+def test_a_run_gets_its_beat_before_anything_for_the_eye(
+    database: Database, lease: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Noted(WorkerStatus):
+        def refresh(self) -> None:
+            order.append("eye")
+
+    order: list[str] = []
+    beat = queue.heartbeat
+
+    def noted(database: Database, lease: Lease) -> bool:
+        order.append("run")
+        return beat(database, lease)
+
+    monkeypatch.setattr(queue, "heartbeat", noted)
+    with Heartbeat(database, lease, status=Noted(database, "w"), interval_s=0.05):
+        wait_until(lambda: len(order) > 1)
+    assert order[:2] == ["run", "eye"]
 
 
 @pytest.mark.parametrize("loses", ["delete", "requeue", "cancel"])
@@ -216,32 +247,32 @@ def test_a_worker_serves_models_that_were_added_on_the_page(
     serving.start()
     try:
         wait_until(lambda: read_run(database, run_id).state == "done")
-        assert len(workers(database)) == 1
+        assert len(read_workers(database)) == 1
     finally:
         ending.set()
         serving.join(20)
     assert model_tests(database, "local")["perfect"].state == "done"
-    assert workers(database) == []
+    assert read_workers(database) == []
 
 
 def test_a_worker_tells_which_model_of_which_run_it_has(database: Database) -> None:
     run_id, seen = add_run(database, spec(pattern="circular")), set[tuple[str, str, str]]()
 
     def look() -> None:
-        seen.update((row.run, row.model, row.device) for row in workers(database))
+        seen.update((row.run, row.model, row.device) for row in read_workers(database))
 
     Worker(database, lambda: CATALOG, on_batch=look).run_once()
     assert seen == {(run_id, "perfect", "rule")}
-    (row,) = workers(database)
+    (row,) = read_workers(database)
     assert not row.is_busy
 
 
 def test_the_heart_tells_that_the_worker_is_there(database: Database) -> None:
     presence = WorkerStatus(database, "worker-1")
     presence.update(model="m")
-    before = workers(database)[0].seen
+    before = read_workers(database)[0].seen
     with Heartbeat(database, status=presence, interval_s=0.02):
-        wait_until(lambda: workers(database)[0].seen - before > 0.05)
+        wait_until(lambda: read_workers(database)[0].seen - before > 0.05)
 
 
 def test_a_worker_whose_server_is_gone_ends(database: Database, tmp_path: Path) -> None:

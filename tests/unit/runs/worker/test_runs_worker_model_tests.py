@@ -10,8 +10,8 @@ from evalui.errors import ModelError, Unreachable
 from evalui.messages import Sentence
 from evalui.models import Model, ModelEntry, open_model
 from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_runs
-from evalui.runs.worker.devices import WorkerStatus, workers
+from evalui.runs.database.runs import read_runs, read_workers
+from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.runs.worker.main import Worker, worker_name
 from evalui.runs.worker.model_tests import (
@@ -111,7 +111,7 @@ def test_an_error_nobody_foresaw_ends_the_trial(database: Database):
 
     trial = tried(database, scripted("perfect"), opener=broken)
     assert (trial.state, trial.error) == ("failed", "ZeroDivisionError: half")
-    assert workers(database)[0].model == ""
+    assert read_workers(database)[0].model == ""
 
 
 def test_a_model_that_leaves_questions_open_is_told(database: Database):
@@ -239,12 +239,12 @@ def test_the_worker_shows_what_it_tries(database: Database):
     seen: list[tuple[str, str]] = []
 
     def look(entry: ModelEntry) -> Model:
-        seen.extend((row.model, row.device) for row in workers(database))
+        seen.extend((row.model, row.device) for row in read_workers(database))
         return open_model(entry)
 
     tried(database, scripted("perfect"), opener=look)
     assert seen == [("perfect", "")]
-    assert workers(database)[0].is_busy is False
+    assert read_workers(database)[0].is_busy is False
 
 
 def test_a_refusal_to_load_is_an_outcome(database: Database):

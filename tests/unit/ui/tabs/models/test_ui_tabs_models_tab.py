@@ -22,7 +22,8 @@ from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.probing.status import EndpointStatus
 from evalui.models.user_catalog import additions_path
 from evalui.runs.database.throughput import Throughput, store_throughput
-from evalui.runs.worker.devices import DeviceMemory, WorkerStatus
+from evalui.runs.worker.devices import DeviceMemory
+from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
 from evalui.settings import ASSETS

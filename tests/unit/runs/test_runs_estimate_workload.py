@@ -1,10 +1,14 @@
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from runs_examples import dataset, plans_of, sample, spec
 
 from evalui.models.base import ModelEntry
-from evalui.runs.workload import RequestSize, count_tokens, request_size, workload
+from evalui.runs import estimate
+from evalui.runs.cells import trials_to_run
+from evalui.runs.database.throughput import RequestSize
+from evalui.runs.estimate import count_tokens, request_size, workload
 
 HERE = ModelEntry("here", "transformers")
 THERE = ModelEntry("there", "openai")
@@ -38,6 +42,23 @@ def test_the_look_at_some_questions_is_near_the_whole() -> None:
     few = request_size(plan.mode, plan.pattern, data.samples[:24], plan.setting)
     assert part.distinct == pytest.approx(few.distinct, rel=0.3)
     assert part.sent == pytest.approx(few.sent, rel=0.1)
+
+
+def test_of_a_question_in_many_orders_only_the_first_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+
+    def counted(*arguments: object) -> Iterator[object]:
+        for drawn in trials_to_run(*arguments):  # pyright: ignore[reportArgumentType]
+            made.append(drawn[0].id)
+            yield drawn
+
+    monkeypatch.setattr(estimate, "trials_to_run", counted)
+    data = dataset(samples=[sample(number, options=5) for number in range(12)])
+    (plan,) = plans_of(spec(pattern="all_possible"), data)
+    request_size(plan.mode, plan.pattern, data.samples, plan.setting)
+    assert {made.count(each.id) for each in data.samples} == {24}  # of 120
 
 
 def test_without_questions_there_is_nothing_to_compute() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from evalui.errors import StoreError
 from evalui.messages import Sentence
-from evalui.runs.logs import StoreErrorFilter
+from evalui.runs.database.connection import StoreErrorFilter
 
 FULL = StoreError(Sentence("The disk is full."))
 
@@ -54,7 +54,7 @@ def test_a_process_that_works_writes_with_the_limit():
     import logging
     from evalui.errors import StoreError
     from evalui.messages import Sentence
-    from evalui.runs.logs import configure_log
+    from evalui.runs.database.connection import configure_log
     configure_log(logging.INFO)
     log = logging.getLogger("evalui.runs.worker")
     for _ in range(5):

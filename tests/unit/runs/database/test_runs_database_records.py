@@ -1,4 +1,4 @@
-from evalui.runs.access import LOCAL, may_see
+from evalui.runs.database.records import LOCAL, may_see
 
 
 def test_an_owner_sees_what_is_theirs() -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from evalui.runs.worker.batch_size import MAX_SIZE, MIN_SIZE, AdaptiveBatchSize
+from evalui.runs.worker.in_flight import MAX_SIZE, MIN_SIZE, AdaptiveBatchSize
 
 
 def portions(at_once: int, seconds: float, rounds: int = 12) -> list[int]:
