@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evalui.report.charts.paper import Theme
+from evalui.report.charts.theme import Theme
 
 NONE = "–"  # a table's cell that has nothing to say
 

@@ -28,9 +28,12 @@ from evalui.report.analyses.statistics.narrative import (
 )
 from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
-from evalui.report.charts.choice_png import before_after_png, heat_map_png, picture_problem
-from evalui.report.charts.common import series_styles
-from evalui.report.charts.paper import Theme
+from evalui.report.charts.answers import (
+    before_after_png,
+    choice_picture_problem,
+    heat_map_png,
+)
+from evalui.report.charts.theme import Theme, series_styles
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import Interval, Language
@@ -42,7 +45,7 @@ def choice_blocks(
     """A sentence, the table of figures, the pairs, and each cell, with their pictures."""
     found = comparisons(summaries, baselines=baselines)
     answered = [summary for summary in summaries if summary.accuracy]
-    problem = picture_problem(answered, language)
+    problem = choice_picture_problem(answered, language)
     yield from _key_findings(summaries, language, baselines)
     if answered and problem:
         yield Paragraph(localized(problem, language))

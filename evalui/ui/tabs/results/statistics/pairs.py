@@ -22,7 +22,7 @@ from evalui.report.charts.calibration import (
     difference_subtitle,
     sample_size_chart,
 )
-from evalui.report.charts.common import series_styles
+from evalui.report.charts.theme import series_styles
 from evalui.report.numbers import count, percent
 from evalui.scoring.statistics.paired_tests import (
     RankBand,
