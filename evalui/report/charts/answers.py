@@ -47,7 +47,7 @@ from evalui.report.charts.theme import (
     MIN_QUESTIONS,
     NEUTRAL,
     Theme,
-    picture_problem,
+    drawing_problem,
     series_styles,
     shorten_name,
 )
@@ -69,12 +69,12 @@ _SMALL_MARK = 9  # pixels
 _ACCURACY_ROW, _PICKS_ROW = 58, 48  # pixels
 
 
-def choice_picture_problem(summaries: Sequence[Summary], language: Language) -> str:
+def picture_problem(summaries: Sequence[Summary], language: Language) -> str:
     """The key of the sentence on why no picture can be drawn, "" if all can."""
     texts = [localized("every-order", language)]
     for summary in summaries:
         texts += [summary.cell.model, summary.cell.dataset]
-    return picture_problem(texts)
+    return drawing_problem(texts)
 
 
 def before_after(

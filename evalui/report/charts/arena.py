@@ -48,7 +48,7 @@ from evalui.report.charts.theme import (
     NEUTRAL,
     SeriesStyle,
     Theme,
-    picture_problem,
+    drawing_problem,
     series_styles,
     shorten_name,
 )
@@ -70,14 +70,14 @@ _MAX_LABELLED_MODELS = 6  # models up to which there is room for ranges, or for 
 _MAX_HEADER_LENGTH = 48  # characters of all names up to which columns are headed by them
 
 
-def arena_picture_problem(arenas: Sequence[Arena], language: Language) -> str:
+def picture_problem(arenas: Sequence[Arena], language: Language) -> str:
     """The key of the sentence on why no picture can be drawn, "" if all can."""
     texts = [localized("matrix", language)]
     for arena in arenas:
         texts += [arena.by, *arena.judges]
         texts += [standing.model for standing in arena.standings]
         texts += [dimension.name for dimension in arena.dimensions]
-    return picture_problem(texts)
+    return drawing_problem(texts)
 
 
 def elo_chart(arena: Arena, language: Language, *, baselines: Collection[str] = ()) -> go.Figure:

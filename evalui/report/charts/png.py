@@ -33,11 +33,13 @@ from evalui.report.charts.png_parts import (
     value_axis,
 )
 from evalui.report.charts.theme import (
+    BOLD,
     NEUTRAL,
     SCALES,
     Scale,
     Theme,
     text_width,
+    truncate_text,
     wrap_text,
 )
 
@@ -45,7 +47,6 @@ _EDGE = 24  # pixels around everything
 _TITLE, _SUBTITLE = 24, 18  # pixels of a line
 _WIDE, _MIN_WIDE = 760, 560  # pixels of a picture with an axis of values, and of any
 _MAX_WIDE = 1100  # pixels that small multiples may take side by side
-_BOLD = 1.1  # of the width of a text, if it is bold
 _HEAD, _FOOT = 28, 28  # pixels of a line of labels above and below a plot
 _MIN_COLUMN, _CELL_GAP = 44, 3  # pixels of a heat map
 _BELOW = 56  # pixels of bars below another chart, with their labels
@@ -146,7 +147,7 @@ def _column_width(chart: HeatMap) -> float:
 
 
 def _labels_width(labels: Sequence[Label]) -> float:
-    wide = [max(_BOLD * text_width(each.strong), text_width(each.plain)) for each in labels]
+    wide = [max(BOLD * text_width(each.strong), text_width(each.plain)) for each in labels]
     return max(wide, default=0.0)
 
 
@@ -218,7 +219,7 @@ def _small_multiples(sheet: Sheet, chart: SmallMultiples, corner: tuple[float, f
         row, column = divmod(place, across)
         left = corner[0] + column * (one.width + _PANEL_GAP)
         top = corner[1] + row * tall
-        title = _truncated(panel.title.strong, one.width + _PANEL_GAP - 12)
+        title = truncate_text(panel.title.strong, one.width + _PANEL_GAP - 12)
         sheet.text(left, top + 10, title, bold=True)
         sheet.text(left, top + 28, panel.title.plain, size=12, faint=True)
         plot = (left, top + _PANEL_TITLE + one.top)
@@ -226,14 +227,6 @@ def _small_multiples(sheet: Sheet, chart: SmallMultiples, corner: tuple[float, f
     if chart.foot:
         rows = -(-len(chart.panels) // across)
         sheet.text(_EDGE, corner[1] + rows * tall, chart.foot, size=12, faint=True)
-
-
-def _truncated(text: str, room: float) -> str:
-    """As much of a text as fits."""
-    kept = text
-    while kept and _BOLD * text_width(kept) > room:
-        kept = kept[:-2].rstrip() + "…" if kept.endswith("…") else kept[:-1] + "…"
-    return kept
 
 
 # ---------------------------------------------------------------- heat maps
@@ -372,7 +365,7 @@ def _mark(sheet: Sheet, axes: Any, chart: Intervals, series: Series, mark: Mark)
     strong, plain = mark.label.strong, mark.label.plain
     up, at = 8 + chart.mark_size * 0.8, (mark.value, mark.y)
     if strong and plain:  # side by side, centred together
-        seam = (_BOLD * text_width(strong) - text_width(plain)) / 2
+        seam = (BOLD * text_width(strong) - text_width(plain)) / 2
         sheet.write(axes, strong, at, shift=(seam - 3, up), align="right", bold=True)
         sheet.write(axes, plain, at, shift=(seam + 3, up), align="left", faint=True)
         return

@@ -52,6 +52,7 @@ _CHINESE = (
     "SimHei",
     "Droid Sans Fallback",
 )
+BOLD = 1.1  # of the width of a text, if it is bold
 _LATIN = "DejaVu Sans"  # comes with matplotlib
 _WIDE = re.compile(
     r"[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60]"
@@ -99,7 +100,7 @@ def shorten_name(name: str) -> str:
 # ---------------------------------------------------------------- fonts of pictures
 
 
-def picture_problem(texts: Iterable[str]) -> str:
+def drawing_problem(texts: Iterable[str]) -> str:
     """The key of the sentence on why no picture of these texts can be drawn, "" if all can."""
     if not matplotlib_installed():
         return "pictures-need-matplotlib"
@@ -136,6 +137,14 @@ def text_width(text: str, *, size: float = 13) -> float:
     """About how many pixels wide a text is."""
     latin = 0.64 if font_families() == (_LATIN,) else 0.56
     return size * sum(1.0 if _WIDE.match(letter) else latin for letter in text)
+
+
+def truncate_text(text: str, max_width: float) -> str:
+    """As much of a bold text as fits into `max_width` pixels."""
+    kept = text
+    while len(kept) > 1 and BOLD * text_width(kept) > max_width:
+        kept = kept.removesuffix("…")[:-1] + "…"
+    return kept
 
 
 def wrap_text(text: str, max_width: float, *, size: float = 13) -> list[str]:

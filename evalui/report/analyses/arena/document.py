@@ -20,8 +20,8 @@ from evalui.report.analyses.arena.narrative import (
 from evalui.report.analyses.judge import judge_notes
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
 from evalui.report.charts.arena import (
-    arena_picture_problem,
     elo_png,
+    picture_problem,
     rates_png,
     win_matrix_png,
 )
@@ -42,7 +42,7 @@ def arena_blocks(
     arenas: Sequence[Arena], language: Language, *, rule_based: frozenset[str]
 ) -> Iterator[Block]:
     """Each arena with its tables and pictures, or one line on why there are no pictures."""
-    problem = arena_picture_problem(arenas, language)
+    problem = picture_problem(arenas, language)
     if arenas and problem:
         yield Paragraph(localized(problem, language))
     for place, arena in enumerate(arenas, start=1):

@@ -30,8 +30,8 @@ from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
 from evalui.report.charts.answers import (
     before_after_png,
-    choice_picture_problem,
     heat_map_png,
+    picture_problem,
 )
 from evalui.report.charts.theme import Theme, series_styles
 from evalui.report.numbers import count, fixed, format_range, format_value
@@ -45,7 +45,7 @@ def choice_blocks(
     """A sentence, the table of figures, the pairs, and each cell, with their pictures."""
     found = comparisons(summaries, baselines=baselines)
     answered = [summary for summary in summaries if summary.accuracy]
-    problem = choice_picture_problem(answered, language)
+    problem = picture_problem(answered, language)
     yield from _key_findings(summaries, language, baselines)
     if answered and problem:
         yield Paragraph(localized(problem, language))

@@ -2,8 +2,8 @@ import pytest
 
 from evalui.report.charts import theme
 from evalui.report.charts.theme import (
+    drawing_problem,
     font_families,
-    picture_problem,
     printable_text,
     series_styles,
     shorten_name,
@@ -33,9 +33,9 @@ def test_twelve_models_are_all_told_apart():
 
 @drawn
 def test_without_matplotlib_the_problem_is_named(monkeypatch):
-    assert picture_problem(["a"]) == ""
+    assert drawing_problem(["a"]) == ""
     monkeypatch.setattr(theme, "matplotlib_installed", lambda: False)
-    assert picture_problem(["a"]) == "pictures-need-matplotlib"
+    assert drawing_problem(["a"]) == "pictures-need-matplotlib"
 
 
 @drawn
@@ -43,8 +43,8 @@ def test_without_a_chinese_font_chinese_texts_cannot_be_drawn(monkeypatch):
     monkeypatch.setattr(theme, "_font_charmaps", lambda: (frozenset(range(0x250)),))
     theme._has_glyph.cache_clear()
     try:
-        assert picture_problem(["a", "甲"]) == "pictures-need-font"
-        assert picture_problem(["a"]) == ""
+        assert drawing_problem(["a", "甲"]) == "pictures-need-font"
+        assert drawing_problem(["a"]) == ""
     finally:
         theme._has_glyph.cache_clear()
 
