@@ -6,7 +6,7 @@ Blocks hold plain text: a renderer has to keep foreign text from becoming markup
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evalui.report.charts.paper import Theme
+from evalui.report.charts.theme import Theme
 
 NONE = "–"  # a table's cell that has nothing to say
 

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import pytest
 from open_examples import judged_run
 
-from evalui.report.charts import arena_png
+from evalui.report.charts import theme
 from evalui.report.compile import compile_report
 from evalui.report.export.files import files, write
 
@@ -117,7 +117,7 @@ def test_figures_stand_at_the_right_and_texts_at_the_left(choices):
 
 
 def test_without_matplotlib_the_page_says_what_to_install(open_report, monkeypatch):
-    monkeypatch.setattr(arena_png, "matplotlib_installed", lambda: False)
+    monkeypatch.setattr(theme, "matplotlib_installed", lambda: False)
     page = _Page(write(open_report, "html", "en"))
     assert "img" not in page.tags
     assert "pip install evalui[figures]" in page.text

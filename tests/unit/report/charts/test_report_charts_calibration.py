@@ -130,7 +130,7 @@ def level():
 def test_grey_is_what_may_be_missed_and_stands_in_no_row_of_a_win(pairs, level):
     chart = difference_chart([pairs[0], level], ["won", "level"], "en")
     (grey,) = (s for s in chart.layout.shapes if s.type == "rect")
-    half = pytest.approx(100 * level.detectable)
+    half = pytest.approx(100 * level.undetected_difference)
     assert (-grey.x0, grey.x1, grey.y0) == (half, half, 0.5)
 
 

@@ -118,7 +118,7 @@ def test_each_picture_has_a_name_of_its_own_and_says_what_it_shows(three):
 
 def test_pictures_can_be_drawn(three):
     pytest.importorskip("matplotlib")
-    from evalui.report.charts.paper import DARK, LIGHT
+    from evalui.report.charts.theme import DARK, LIGHT
 
     pictures = [block for block in _blocks(three) if isinstance(block, Picture)]
     for picture in pictures[:2]:
