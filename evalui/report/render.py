@@ -9,9 +9,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, ReportTable
-from evalui.report.charts.paper import DARK, LIGHT
 from evalui.report.charts.theme import DARK, LIGHT
-from evalui.report.compile import Report, blocks
 from evalui.types import Language
 
 # A cell that holds a figure, and so belongs to the right.

@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.narrative import format_fraction, format_interval
-from evalui.report.analyses.open_answers.figures import AnswerSummary
-from evalui.report.analyses.overview.leading import RECALL, ranking_metric
+from evalui.report.analyses.open_answers.figures import RECALL, AnswerSummary, ranking_metric
 from evalui.report.analyses.overview.narrative import (
     answers_at,
     names,
@@ -54,7 +53,7 @@ from evalui.report.charts.theme import (
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.statistics.intervals import wilson_interval
-from evalui.scoring.text.metrics import BLEUS, ROUGES
+from evalui.scoring.text_metrics import BLEUS, ROUGES
 from evalui.types import LETTERS, Interval, Language
 
 _FULL_COLOUR_SHARE = 0.75  # the share of picks with the full colour, so that charts compare

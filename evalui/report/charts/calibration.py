@@ -8,15 +8,6 @@ import plotly.graph_objects as go
 
 from evalui.messages import localized
 from evalui.report.analyses.statistics import CellComparison, format_points, format_points_range
-from evalui.report.charts.common import (
-    COLOURS,
-    GRID,
-    MIN_QUESTIONS,
-    NEUTRAL,
-    annotate,
-    layout,
-from evalui.report.analyses.statistics.narrative import format_points, format_points_range
-from evalui.report.analyses.statistics.pairs import CellComparison
 from evalui.report.charts.kinds import (
     Axis,
     Bar,

@@ -33,19 +33,12 @@ from evalui.report.analyses.statistics import (
     rank_text,
 )
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
-from evalui.report.charts.choice_png import before_after_png, heat_map_png, picture_problem
-from evalui.report.charts.common import series_styles
-from evalui.report.charts.paper import Theme
+from evalui.report.charts.answers import before_after_png, heat_map_png, picture_problem
+from evalui.report.charts.choice_png import picture_problem
+from evalui.report.charts.theme import Theme, series_styles
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, p_column
 from evalui.scoring.cell_trials import readable_share
 from evalui.scoring.metrics import Metric, is_added, metrics_in
-from evalui.report.charts.answers import (
-    before_after_png,
-    heat_map_png,
-    picture_problem,
-)
-from evalui.report.charts.theme import Theme, series_styles
-from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import Interval, Language, LeftOut
 

@@ -16,11 +16,10 @@ from evalui.report.analyses.position_bias import (
 )
 from evalui.report.charts.answers import confusion, recall
 from evalui.report.charts.bias import agreement_map, soft_recall
-from evalui.report.charts.common import series_styles
-from evalui.report.charts.position import confusion, recall
+from evalui.report.charts.position import confusion
+from evalui.report.charts.theme import series_styles
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
-from evalui.report.charts.theme import series_styles
 from evalui.ui.components.format import unbroken_numbers
 from evalui.ui.components.fragment import SKIP, html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, join, span

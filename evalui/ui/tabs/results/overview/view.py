@@ -9,9 +9,6 @@ import gradio as gr
 
 from evalui.messages import Messages, localized
 from evalui.report.analyses.overview.document import left_out_sentences
-from evalui.report.charts.common import before_after
-from evalui.report.charts.small_multiples import text_figures_chart
-from evalui.report.analyses.overview.left_out import left_out_sentences
 from evalui.report.charts.answers import before_after, text_figures_chart
 from evalui.ui.components.fragment import html_fragment, on_action, read_action
 from evalui.ui.components.html import Html, div, el, join

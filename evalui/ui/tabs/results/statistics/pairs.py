@@ -22,10 +22,8 @@ from evalui.report.charts.calibration import (
     difference_subtitle,
     sample_size_chart,
 )
-from evalui.report.charts.common import series_styles
-from evalui.report.numbers import count, p_column, p_value, percent
 from evalui.report.charts.theme import series_styles
-from evalui.report.numbers import count, percent
+from evalui.report.numbers import count, p_column, p_value, percent
 from evalui.scoring.statistics.paired_tests import (
     RankBand,
     minimum_detectable_difference,
