@@ -34,7 +34,6 @@ from evalui.report.analyses.statistics import (
 )
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
 from evalui.report.charts.answers import before_after_png, heat_map_png, picture_problem
-from evalui.report.charts.choice_png import picture_problem
 from evalui.report.charts.theme import Theme, series_styles
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, p_column
 from evalui.scoring.cell_trials import readable_share
