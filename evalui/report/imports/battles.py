@@ -16,7 +16,7 @@ from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.report.export.encoder import WINNERS, JsonObject
 from evalui.report.export.json import encode
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
-from evalui.scoring.arena.battles import Battle, BattleTally, tallies, win_matrix
+from evalui.scoring.arena.battles import Battle, BattleTally, encode_battles, tallies, win_matrix
 from evalui.scoring.arena.bradley_terry import (
     BradleyTerry,
     Connectivity,
@@ -101,19 +101,20 @@ def read_votes(path: Path) -> dict[str, list[Verdict]]:
 def battle_statistics(battles: Sequence[Battle]) -> JsonObject:
     """Everything known of the battles; shares in per cent, models in order of appearance."""
     counted = tallies(battles)
-    rated = fit_ratings(battles)
+    coded = encode_battles(battles)
+    rated = fit_ratings(coded)
     finite = rated.connection.has_finite_ratings
     return {
         "battles": len(battles),
         "table": {name: _table_row(tally) for name, tally in counted.items()},
         "scores": {name: tally.score for name, tally in counted.items()},
-        "win_matrix": encode(win_matrix(battles)),
+        "win_matrix": encode(win_matrix(coded)),
         "elo": {
             "finite": finite,
             "k32": sequential_elo(battles, K_OPENCOMPASS),
             "k4": sequential_elo(battles, K_FASTCHAT),
-            "permutations": _elo_permutations(permuted_elo(battles)),
-            "question_range": {name: list(ends) for name, ends in elo_intervals(battles).items()},
+            "permutations": _elo_permutations(permuted_elo(coded)),
+            "question_range": {name: list(ends) for name, ends in elo_intervals(coded).items()},
         },
         "bradley_terry": {
             "finite": finite,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.arena.battles import Battle, battle_models, question_numbers, win_matrix
+from evalui.scoring.arena.battles import Battles, EncodedBattles, encode_battles, win_matrix
 from evalui.scoring.arena.elo import INITIAL_RATING, POINTS_PER_LOG_ODDS
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class _ResamplingUnits:
     pairs: NDArray[np.intp]
 
 
-def connectivity(battles: Sequence[Battle]) -> Connectivity:
+def connectivity(battles: Battles) -> Connectivity:
     """The groups of models that the results hold together."""
     if not battles:
         return Connectivity((), (), (), ())
@@ -139,21 +139,20 @@ def connectivity(battles: Sequence[Battle]) -> Connectivity:
     )
 
 
-def fit_ratings(
-    battles: Sequence[Battle], *, resamples: int = RESAMPLES, seed: int = 0
-) -> BradleyTerry:
+def fit_ratings(battles: Battles, *, resamples: int = RESAMPLES, seed: int = 0) -> BradleyTerry:
     """The ratings, and their interval from resampling questions (battles that name none: each).
 
     Questions and not battles are drawn, because the battles of one question share its luck.
     """
-    connection = connectivity(battles)
-    asked = any(battle.question is not None for battle in battles)
-    n_units = len(set(question_numbers(battles).tolist()))
-    unrated = BradleyTerry({}, connection, "question" if asked else "battle", n_units, 0, 0, seed)
+    coded = encode_battles(battles)
+    connection = connectivity(coded)
+    unit = "question" if coded.names_questions else "battle"
+    n_units = len(np.unique(coded.question))
+    unrated = BradleyTerry({}, connection, unit, n_units, 0, 0, seed)
     if not connection.has_finite_ratings:
         return unrated
-    names = battle_models(battles)
-    units = _resampling_units(battles, names)
+    names = coded.models
+    units = _resampling_units(coded)
     best = _fit(*_pair_tables(units, units.counts[None, :], len(names)))[0]
     if n_units < 2:
         resamples = 0  # one question knows nothing of the others
@@ -232,18 +231,17 @@ def is_strongly_connected(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
 # ---------------------------------------------------------------- resampling
 
 
-def _resampling_units(battles: Sequence[Battle], names: Sequence[str]) -> _ResamplingUnits:
+def _resampling_units(coded: EncodedBattles) -> _ResamplingUnits:
     """Units that hold the same battles are one kind: drawing kinds by their count is the same."""
-    place = {name: number for number, name in enumerate(names)}
     from scipy.sparse import csr_array
 
     held: dict[int, list[tuple[int, float]]] = {}
-    for number, battle in zip(question_numbers(battles).tolist(), battles, strict=True):
-        first, second = place[battle.model_a], place[battle.model_b]
-        points = battle.points
+    arrays = (coded.question, coded.side_a, coded.side_b, coded.points)
+    rows = zip(*(array.tolist() for array in arrays), strict=True)
+    for number, first, second, points in rows:
         if first > second:
             first, second, points = second, first, 1 - points
-        held.setdefault(number, []).append((first * len(names) + second, points))
+        held.setdefault(number, []).append((first * len(coded.models) + second, points))
     counts: dict[tuple[tuple[int, float], ...], int] = {}
     for content in held.values():
         signature = tuple(sorted(content))

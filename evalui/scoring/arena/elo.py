@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.arena.battles import Battle, EncodedBattles, encode_battles, question_numbers
+from evalui.scoring.arena.battles import Battle, Battles, EncodedBattles, encode_battles
 
 SCALE = 400.0  # rating points that make the odds of winning BASE to 1
 BASE = 10.0
@@ -73,7 +73,7 @@ def sequential_elo(battles: Sequence[Battle], k: float) -> dict[str, float]:
 
 
 def permuted_elo(
-    battles: Sequence[Battle], *, k: float = K_OPENCOMPASS, runs: int = N_ORDERS, seed: int = 0
+    battles: Battles, *, k: float = K_OPENCOMPASS, runs: int = N_ORDERS, seed: int = 0
 ) -> PermutedElo:
     """The median rating of each model over `runs` random orders of the battles."""
     if not battles:
@@ -92,7 +92,7 @@ def permuted_elo(
 
 
 def elo_intervals(
-    battles: Sequence[Battle],
+    battles: Battles,
     *,
     k: float = K_OPENCOMPASS,
     resamples: int = N_ORDERS,
@@ -104,17 +104,16 @@ def elo_intervals(
     that of the median over orders. Battles that name no question are drawn one by one. {} with
     fewer than two questions: one knows nothing of the others.
     """
-    question = question_numbers(battles)
-    if not question.any():
-        return {}
     coded = encode_battles(battles)
+    if not coded.question.any():
+        return {}
     kinds = _with_padding_battle(_battle_kinds(coded), len(coded.models))
     rng = np.random.default_rng(seed)
     at_once = max(1, _MAX_CHUNK_ELEMENTS // len(battles))
     parts: list[NDArray[np.float64]] = []
     for first in range(0, resamples, at_once):
         rows = range(first, min(first + at_once, resamples))
-        redrawn = [_resample_battles(kinds.of_battle, question, rng) for _ in rows]
+        redrawn = [_resample_battles(kinds.of_battle, coded.question, rng) for _ in rows]
         orders = _pad_rows(redrawn, len(kinds.points) - 1)
         parts.append(_replay(kinds, orders, len(coded.models) + 1, k))
     low, high = np.percentile(np.concatenate(parts), (2.5, 97.5), axis=0).tolist()

@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.arena.battles import Battle, encode_battles, question_numbers
+from evalui.scoring.arena.battles import Battle, Battles, EncodedBattles, encode_battles
 from evalui.scoring.arena.bradley_terry import (
     Connectivity,
     Rating,
@@ -69,7 +69,7 @@ class _RegressionDesign:
 
 
 def fit_style_controlled_ratings(
-    battles: Sequence[Battle],
+    battles: Battles,
     contestants: Sequence[Contestant],
     *,
     resamples: int = RESAMPLES,
@@ -80,11 +80,12 @@ def fit_style_controlled_ratings(
     A feature of a battle is (A - B) / (A + B), in units of its root mean square; an answer that is
     not known differs in nothing.
     """
-    connection = connectivity(battles)
+    coded = encode_battles(battles)
+    connection = connectivity(coded)
     if not connection.has_finite_ratings:
-        return StyleControlledRatings({}, {}, connection, len(battles), RIDGE, 0, 0, seed)
-    design = _build_design(battles, _feature_differences(battles, contestants))
-    best = _fit(design, np.ones((1, len(battles))), None)
+        return StyleControlledRatings({}, {}, connection, len(coded), RIDGE, 0, 0, seed)
+    design = _build_design(coded, _feature_differences(coded.battles, contestants))
+    best = _fit(design, np.ones((1, len(coded))), None)
     drawn, tries = _bootstrap(design, best[0], resamples, seed)
     n_models = len(design.models)
     in_points = np.where(np.arange(len(best[0])) < n_models, POINTS_PER_LOG_ODDS, 1)
@@ -94,7 +95,7 @@ def fit_style_controlled_ratings(
         dict(zip(design.models, found[:n_models], strict=True)),
         dict(zip(design.features, found[n_models:], strict=True)),
         connection,
-        len(battles),
+        len(coded),
         RIDGE,
         tries,
         len(drawn),
@@ -132,18 +133,17 @@ def _feature_counts(
     return np.array([counts[key] for key in keys])
 
 
-def _build_design(battles: Sequence[Battle], differences: NDArray[np.float64]) -> _RegressionDesign:
-    coded = encode_battles(battles)
+def _build_design(coded: EncodedBattles, differences: NDArray[np.float64]) -> _RegressionDesign:
     # No mean is taken away: exchanging the sides of a battle must only exchange the signs.
     size: NDArray[np.float64] = np.sqrt((differences**2).mean(axis=0))
     used = size > 0
-    sides = np.zeros((len(battles), len(coded.models)))
-    places = np.arange(len(battles))
+    sides = np.zeros((len(coded), len(coded.models)))
+    places = np.arange(len(coded))
     sides[places, coded.side_a], sides[places, coded.side_b] = 1, -1
     return _RegressionDesign(
         np.column_stack([sides, differences[:, used] / size[used]]),
         coded.points,
-        question_numbers(battles),
+        coded.question,
         coded.models,
         tuple(name for name, taken in zip(FEATURES, used, strict=True) if taken),
     )

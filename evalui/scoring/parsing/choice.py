@@ -53,9 +53,10 @@ def read_tolerant(reply: str, options: Sequence[str]) -> ParsedChoice:
     found = read_strict(reply, options)
     if found.choice is not None:
         return found
-    if not _OPEN_THOUGHT.search(spoken := _CLOSED_THOUGHT.split(reply)[-1]):
-        return _first_rule(_fold_width(spoken).strip(), _option_texts(tuple(options)))
-    return ParsedChoice(None, "unfinished")
+    spoken = phrases.after_thoughts(reply)
+    if spoken is None:
+        return ParsedChoice(None, "unfinished")
+    return _first_rule(_fold_width(spoken).strip(), _option_texts(tuple(options)))
 
 
 # ---------------------------------------------------------------- the rules, in their order
@@ -318,8 +319,6 @@ def _first_rule(reply: str, options: _OptionTexts) -> ParsedChoice:
 
 # U+2581 and U+0120 are how tokenizers write the blank before a word.
 _STRICT = re.compile(r"[\s\u2581\u0120]*([A-J])[.)。]?\s*")
-_CLOSED_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _INVISIBLE = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _EDGE_CHARACTERS = " \t\r\n*_`$\"'“”‘’"
 _BLANKS = re.compile(r"\s+")
