@@ -68,11 +68,7 @@ class ScriptedBackend:
         if rule in RULES:
             return ""
         known = ", ".join(RULES)
-        return sentence(
-            "error.unknown-rule",
-            rule=rule,
-            known=known,
-        )
+        return sentence("error.unknown-rule", rule=rule, known=known)
 
     def open(self, entry: ModelEntry) -> Model:
         """A model that knows no answers yet."""
@@ -113,9 +109,7 @@ class ScriptedModel:
             ability = _ABILITY[type(request)]
             if ability not in self.abilities:
                 raise MissingAbility(
-                    "cannot-answer",
-                    model=self.name,
-                    request=type(request).__name__,
+                    "cannot-answer", model=self.name, request=type(request).__name__
                 )
             response = self._respond(request)
             if self._delay:
@@ -169,10 +163,7 @@ class ScriptedModel:
     def _verdict(self, prompt: str, prefers: PreferenceRule) -> str:
         shown = parse_judge_prompt(prompt)
         if shown is None:
-            raise ModelError(
-                "only-judges",
-                model=self.name,
-            )
+            raise ModelError("only-judges", model=self.name)
         return write_verdict(prefers, shown, self._seed)
 
     def _find_open_question(self, prompt: str) -> SeenOpenQuestion | None:
@@ -202,10 +193,7 @@ class ScriptedModel:
         text = _as_text(prompt)
         sample = self._known_samples.find_choice_sample(text)
         if sample is None:
-            raise ModelError(
-                "unknown-question",
-                model=self.name,
-            )
+            raise ModelError("unknown-question", model=self.name)
         return SeenQuestion(sample, read_slots(sample, text), text)
 
 

@@ -202,11 +202,7 @@ def read_slots(sample: Sample, prompt: str) -> tuple[int, ...]:
             return tuple(found)
         most = most or found
         begin = prompt.rfind(sample.question, 0, begin + len(sample.question) - 1) if begin else -1
-    raise ModelError(
-        "no-option-seen",
-        letter=LETTERS[len(most)],
-        sample=sample.id,
-    )
+    raise ModelError("no-option-seen", letter=LETTERS[len(most)], sample=sample.id)
 
 
 def _read_slots_from(sample: Sample, prompt: str, place: int) -> list[int]:
