@@ -217,19 +217,11 @@ def label_ids(
         ModelError: a label has no spelling of one token, or the labels have none in common.
     """
     if missing := [label for label in labels if label not in known]:
-        raise ModelError(
-            "label-tokens",
-            model=tokenizer.name,
-            label=missing[0],
-        )
+        raise ModelError("label-tokens", model=tokenizer.name, label=missing[0])
     forms = [_by_form(label, known[label], tokenizer) for label in labels]
     shared = [form for form in forms[0] if all(form in each for each in forms)]
     if not shared:
-        raise ModelError(
-            "label-forms",
-            model=tokenizer.name,
-            labels=", ".join(labels),
-        )
+        raise ModelError("label-forms", model=tokenizer.name, labels=", ".join(labels))
     return tuple(tuple(each[form] for form in shared) for each in forms)
 
 

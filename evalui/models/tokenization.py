@@ -179,10 +179,7 @@ def _with_bos(
 
 def _empty_context(tokenizer: Tokenizer) -> tuple[int]:
     if tokenizer.empty_context_id is None:
-        raise ModelError(
-            "no-start-token",
-            model=tokenizer.name,
-        )
+        raise ModelError("no-start-token", model=tokenizer.name)
     return (tokenizer.empty_context_id,)
 
 
@@ -195,19 +192,13 @@ def _encode_pair(
         whole, seam = _empty_context(tokenizer) + whole, 1
     continuation = whole[seam:]
     if not continuation:
-        raise ModelError(
-            "no-continuation",
-            model=tokenizer.name,
-        )
+        raise ModelError("no-continuation", model=tokenizer.name)
     # The last token is predicted, never read, hence the one token more.
     kept = whole[-(limit + 1) :]
     cut = len(whole) - len(kept)
     if cut >= seam:
         raise ModelError(
-            "continuation-too-long",
-            n=len(continuation),
-            model=tokenizer.name,
-            limit=limit,
+            "continuation-too-long", n=len(continuation), model=tokenizer.name, limit=limit
         )
     return EncodedPair(whole[cut:seam], continuation, merged=merged, truncated=cut > 0)
 
@@ -238,11 +229,7 @@ class HFTokenizer:
                 folder, local_files_only=True, trust_remote_code=False
             )
         except (OSError, ValueError, KeyError, ImportError) as error:
-            raise ModelError(
-                "tokenizer-unloadable",
-                model=name,
-                reason=str(error),
-            ) from error
+            raise ModelError("tokenizer-unloadable", model=name, reason=str(error)) from error
         bos: int | None = self._tokenizer.bos_token_id
         eos: int | None = self._tokenizer.eos_token_id
         self.empty_context_id = eos if bos is None else bos
@@ -273,10 +260,7 @@ class HFTokenizer:
     def render(self, messages: Sequence[Message]) -> str:
         """The conversation up to where the model's turn begins."""
         if not self._tokenizer.chat_template:
-            raise ModelError(
-                "no-chat-template",
-                model=self.name,
-            )
+            raise ModelError("no-chat-template", model=self.name)
         turns = [{"role": message.role, "content": message.content} for message in messages]
         return self._tokenizer.apply_chat_template(
             turns, tokenize=False, add_generation_prompt=True

@@ -146,11 +146,7 @@ def remeasure(
             path, LibraryChoice(choose(rates), machine(), rates), replacing=True
         )
     except OSError as error:
-        raise StoreError(
-            "not-written",
-            path=str(path),
-            reason=str(error.strerror),
-        ) from error
+        raise StoreError("not-written", path=str(path), reason=str(error.strerror)) from error
 
 
 @cache

@@ -1,9 +1,8 @@
-"""The `scripted` backend: models that answer by rule, to show what a figure looks like.
+"""The `scripted` backend: models that answer by rule, for tests and as baselines of the demo.
 
-They play the test double and the baselines of the demo. A scripted model may be shown the
-answers (see `base.NeedsAnswerKey`); a real one never is. It finds the question in the prompt,
-whatever the template, and the slots of its options, as a model would. A scripted judge is shown
-nothing: it reads its prompt alone (see `judges`).
+A scripted model may receive the answers (see `base.NeedsAnswerKey`); no other model does. It finds the
+question in the prompt, whatever the template, and the slots of its options. A scripted judge
+receives no answers and depends on its prompt alone (see `judges`).
 """
 
 import hashlib
@@ -50,26 +49,21 @@ class ScriptedBackend(Backend):
     traits = BackendTraits(rule_based=True, needs_question=True)
 
     def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
-        """What the entry's rule can answer; nothing if the rule is unknown."""
+        """The abilities of the entry's rule; none if the rule is unknown."""
         rule = RULES.get(str(entry.options.get("rule", "")))
         return rule.abilities if rule else frozenset()
 
     def problem(self, entry: ModelEntry) -> str:
-        """Whether the rule is one of ours."""
+        """Why there is no such rule, "" if there is."""
         rule = str(entry.options.get("rule", ""))
         if rule in RULES:
             return ""
-        known = ", ".join(RULES)
-        return sentence(
-            "error.unknown-rule",
-            rule=rule,
-            known=known,
-        )
+        return sentence("error.unknown-rule", rule=rule, known=", ".join(RULES))
 
     def open(self, entry: ModelEntry) -> Model:
         """A model that knows no answers yet."""
-        if found := self.problem(entry):
-            raise ModelError(found)
+        if problem := self.problem(entry):
+            raise ModelError(problem)
         return ScriptedModel(entry)
 
 
@@ -88,7 +82,7 @@ class ScriptedModel:
         self.set_answer_key(key)
 
     def set_answer_key(self, samples: Sequence[Sample]) -> None:
-        """Know the answers to these samples, and no others, from now on."""
+        """Replace the samples whose answers are known; a judge ignores them."""
         known: list[tuple[object, ...]] = []
         key = () if self._rule.preference_rule else tuple(samples)
         self._known_samples = KnownSamples(key)
@@ -96,8 +90,8 @@ class ScriptedModel:
             known.append((sample.id, sample.question, sample.choices, sample.target))
             if sample.follow_ups:
                 known.append(sample.follow_ups)
-        about = f"{VERSION}|{self._rule_name}|{self._seed}|{known!r}"
-        self.fingerprint = f"scripted:{hashlib.sha256(about.encode()).hexdigest()}"
+        identity = f"{VERSION}|{self._rule_name}|{self._seed}|{known!r}"
+        self.fingerprint = f"scripted:{hashlib.sha256(identity.encode()).hexdigest()}"
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield the responses one by one, in order."""
@@ -105,9 +99,7 @@ class ScriptedModel:
             ability = _ABILITY[type(request)]
             if ability not in self.abilities:
                 raise MissingAbility(
-                    "cannot-answer",
-                    model=self.name,
-                    request=type(request).__name__,
+                    "cannot-answer", model=self.name, request=type(request).__name__
                 )
             response = self._respond(request)
             if self._delay:
@@ -117,7 +109,7 @@ class ScriptedModel:
             yield index, response
 
     def close(self) -> None:
-        """Nothing is held."""
+        """There is nothing to free."""
 
     def _respond(self, request: Request) -> Response:
         match request:
@@ -129,19 +121,19 @@ class ScriptedModel:
                 return self._logprob(request)
 
     def _label_probs(self, request: NextToken) -> LabelProbs:
-        asked = self._find_question(request.context)
-        scores = _by_slot(asked, self._rule.score_options(asked, self._seed))
+        seen = self._find_question(request.context)
+        scores = _by_slot(seen, self._rule.score_options(seen, self._seed))
         logs = [math.log(self._rule.mass) + log for log in _log_softmax(scores)]
         if len(logs) != len(request.labels):
             raise ModelError(
                 "labels-differ",
                 model=self.name,
                 options=len(logs),
-                sample=asked.sample.id,
+                sample=seen.sample.id,
                 labels=len(request.labels),
             )
         best = logs.index(max(logs))
-        top_token = _first_token(self._rule.write_choice(asked, best))
+        top_token = _first_token(self._rule.write_choice(seen, best))
         return LabelProbs(tuple(logs), self._rule.mass, top_token)
 
     def _text(self, request: Generate) -> GeneratedText:
@@ -151,9 +143,9 @@ class ScriptedModel:
         elif opened := self._find_open_question(prompt):
             reply = self._rule.write_answer(opened, self._seed)
         else:
-            asked = self._find_question(request.prompt)
-            scores = _by_slot(asked, self._rule.score_options(asked, self._seed))
-            reply = self._rule.write_choice(asked, scores.index(max(scores)))
+            seen = self._find_question(request.prompt)
+            scores = _by_slot(seen, self._rule.score_options(seen, self._seed))
+            reply = self._rule.write_choice(seen, scores.index(max(scores)))
         for stop in request.stop:
             reply = reply.partition(stop)[0]
         return GeneratedText(reply, Usage(_count_tokens(prompt), _count_tokens(reply)))
@@ -161,10 +153,7 @@ class ScriptedModel:
     def _verdict(self, prompt: str, prefers: PreferenceRule) -> str:
         shown = parse_judge_prompt(prompt)
         if shown is None:
-            raise ModelError(
-                "only-judges",
-                model=self.name,
-            )
+            raise ModelError("only-judges", model=self.name)
         return write_verdict(prefers, shown, self._seed)
 
     def _find_open_question(self, prompt: str) -> SeenOpenQuestion | None:
@@ -176,9 +165,10 @@ class ScriptedModel:
         return SeenOpenQuestion(sample, turn, prompt, self._known_samples.other_references(sample))
 
     def _logprob(self, request: Loglik) -> Logprob:
-        """Score an option's text by how much the rule likes it; any other text by nothing.
+        """The rule's probability of an option's text; -10 for any other text.
 
-        Without a question every text has the same probability, so that UN changes nothing.
+        Without a question every text has the same probability, so that UN normalisation (by the
+        unconditional probability of the option) changes nothing.
         """
         prompt = _as_text(request.context)
         sample = self._known_samples.find_choice_sample(prompt)
@@ -194,10 +184,7 @@ class ScriptedModel:
         text = _as_text(prompt)
         sample = self._known_samples.find_choice_sample(text)
         if sample is None:
-            raise ModelError(
-                "unknown-question",
-                model=self.name,
-            )
+            raise ModelError("unknown-question", model=self.name)
         return SeenQuestion(sample, read_slots(sample, text), text)
 
 
@@ -205,8 +192,9 @@ def _as_text(prompt: Prompt) -> str:
     return prompt if isinstance(prompt, str) else "\n".join(turn.content for turn in prompt)
 
 
-def _by_slot(asked: SeenQuestion, liking: Sequence[float]) -> list[float]:
-    return [liking[content] for content in asked.slots]
+def _by_slot(seen: SeenQuestion, scores: Sequence[float]) -> list[float]:
+    """The scores of the options in the order of their slots."""
+    return [scores[content] for content in seen.slots]
 
 
 def _log_softmax(scores: Sequence[float]) -> list[float]:
@@ -221,9 +209,9 @@ def _count_tokens(text: str) -> int:
 
 
 def _first_token(text: str) -> str:
-    """Roughly what a tokenizer would make the first token: a short word or a mark."""
-    found = re.match(r"\w{1,8}|\W", text)
-    return found[0] if found else ""
+    """About the first token of a real tokenizer: a short word or a mark."""
+    match = re.match(r"\w{1,8}|\W", text)
+    return match[0] if match else ""
 
 
 def _log_request(log: Path, request: Request) -> None:

@@ -105,12 +105,7 @@ class EngineInfo:
         """Raise `ModelError` if the entry names another kind of device."""
         wanted = entry.device.partition(":")[0]
         if wanted not in ("auto", self.device):
-            raise ModelError(
-                "vllm-device",
-                model=entry.name,
-                wanted=wanted,
-                found=self.device,
-            )
+            raise ModelError("vllm-device", model=entry.name, wanted=wanted, found=self.device)
 
 
 class VllmModel:
@@ -214,12 +209,7 @@ class VllmModel:
         for length in {request.max_tokens for request in requests}:
             room = self._limit - length
             if room < 1:
-                raise ModelError(
-                    "reply-too-long",
-                    model=self.name,
-                    limit=self._limit,
-                    n=length,
-                )
+                raise ModelError("reply-too-long", model=self.name, limit=self._limit, n=length)
             like = [key for key, request in enumerate(requests) if request.max_tokens == length]
             prompts = [requests[key].prompt for key in like]
             cut = encode_contexts(self._tokenizer, prompts, limit=room)

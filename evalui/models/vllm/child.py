@@ -45,10 +45,7 @@ class EngineProcess:
         except OSError as error:
             self._close_files()
             raise ModelError(
-                "vllm-not-started",
-                model=model,
-                python=command[0],
-                reason=str(error.strerror),
+                "vllm-not-started", model=model, python=command[0], reason=str(error.strerror)
             ) from error
         finally:
             # A pipe ends only when all who hold it are gone, so no other process may hold it.
@@ -120,11 +117,7 @@ class EngineProcess:
         if message is None:
             raise self._ended()
         if "failed" in message:
-            raise ModelError(
-                "vllm-failed",
-                model=self._model,
-                reason=message["failed"],
-            )
+            raise ModelError("vllm-failed", model=self._model, reason=message["failed"])
         return message
 
     def _ended(self) -> ModelError:
@@ -133,12 +126,7 @@ class EngineProcess:
         except subprocess.TimeoutExpired:  # it sends nothing more, and does not end either
             self._kill(signal.SIGKILL)
             code = self._process.wait()
-        return ModelError(
-            "vllm-ended",
-            model=self._model,
-            code=code,
-            reason=self._last_lines(),
-        )
+        return ModelError("vllm-ended", model=self._model, code=code, reason=self._last_lines())
 
     def _last_lines(self) -> str:
         self._log.seek(0)

@@ -47,20 +47,13 @@ def read_options(entry: ModelEntry) -> VllmOptions:
             contradict each other.
     """
     if not re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", entry.device):
-        raise ModelError(
-            "no-device",
-            name=entry.device,
-        )
+        raise ModelError("no-device", name=entry.device)
     try:
         options = VllmOptions.model_validate(entry.options)
     except ValidationError as error:
         raise _wrong_option(error) from None
     if options.tensor_parallel > 1 and ":" in entry.device:
-        raise ModelError(
-            "vllm-one-gpu",
-            n=options.tensor_parallel,
-            device=entry.device,
-        )
+        raise ModelError("vllm-one-gpu", n=options.tensor_parallel, device=entry.device)
     return options
 
 
@@ -76,11 +69,7 @@ def visible_gpu(entry: ModelEntry, outside: Mapping[str, str]) -> str:
         return number
     seen = [each.strip() for each in outside[_VISIBLE].split(",") if each.strip()]
     if int(number) >= len(seen):
-        raise ModelError(
-            "vllm-no-gpu",
-            device=entry.device,
-            n=len(seen),
-        )
+        raise ModelError("vllm-no-gpu", device=entry.device, n=len(seen))
     return seen[int(number)]
 
 
@@ -98,9 +87,7 @@ def missing(options: VllmOptions) -> str:
         found = importlib.util.find_spec("vllm")
         if found and found.origin:  # any folder of that name would be found, too
             return ""
-        return sentence(
-            "error.vllm-missing",
-        )
+        return sentence("error.vllm-missing")
     python = interpreter(options)
     if not python.is_file():
         return sentence("error.vllm-no-python", file=str(python))
@@ -154,21 +141,12 @@ def lora_rank(adapter: Path) -> int:
     ranks = [about.get("r", 8), *others.values()]
     for rank in ranks:
         if type(rank) is not int:
-            raise ModelError(
-                "adapter-rank",
-                folder=str(adapter),
-                rank=repr(rank),
-            )
+            raise ModelError("adapter-rank", folder=str(adapter), rank=repr(rank))
     most = max(ranks)
     for rank in _RANKS:
         if most <= rank:
             return rank
-    raise ModelError(
-        "vllm-rank",
-        folder=str(adapter),
-        rank=most,
-        most=_RANKS[-1],
-    )
+    raise ModelError("vllm-rank", folder=str(adapter), rank=most, most=_RANKS[-1])
 
 
 def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> dict[str, str]:
