@@ -147,7 +147,7 @@ def judged(**prices: float) -> Estimate:
     return estimate(plan_run(asked, data, catalog, [RIGHT]), data, {})
 
 
-def test_the_judges_calls_are_told_apart() -> None:
+def test_the_judges_calls_are_distinguished() -> None:
     told = judged()
     assert (told.requests, told.judged) == (4 + 8, 8)
     assert told.dollars is None

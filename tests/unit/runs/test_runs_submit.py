@@ -65,7 +65,7 @@ def test_rows_with_options_of_the_same_text_are_left_out_by_choice(folder: Path)
     assert (len(kept.dataset.samples), len(left.dataset.samples)) == (3, 2)
 
 
-def test_a_file_that_has_changed_is_told(folder: Path) -> None:
+def test_a_file_that_has_changed_is_reported(folder: Path) -> None:
     with pytest.raises(SpecError, match="has changed since"):
         read_datasets(of("good.csv", sha256="0" * 64), base=folder)
 
@@ -76,7 +76,7 @@ def test_a_file_that_is_the_same_passes(folder: Path) -> None:
     assert list(again.values()) == [loaded]
 
 
-def test_a_missing_file_is_told(folder: Path) -> None:
+def test_a_missing_file_is_reported(folder: Path) -> None:
     with pytest.raises(DataError, match=r"nowhere\.csv"):
         read_datasets(of("nowhere.csv"), base=folder)
 
@@ -256,7 +256,7 @@ def test_answers_of_an_earlier_run_take_part_again(answered: Path, database: Dat
     assert sorted(again.answers.values()) == [("1",), ("2",)]
 
 
-def test_answers_of_somebody_elses_run_do_not_exist(answered: Path, database: Database) -> None:
+def test_answers_of_another_users_run_do_not_exist(answered: Path, database: Database) -> None:
     first = open_run(path="answers_x.jsonl")
     found = collect_in(answered, database, first)
     loaded = read_datasets(first, base=answered)
@@ -281,7 +281,7 @@ def test_answers_without_a_source_or_a_question_are_refused(
         collect_in(answered, database, open_run(**answers))
 
 
-def test_a_run_needs_somebody_to_answer() -> None:
+def test_a_run_needs_a_contestant() -> None:
     with pytest.raises(SpecError, match="a model, or answers"):
         read_spec('{"datasets": ["open.jsonl"], "mode": "question_answer"}')
 
@@ -293,7 +293,7 @@ def test_where_answers_are_judged_no_mode_need_be_named() -> None:
     assert [(mode.mode, mode.max_tokens) for mode in asked.modes] == [("question_answer", 512)]
 
 
-def test_a_misspelt_field_of_the_judging_is_told() -> None:
+def test_a_misspelt_field_of_the_judging_is_reported() -> None:
     with pytest.raises(SpecError, match=r"judging\.order.*Known: judges, template, orders"):
         read_spec('{"datasets": ["o"], "models": ["m"], "judging": {"judges": ["j"], "order": 1}}')
 

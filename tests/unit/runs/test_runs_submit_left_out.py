@@ -61,7 +61,7 @@ def test_each_mode_is_used_for_the_datasets_it_fits(database: Database, tmp_path
     ]
 
 
-def test_a_dataset_that_no_mode_fits_is_said_once(database: Database, tmp_path: Path) -> None:
+def test_a_dataset_that_no_mode_fits_is_reported_once(database: Database, tmp_path: Path) -> None:
     (tmp_path / "good.csv").write_text(GOOD)
     (tmp_path / "qa.jsonl").write_text(QA)
     asked = spec(
@@ -72,7 +72,7 @@ def test_a_dataset_that_no_mode_fits_is_said_once(database: Database, tmp_path: 
     assert left_out(database, tmp_path, asked) == (LeftOut("no-open-mode", "qa"),)
 
 
-def test_a_dataset_that_nobody_answers_is_left_out(database: Database, tmp_path: Path) -> None:
+def test_a_dataset_without_contestants_is_left_out(database: Database, tmp_path: Path) -> None:
     (tmp_path / "qa.jsonl").write_text(QA)
     (tmp_path / "more.jsonl").write_text(QA.replace("Capital", "Town"))
     (tmp_path / "answers_x.jsonl").write_text(
@@ -110,7 +110,7 @@ def test_files_that_are_left_aside_are_kept_with_the_run(
     )
 
 
-def test_rows_left_out_by_choice_are_not_said_to_be_faulty(
+def test_rows_left_out_by_choice_are_not_reported_as_faulty(
     database: Database, tmp_path: Path
 ) -> None:
     twice = GOOD + "9,Capital of Spain?,Rome,Madrid,Madrid,Bern,B\n"

@@ -55,7 +55,7 @@ def test_all_actors_multiply_by_the_library_of_the_worker(
     assert [entry.options for entry in held] == [{"seed": 1, "fp32": fp32}] * 2
 
 
-def test_a_model_that_loads_for_long_is_asked_for_again_and_not_loaded_twice(
+def test_a_model_that_loads_for_long_is_requested_again_and_not_loaded_twice(
     ray: FakeRay, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(model, "connect", lambda _: ray)
@@ -73,7 +73,7 @@ def test_a_model_that_loads_for_long_is_asked_for_again_and_not_loaded_twice(
     assert opens(replace(ENTRY, name="other")).name == "other"
 
 
-def test_a_model_that_nobody_waits_for_any_more_gives_its_seats_back(
+def test_a_model_that_is_no_longer_waited_for_frees_its_resources(
     ray: FakeRay, database: Database, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(model, "connect", lambda _: ray)
@@ -124,7 +124,7 @@ def test_without_the_setting_everything_stays_in_the_worker():
     assert model_opener(Settings()) is open_model
 
 
-def test_an_address_that_is_none_is_told():
+def test_an_address_that_is_none_is_reported():
     with pytest.raises(ModelError, match="expected host:port"):
         connect("localhost")
 

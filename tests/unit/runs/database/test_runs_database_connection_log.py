@@ -18,7 +18,7 @@ def record(message: str, *arguments: object, raised: Exception | None = None) ->
     return logging.LogRecord("evalui", logging.WARNING, __file__, 1, message, arguments, info)
 
 
-def test_the_same_error_of_the_store_is_said_once_a_minute():
+def test_the_same_error_of_the_store_is_logged_once_a_minute():
     now = 100.0
     limit = StoreErrorFilter(lambda: now)
     said: list[float] = []
@@ -30,20 +30,20 @@ def test_the_same_error_of_the_store_is_said_once_a_minute():
     assert said == [100.0, 160.0, 220.0]
 
 
-def test_a_run_that_cannot_be_written_is_said_with_its_error_once():
+def test_a_run_that_cannot_be_written_is_logged_with_its_error_once():
     limit = StoreErrorFilter(lambda: 0.0)
     raised = record("Run %s cannot be written", "x", raised=FULL)
     assert [limit.filter(raised), limit.filter(raised)] == [True, False]
 
 
-def test_another_error_of_the_store_is_said_at_once():
+def test_another_error_of_the_store_is_logged_at_once():
     limit = StoreErrorFilter(lambda: 0.0)
     assert limit.filter(record("%s", FULL))
     assert limit.filter(record("%s", StoreError(Sentence("The database is locked."))))
 
 
 @pytest.mark.parametrize("argument", ["The disk is full.", ValueError("x")])
-def test_everything_else_is_said_each_time(argument: object):
+def test_everything_else_is_logged_each_time(argument: object):
     limit = StoreErrorFilter(lambda: 0.0)
     assert limit.filter(record("%s", argument))
     assert limit.filter(record("%s", argument))

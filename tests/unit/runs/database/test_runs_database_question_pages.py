@@ -105,11 +105,11 @@ def test_a_question_comes_with_its_trials_in_order(filled: Database) -> None:
 
 
 @pytest.mark.usefixtures("lease")
-def test_a_question_that_was_not_asked_yet_has_no_trials(database: Database) -> None:
+def test_a_question_that_was_not_run_yet_has_no_trials(database: Database) -> None:
     assert read_question(database, 1, "sums/0").trials == ()
 
 
-def test_an_unknown_question_is_told(filled: Database) -> None:
+def test_an_unknown_question_is_reported(filled: Database) -> None:
     with pytest.raises(StoreError, match="no question 'sums/99'"):
         read_question(filled, 1, "sums/99")
 

@@ -210,7 +210,7 @@ def test_a_response_outlives_its_run(database: Database, lease: Lease) -> None:
 @pytest.mark.parametrize(
     "use", [read_run, read_cells, queue.cancel, queue.resume, queue.delete, read_results]
 )
-def test_a_run_that_is_not_there_is_said_to_be_unknown(
+def test_a_run_that_is_not_there_is_reported_as_unknown(
     database: Database, use: Callable[[Database, str], object]
 ) -> None:
     with pytest.raises(UnknownRun, match="There is no run 'nope'"):

@@ -77,7 +77,7 @@ def test_the_rate_tells_the_time_that_is_left(database: Database, lease: Lease) 
     assert cell.seconds == pytest.approx(6 / cell.rate)
 
 
-def test_what_is_done_need_not_be_asked_again(database: Database, lease: Lease) -> None:
+def test_what_is_done_is_not_run_again(database: Database, lease: Lease) -> None:
     write_trials(database, lease, 1, [trial(1), trial(1, (3, 0, 1, 2))])
     assert done_keys(database, 1) == {
         ("sums/1", Variant((0, 1, 2, 3))),

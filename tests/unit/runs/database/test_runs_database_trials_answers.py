@@ -103,7 +103,7 @@ class Mumbling:
 @pytest.mark.parametrize(
     ("second", "choice"), [("Choice: A", 0), ("Both have their merits, hmm.", None)]
 )
-def test_an_unreadable_verdict_is_asked_for_once_more(
+def test_an_unreadable_verdict_is_requested_once_more(
     database: Database, monkeypatch: pytest.MonkeyPatch, second: str, choice: int | None
 ):
     judge = Mumbling(second)
@@ -117,7 +117,7 @@ def test_an_unreadable_verdict_is_asked_for_once_more(
     assert read_cells(database, run_id)[-1].unreadable == (2 if choice is None else 0)
 
 
-def test_a_judge_may_have_the_name_of_somebody_who_brought_answers(database: Database):
+def test_a_judge_may_have_the_name_of_a_contestant_with_supplied_answers(database: Database):
     named = (RIGHT, replace(WRONG, model="reference-judge"))
     run_id = add_open_run(database, brought=named)
     do_run(database, run_id)

@@ -41,7 +41,7 @@ def test_a_model_without_a_price_has_tokens_and_no_dollars(
     assert usage.cell_costs(database, lease.run_id, catalog) == {1: TokenCost(10, 2)}
 
 
-def test_what_nobody_counts_costs_nothing_that_is_told(database: Database, lease: Lease) -> None:
+def test_what_is_not_counted_has_no_reported_cost(database: Database, lease: Lease) -> None:
     assert usage.cell_costs(database, lease.run_id, PRICED) == {}
     assert usage.run_cost(database, lease.run_id, PRICED) is None
     assert usage.run_costs(database, LOCAL, PRICED) == {}
@@ -72,7 +72,7 @@ def test_who_has_lost_the_run_counts_nothing(database: Database, lease: Lease) -
     assert usage.run_cost(database, lease.run_id, FREE) is None
 
 
-def test_a_wait_is_read_as_it_was_told(database: Database, lease: Lease) -> None:
+def test_a_wait_is_read_as_it_was_written(database: Database, lease: Lease) -> None:
     told = ModelWait(WHY, 1_700_000_000.25, 1_700_000_060.5)
     before = read_revision(database, lease.run_id)
     usage.set_wait(database, lease, 1, told)
@@ -82,9 +82,7 @@ def test_a_wait_is_read_as_it_was_told(database: Database, lease: Lease) -> None
     assert read_revision(database, lease.run_id) > before
 
 
-def test_nobody_knows_how_long_a_run_takes_whose_model_is_gone(
-    database: Database, lease: Lease
-) -> None:
+def test_the_time_of_a_run_whose_model_is_gone_is_unknown(database: Database, lease: Lease) -> None:
     pace = Throughput(12.0)
     store_throughput(database, "perfect", "multiple_choice", 0, fingerprint="f", throughput=pace)
     assert remaining_seconds(database, lease.run_id) == 2.0
@@ -115,7 +113,7 @@ def test_a_wait_ends_with_whatever_ends_the_work(
     assert usage.model_waits(database, lease.run_id) == {}
 
 
-def test_a_charge_is_told_on_the_command_line() -> None:
+def test_a_cost_is_printed_on_the_command_line() -> None:
     assert str(TokenCost(1_234_567, 300)) == "1,234,567 tokens read, 300 written"
     assert str(TokenCost(10, 3, 0.42)) == "10 tokens read, 3 written, US$ 0.4200 at today's prices"
 
@@ -128,7 +126,7 @@ def test_a_sum_says_that_a_part_of_it_has_no_price() -> None:
         assert str(whole).endswith(" at today's prices, without what has no price")
 
 
-def test_how_much_a_model_writes_is_told_for_each_planned_request(
+def test_written_tokens_are_averaged_over_each_planned_request(
     database: Database, lease: Lease
 ) -> None:
     assert usage.mean_reply_tokens(database) == {}
@@ -137,7 +135,7 @@ def test_how_much_a_model_writes_is_told_for_each_planned_request(
     assert usage.mean_reply_tokens(database) == {("perfect", "multiple_choice"): 30.0}
 
 
-def test_what_the_cache_knew_is_not_asked_and_writes_nothing(
+def test_what_the_cache_knew_is_not_requested_and_writes_nothing(
     database: Database, lease: Lease
 ) -> None:
     write_trials(database, lease, 1, [trial(number) for number in range(1, 5)])
@@ -168,7 +166,7 @@ def test_cells_with_other_prompts_say_nothing_of_each_others_cache(database: Dat
     assert usage.mean_reply_tokens(database) == {("perfect", "multiple_choice"): 30.0}
 
 
-def test_how_much_is_written_is_told_of_models_that_count_no_reading(
+def test_written_tokens_are_averaged_for_models_that_count_no_reading(
     database: Database, lease: Lease
 ) -> None:
     write_trials(database, lease, 1, [trial(1), trial(2)])
@@ -194,7 +192,7 @@ def test_each_model_tells_its_requests_tokens_and_cost(database: Database) -> No
     )
 
 
-def test_a_run_whose_tokens_nobody_counts_has_no_expenses(database: Database, lease: Lease) -> None:
+def test_a_run_without_counted_tokens_has_no_usage(database: Database, lease: Lease) -> None:
     write_trials(database, lease, 1, [trial(1)])
     assert usage.model_usages(database, lease.run_id, PRICED) == ()
 

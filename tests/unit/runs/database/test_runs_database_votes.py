@@ -156,7 +156,7 @@ def test_a_run_without_written_answers_has_no_pairs(database: Database):
     )
 
 
-def test_the_order_is_drawn_per_run_and_the_same_for_everybody(database: Database):
+def test_the_order_is_drawn_per_run_and_the_same_for_every_annotator(database: Database):
     one, other = open_run(database), open_run(database)
     order = [pair.sample_id for pair in ballots.voting_pairs(database, one).values()]
     assert order == [pair.sample_id for pair in ballots.voting_pairs(database, one).values()]
@@ -164,7 +164,7 @@ def test_the_order_is_drawn_per_run_and_the_same_for_everybody(database: Databas
     assert order != sorted(order)
 
 
-def test_the_first_pairs_are_shared_by_everybody(database: Database):
+def test_the_first_pairs_are_shared_by_every_annotator(database: Database):
     run_id = open_run(database, 20)
     seen = [[vote(database, run_id, person) for _ in range(10)] for person in ("ann", "bob")]
     assert seen[0] == seen[1]
@@ -179,7 +179,7 @@ def test_after_the_shared_part_people_spread(database: Database):
 
 
 @pytest.mark.parametrize(("n", "shared"), [(5, 5), (40, 10), (100, 20), (101, 21)])
-def test_a_fifth_and_at_least_ten_go_to_everybody(n: int, shared: int):
+def test_a_fifth_and_at_least_ten_go_to_every_annotator(n: int, shared: int):
     names = [f"{number:03}" for number in range(n)]
     others = {name: n - number for number, name in enumerate(names)}  # the last has the fewest
     order = voting_order(names, (), others)
@@ -294,7 +294,7 @@ def test_the_wished_pair_comes_first_unless_it_is_done(database: Database):
     )
 
 
-def test_after_finishing_nobody_votes_or_undoes(database: Database):
+def test_after_finishing_an_annotator_neither_votes_nor_undoes(database: Database):
     run_id = open_run(database)
     open_token = vote(database, run_id, "ann")
     finish_voting(database, run_id, "ann")
@@ -368,7 +368,7 @@ def test_people_at_the_same_moment_lose_no_vote(database: Database):
     assert kept == {f"p{number}": 12 for number in range(4)}
 
 
-def test_progress_counts_mine_and_everybodys(database: Database):
+def test_progress_counts_own_votes_and_all_votes(database: Database):
     run_id = open_run(database, 20)
     for seconds in (2.0, 4.0, 60.0):
         name = next_ballots(database, run_id, "ann", pairs=voting_pairs(database, run_id))[

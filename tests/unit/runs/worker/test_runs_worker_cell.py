@@ -66,7 +66,7 @@ def held(database: Database) -> Lease:
     return run.lease
 
 
-def test_every_variant_is_asked_and_written_once(database: Database, held: Lease) -> None:
+def test_every_variant_is_prompted_and_written_once(database: Database, held: Lease) -> None:
     model = Scripted()
     work(database, held, model)
     assert (model.asked, len(read_trials(database, 1))) == (800, 800)
@@ -112,7 +112,7 @@ def test_what_was_answered_before_a_failure_is_kept(database: Database, held: Le
     assert (model.asked, len(read_trials(database, 1))) == (760, 800)
 
 
-def test_what_is_done_is_not_asked_again_even_if_the_cache_is_empty(
+def test_what_is_done_is_not_requested_again_even_if_the_cache_is_empty(
     database: Database, held: Lease
 ) -> None:
     with pytest.raises(ModelError):

@@ -109,7 +109,7 @@ def silence(retry_after_s: float = 0.0) -> Unreachable:
     return error
 
 
-def test_a_model_that_was_away_is_asked_only_what_it_has_not_answered(
+def test_a_model_that_was_away_is_sent_only_what_it_has_not_answered(
     database: Database, held: Lease
 ) -> None:
     model = Endpoint()
@@ -120,7 +120,9 @@ def test_a_model_that_was_away_is_asked_only_what_it_has_not_answered(
     assert model.asked.total() == len(read_trials(database, 1)) == 4 * QUESTIONS
 
 
-def test_a_cell_says_why_it_waits_until_somebody_answers(database: Database, held: Lease) -> None:
+def test_a_cell_states_why_it_waits_until_the_model_answers(
+    database: Database, held: Lease
+) -> None:
     model = Endpoint()
     model.events = {40: [silence(0.05), silence(0.05)], 70: [silence()]}
     seen: list[tuple[str, int]] = []
@@ -261,7 +263,7 @@ def test_resuming_asks_what_was_refused_and_nothing_else(database: Database, hel
 
 
 @pytest.mark.parametrize(("kept", "answered"), [((), 0), ((0, 3, 6), 12)], ids=["all", "most"])
-def test_a_model_that_refuses_more_than_it_answers_is_asked_no_more(
+def test_a_model_that_refuses_more_than_it_answers_is_sent_no_more(
     database: Database, held: Lease, kept: tuple[int, ...], answered: int
 ) -> None:
     model = Endpoint(refuses=lambda request: not any(is_question(n)(request) for n in kept))

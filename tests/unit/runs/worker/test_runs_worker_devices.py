@@ -112,7 +112,7 @@ def test_the_machine_has_memory():
     assert told.used == told.total - told.free
 
 
-def test_gpus_are_told_by_their_driver(driver: Driver):
+def test_gpus_are_reported_by_their_driver(driver: Driver):
     first, second = gpus()
     assert (first.name, first.total, first.free, first.utilization) == ("H0", 100, 60, 0.35)
     assert second.utilization is None

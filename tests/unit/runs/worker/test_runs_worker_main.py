@@ -68,9 +68,7 @@ def test_a_model_that_cannot_be_loaded_fails_its_cells(database: Database) -> No
     assert "'none' is unknown" in read_cells(database, run_id)[0].error
 
 
-def test_an_error_nobody_foresaw_is_kept_with_its_traceback(
-    database: Database, tmp_path: Path
-) -> None:
+def test_an_unforeseen_error_is_kept_with_its_traceback(database: Database, tmp_path: Path) -> None:
     run_id = add_run(database)
     work(database, {"perfect": scripted("perfect", log=str(tmp_path / "no" / "folder"))})
     (cell,) = read_cells(database, run_id)
@@ -89,7 +87,7 @@ def test_a_mended_model_does_what_had_failed_when_the_run_is_resumed(database: D
     assert all(cell.done == cell.total for cell in read_cells(database, run_id))
 
 
-def test_a_worker_asked_to_end_gives_the_run_back(database: Database) -> None:
+def test_a_worker_that_is_to_end_gives_the_run_back(database: Database) -> None:
     run_id = add_run(database, spec(pattern="circular"), dataset(200))
     worker = Worker(
         database, lambda: CATALOG, stopping=lambda: read_cells(database, run_id)[0].done > 0
@@ -111,7 +109,9 @@ def test_ctrl_c_gives_the_run_back(database: Database) -> None:
     assert read_run(database, run_id).state == "queued"
 
 
-def test_the_heart_beats_while_the_work_is_busy_elsewhere(database: Database, lease: Lease) -> None:
+def test_the_lease_is_renewed_while_the_work_is_busy_elsewhere(
+    database: Database, lease: Lease
+) -> None:
     def beat() -> float:
         row = database.row("SELECT beat FROM run")
         assert row
@@ -174,7 +174,7 @@ def test_a_loading_time_that_cannot_be_written_stops_nothing(
     assert "The disk is full." in caplog.text
 
 
-def test_a_run_gets_its_beat_before_anything_for_the_eye(
+def test_a_lease_is_renewed_before_the_status(
     database: Database, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Noted(WorkerStatus):
@@ -195,7 +195,7 @@ def test_a_run_gets_its_beat_before_anything_for_the_eye(
 
 
 @pytest.mark.parametrize("loses", ["delete", "requeue", "cancel"])
-def test_a_model_that_hangs_is_let_go_when_nobody_wants_its_answers(
+def test_a_model_that_hangs_is_stopped_when_its_answers_are_not_wanted(
     database: Database, monkeypatch: pytest.MonkeyPatch, loses: str
 ) -> None:
     monkeypatch.setattr(heartbeat, "HEARTBEAT_S", 0.02)
@@ -213,7 +213,7 @@ def test_a_model_that_hangs_is_let_go_when_nobody_wants_its_answers(
     assert not working.is_alive()
 
 
-def test_a_worker_serves_until_it_is_told_to_end(database: Database, tmp_path: Path) -> None:
+def test_a_worker_serves_until_it_is_to_end(database: Database, tmp_path: Path) -> None:
     (tmp_path / "models.toml").write_text(
         '[perfect]\nbackend = "scripted"\noptions = {rule = "perfect"}\n'
     )
@@ -267,7 +267,7 @@ def test_a_worker_tells_which_model_of_which_run_it_has(database: Database) -> N
     assert not row.is_busy
 
 
-def test_the_heart_tells_that_the_worker_is_there(database: Database) -> None:
+def test_the_heartbeat_reports_that_the_worker_is_there(database: Database) -> None:
     presence = WorkerStatus(database, "worker-1")
     presence.update(model="m")
     before = read_workers(database)[0].seen

@@ -71,12 +71,12 @@ def test_each_ability_is_tried_for_real(database: Database):
     assert replies.tokens == 7
 
 
-def test_a_wrong_answer_is_told_as_wrong(database: Database):
+def test_a_wrong_answer_is_reported_as_wrong(database: Database):
     letters, _ = tried(database, scripted("always-A")).ability_tests
     assert (letters.answer, letters.correct) == ("Oslo", False)
 
 
-def test_a_judge_is_asked_for_a_verdict(database: Database):
+def test_a_judge_is_prompted_for_a_verdict(database: Database):
     (verdict,) = tried(database, scripted("reference-judge", role="judge")).ability_tests
     assert verdict.mode == "judge"
     assert "Choice: A" in verdict.answer
@@ -105,7 +105,7 @@ def test_where_every_ability_fails_the_trial_has_failed(database: Database):
     assert (trial.state, trial.error) == ("failed", "Nobody answers.")
 
 
-def test_an_error_nobody_foresaw_ends_the_trial(database: Database):
+def test_an_unforeseen_error_ends_the_trial(database: Database):
     def broken(_: ModelEntry) -> Model:
         raise ZeroDivisionError("half")
 
@@ -114,7 +114,7 @@ def test_an_error_nobody_foresaw_ends_the_trial(database: Database):
     assert read_workers(database)[0].model == ""
 
 
-def test_a_model_that_leaves_questions_open_is_told(database: Database):
+def test_a_model_that_leaves_questions_open_is_reported(database: Database):
     class Mute(Far):
         def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
             del requests
@@ -150,7 +150,7 @@ def test_a_trial_on_its_way_is_not_doubled_and_a_new_one_takes_the_place_of_the_
     assert model_tests(database, ME)["perfect"].state == "queued"
 
 
-def test_everybody_has_trials_of_their_own(database: Database):
+def test_every_owner_has_tests_of_their_own(database: Database):
     queue_model_test(database, scripted("perfect"), ME)
     assert model_tests(database, "bob") == {}
 
@@ -271,7 +271,7 @@ def test_what_grading_takes_is_no_part_of_the_speed(
     assert all(each.seconds < 0.3 for each in tried(database, scripted("always-A")).ability_tests)
 
 
-def test_what_a_model_says_of_itself_is_kept_and_can_be_translated(database: Database):
+def test_the_notes_of_a_model_are_kept_and_can_be_translated(database: Database):
     class Slow(Far):
         notes = (Sentence("Scored prompt by prompt: bloom.", "error.no-tree", {"kind": "bloom"}),)
 

@@ -66,16 +66,16 @@ def waited(clock: Clock, seconds: float, retry_after_s: float = 0.0) -> list[flo
     return pauses(told, began[:-1])
 
 
-def test_pauses_grow_to_a_minute_and_end_with_the_patience(clock: Clock) -> None:
+def test_pauses_grow_to_a_minute_and_end_with_the_waiting_time(clock: Clock) -> None:
     assert waited(clock, 200) == [1, 2, 4, 8, 16, 32, 60, 60, 17]
     assert clock.now == 1200
 
 
-def test_nobody_asks_before_the_server_said(clock: Clock) -> None:
+def test_the_model_is_not_tried_before_the_server_states(clock: Clock) -> None:
     assert waited(clock, 25, retry_after_s=10) == [10, 10]
 
 
-def test_without_patience_there_is_no_wait(clock: Clock) -> None:
+def test_without_waiting_time_there_is_no_wait(clock: Clock) -> None:
     assert waited(clock, 0) == []
 
 
@@ -97,7 +97,7 @@ def test_a_server_that_wants_more_time_than_there_is_ends_it_at_once(clock: Cloc
     assert clock.slept == []
 
 
-def test_an_answer_makes_it_patient_again(clock: Clock) -> None:
+def test_an_answer_restarts_the_waiting_time(clock: Clock) -> None:
     told: list[ModelWait] = []
     waiting = waits(10, told)
     for _ in range(3):
@@ -135,7 +135,7 @@ def test_a_cancel_that_is_there_already_ends_it_at_once(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, 10], ids=["at its end", "asked to wait for longer"])
-def test_who_is_told_to_stop_has_not_run_out_of_patience(seconds: float) -> None:
+def test_a_cancelled_wait_has_not_timed_out(seconds: float) -> None:
     def look() -> None:
         raise Cancelled(Sentence("The run was stopped."))
 
@@ -143,7 +143,7 @@ def test_who_is_told_to_stop_has_not_run_out_of_patience(seconds: float) -> None
         WaitForModel(seconds, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
 
 
-def test_what_is_asked_until_it_answers(clock: Clock) -> None:
+def test_a_call_is_repeated_until_it_answers(clock: Clock) -> None:
     replies = [silence(), silence(5), "open"]
 
     def ask() -> str:
