@@ -1,7 +1,7 @@
 """The `scripted` backend: models that answer by rule, for tests and as baselines of the demo.
 
-A scripted model may receive the answers (see `base.NeedsAnswerKey`); no other model does. It finds the
-question in the prompt, whatever the template, and the slots of its options. A scripted judge
+A scripted model may receive the answers (see `base.NeedsAnswerKey`); no other model does. It finds
+the question in the prompt, whatever the template, and the slots of its options. A scripted judge
 receives no answers and depends on its prompt alone (see `judges`).
 """
 
