@@ -14,11 +14,10 @@ from evalui.datasets import load
 from evalui.models import ModelEntry, NeedsAnswerKey, open_model
 from evalui.modes import MODES, ModeSettings
 from evalui.report.analyses.arena.figures import arena
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.charts.arena import elo_chart
-from evalui.report.charts.bias import prior_map, prior_rows
+from evalui.report.charts.bias import agreement_map
 from evalui.scoring.choice.permutations import variants
-from evalui.types import Cell, CellResult
+from evalui.scoring.position_bias.summary import measure_bias
 
 ROOT = Path(evalui.__file__).parent
 CSV = "id,question,A,B,C,D,answer\n0,Which number is even?,1,2,3,5,B\n"
@@ -71,11 +70,10 @@ def from_file_to_heat_map(path: Path) -> Trace:
         with trace.stage("Response -> Trial"):
             answers = [responses[place] for place in range(len(requests))]
             trials.append(mode.grade(sample, variant, answers, settings))
-    cell = Cell("law", "first", "multiple_choice", "multiple_choice", "circular", "")
     with trace.stage("Trial -> metrics"):
-        summary = summarise(CellResult(cell, {sample.id: sample}, tuple(trials), 4))
+        bias = measure_bias(trials, "circular")
     with trace.stage("metrics -> picture"):
-        prior_map(prior_rows([summary], len(sample.choices), "en"), "en")
+        agreement_map(bias.strata[0].consistency, "en")
     return trace
 
 
