@@ -223,7 +223,7 @@ def gap_map(columns: Sequence[str], rows: Sequence[GapRow], language: Language) 
             values=[[_gap_value(gap, grey=scale == "grey") for gap in row.gaps] for row in rows],
             scale=scale,
             high=2 * _FULL_COLOUR_RANGE,
-            text=[[Label(plain=_gap_label(row, place)) for place in places] for row in rows],
+            text=[[Label(plain=_gap_label(row, place, scale)) for place in places] for row in rows],
             hover=[
                 [_gap_hover(row, place, name, language) for place, name in enumerate(columns)]
                 for row in rows
@@ -307,9 +307,9 @@ def _gap_value(gap: Interval | None, *, grey: bool) -> float | None:
     return gap.value if gap and (gap.n < MIN_QUESTIONS) == grey else None
 
 
-def _gap_label(row: GapRow, place: int) -> str:
+def _gap_label(row: GapRow, place: int, scale: Scale) -> str:
     gap = row.gaps[place]
-    if gap is None or gap.n < MIN_QUESTIONS:
+    if gap is None or gap.n < MIN_QUESTIONS or scale == "grey":
         return ""
     return fixed(100 * gap.value, 0) + ("*" if row.significant[place] else "")
 

@@ -70,6 +70,8 @@ class Level:
 class Bars:
     """Values side by side above `slots`, the labels of the places 0, 1, 2, …
 
+    All bars have a range, or none.
+
     `width` is that of a bar in units of the first axis. With `foot` the labels stand below the
     bars, else above them.
     """

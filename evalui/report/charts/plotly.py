@@ -32,13 +32,14 @@ from evalui.report.charts.plotly_parts import (
     add_bars_below,
     annotate,
     axis_settings,
+    colour_scale,
     error_bars,
     inline,
     layout,
     plain,
     stacked,
 )
-from evalui.report.charts.theme import NEUTRAL, SCALES, Scale
+from evalui.report.charts.theme import NEUTRAL
 
 _SIDES = {"left": "top left", "center": "top center", "right": "top right"}
 _MARKER_RADIUS = 0.012  # of a mark, as a part of the axis
@@ -110,7 +111,7 @@ def _cells(figure: go.Figure, chart: HeatMap, cells: Cells) -> None:
         hovertext=[[escape(text) for text in row] for row in cells.hover] or None,
         hoverinfo="text" if cells.hover else "skip",
         customdata=[[list(key) for key in row] for row in cells.keys] or None,
-        colorscale=_colour_scale(cells.scale),
+        colorscale=colour_scale(cells.scale),
         showscale=False,
         xgap=3,
         ygap=3,
@@ -130,13 +131,6 @@ def _positions(chart: HeatMap, cells: Cells) -> dict[str, list[float]]:
         "x": [cells.left - 0.5 + place for place in range(width + 1)],
         "y": [place - 0.5 for place in range(len(chart.rows) + 1)],
     }
-
-
-def _colour_scale(scale: Scale) -> list[tuple[float, str]]:
-    return [
-        (at, f"rgba({','.join(map(str, bytes.fromhex(colour[1:])))},{opacity:g})")
-        for at, colour, opacity in SCALES[scale]
-    ]
 
 
 def _outline(figure: go.Figure, place: int) -> None:
@@ -183,8 +177,11 @@ def _intervals(figure: go.Figure, chart: Intervals) -> None:
     if chart.note:
         x, y, text = chart.note
         annotate(figure, plain(text), x=x, y=y, yanchor="bottom")
-    head = 96 if chart.ranges == "bands" else 64 + 24 * bool(chart.axis.title)
-    layout(figure, head + chart.row_height * max(1, len(chart.rows)))
+    rows = chart.row_height * max(1, len(chart.rows))
+    if chart.ranges == "bands":
+        layout(figure, 96 + rows, r=44)  # room for a number right of a mark at 100 %
+    else:
+        layout(figure, 64 + 24 * bool(chart.axis.title) + rows)
     figure.update_xaxes(**axis_settings(chart.axis))
     figure.update_yaxes(**_row_axis(chart))
     if chart.legend:

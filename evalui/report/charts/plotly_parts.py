@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from evalui.report.charts.kinds import Axis, Bars, Label
-from evalui.report.charts.theme import NEUTRAL
+from evalui.report.charts.theme import NEUTRAL, SCALES, Scale
 
 GRID = "rgba(128,134,139,.25)"
 DOTTED = {"color": NEUTRAL, "width": 1, "dash": "dot"}
@@ -50,6 +50,14 @@ def axis_settings(axis: Axis) -> dict[str, Any]:
         "gridcolor": GRID,
         "showgrid": True,
     }
+
+
+def colour_scale(scale: Scale) -> list[tuple[float, str]]:
+    """Plotly's form of a scale of colours."""
+    return [
+        (at, f"rgba({','.join(map(str, bytes.fromhex(colour[1:])))},{opacity:g})")
+        for at, colour, opacity in SCALES[scale]
+    ]
 
 
 def annotate(figure: go.Figure, text: str, **place: Any) -> None:  # Plotly's own keywords

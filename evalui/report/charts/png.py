@@ -4,18 +4,14 @@ The same chart gives the same bytes. Pixels are those of a page: 96 to the inch.
 """
 
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from evalui.report.charts.kinds import (
-    Axis,
     Bars,
     Cells,
     Chart,
     HeatMap,
     Intervals,
-    Label,
     Line,
     Lines,
     Mark,
@@ -23,44 +19,44 @@ from evalui.report.charts.kinds import (
     SmallMultiples,
 )
 from evalui.report.charts.png_parts import (
+    BELOW,
     DPI,
+    EDGE,
+    FOOT,
     ON_X,
     ON_Y,
+    PANEL_GAP,
+    PANEL_TITLE,
     POINT,
     WHISKER,
     Sheet,
+    Space,
     add_bars,
+    column_count,
+    labels_width,
+    panel_grid,
+    panel_space,
+    space_of,
     value_axis,
 )
 from evalui.report.charts.theme import (
     BOLD,
+    MARKERS,
     NEUTRAL,
     SCALES,
     Scale,
     Theme,
+    fonts_for,
+    printable_text,
     text_width,
     truncate_text,
     wrap_text,
 )
 
-_EDGE = 24  # pixels around everything
+_MIN_WIDE = 560  # pixels of any picture
+_CELL_GAP = 3  # pixels between two cells
 _TITLE, _SUBTITLE = 24, 18  # pixels of a line
-_WIDE, _MIN_WIDE = 760, 560  # pixels of a picture with an axis of values, and of any
-_MAX_WIDE = 1100  # pixels that small multiples may take side by side
-_HEAD, _FOOT = 28, 28  # pixels of a line of labels above and below a plot
-_MIN_COLUMN, _CELL_GAP = 44, 3  # pixels of a heat map
-_BELOW = 56  # pixels of bars below another chart, with their labels
-_PANEL_TITLE, _PANEL_GAP, _PANEL_WIDTH, _MAX_PANELS_ACROSS = 44, 28, 200, 3
 _BAND, _BAND_OPACITY = 10, 0.18  # pixels and opacity of a range
-_SHAPES = {
-    "circle": "o",
-    "square": "s",
-    "triangle-up": "^",
-    "pentagon": "p",
-    "star": "*",
-    "hexagon": "h",
-    "diamond": "D",
-}
 _DASHES = {"solid": "-", "dash": "--", "dot": ":"}
 
 
@@ -75,111 +71,25 @@ def draw_png(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "")
 
 def picture(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") -> Any:
     """The chart under its title as a figure of matplotlib."""
-    space = _space(chart)
-    width = max(_MIN_WIDE, 2 * _EDGE + space.left + space.width + space.right)
-    titles = wrap_text(title, width - 2 * _EDGE, size=16)
-    lines = wrap_text(subtitle, width - 2 * _EDGE, size=12)
-    top = _EDGE + _TITLE * len(titles) + _SUBTITLE * len(lines) + 12
-    sheet = Sheet(width, top + space.top + space.height + space.bottom + _EDGE, theme)
+    space = space_of(chart)
+    width = max(_MIN_WIDE, 2 * EDGE + space.left + space.width + space.right)
+    titles = wrap_text(title, width - 2 * EDGE, size=16)
+    lines = wrap_text(subtitle, width - 2 * EDGE, size=12)
+    top = EDGE + _TITLE * len(titles) + _SUBTITLE * len(lines) + 12
+    sheet = Sheet(width, top + space.top + space.height + space.bottom + EDGE, theme)
     for place, line in enumerate(titles):
-        sheet.text(_EDGE, _EDGE + 8 + _TITLE * place, line, size=16, bold=True)
+        sheet.text(EDGE, EDGE + 8 + _TITLE * place, line, size=16, bold=True)
     for place, line in enumerate(lines):
-        y = _EDGE + 6 + _TITLE * len(titles) + _SUBTITLE * place
-        sheet.text(_EDGE, y, line, size=12, faint=True)
-    _draw(sheet, chart, space, (_EDGE + space.left, top + space.top))
+        y = EDGE + 6 + _TITLE * len(titles) + _SUBTITLE * place
+        sheet.text(EDGE, y, line, size=12, faint=True)
+    _draw(sheet, chart, space, (EDGE + space.left, top + space.top))
     return sheet.figure
-
-
-# ---------------------------------------------------------------- space
-
-
-@dataclass(frozen=True, slots=True)
-class _Space:
-    """Pixels of a plot and of what stands around it."""
-
-    width: float
-    height: float
-    left: float = 0.0
-    top: float = 0.0
-    right: float = 0.0
-    bottom: float = 0.0
-
-
-def _space(chart: Chart) -> _Space:
-    match chart:
-        case HeatMap():
-            return _heat_map_space(chart)
-        case Intervals():
-            left = _labels_width(chart.rows) + 16
-            height = chart.row_height * (max(1, len(chart.rows)) + 0.3)
-            return _value_space(left, height, 24 if chart.note else 8, chart.axis)
-        case Bars():
-            return _value_space(40, 200, 8, chart.axis, 96)
-        case Lines():
-            space = _value_space(40 + 20 * bool(chart.y.title), chart.height - 80, 8, chart.x, 48)
-            return replace(space, bottom=space.bottom + (_BELOW if chart.below else 0))
-        case SmallMultiples():
-            return _panels_space(chart)
-
-
-def _value_space(left: float, height: float, top: float, axis: Axis, right: float = 24) -> _Space:
-    bottom = _FOOT + 20 * bool(axis.title)
-    return _Space(_WIDE - 2 * _EDGE - left - right, height, left, top, right, bottom)
-
-
-def _heat_map_space(chart: HeatMap) -> _Space:
-    columns = (max(chart.places) if chart.places else len(chart.columns) - 1) + 1
-    bottom = (_BELOW + 8 if chart.below else 0) + (_FOOT if chart.foot else 0)
-    return _Space(
-        width=_column_width(chart) * max(1, columns),
-        height=chart.row_height * max(1, len(chart.rows)),
-        left=_labels_width(chart.rows) + 12 + 30 * bool(chart.row_title),
-        top=_HEAD + 22 * bool(chart.column_title),
-        right=max((text_width(text) for _, text in chart.beside), default=0.0),
-        bottom=bottom,
-    )
-
-
-def _column_width(chart: HeatMap) -> float:
-    heads = _labels_width(chart.columns) + 12
-    texts = [_labels_width(row) for cells in chart.layers for row in cells.text]
-    return max(_MIN_COLUMN, heads, max(texts, default=0.0) + 32)
-
-
-def _labels_width(labels: Sequence[Label]) -> float:
-    wide = [max(BOLD * text_width(each.strong), text_width(each.plain)) for each in labels]
-    return max(wide, default=0.0)
-
-
-def _panels_space(chart: SmallMultiples) -> _Space:
-    if not chart.panels:
-        return _Space(0, 0)
-    one = _panel_space(chart)
-    across, down = _panel_grid(chart, one)
-    return _Space(
-        width=across * (one.width + _PANEL_GAP),
-        height=down * (_PANEL_TITLE + one.top + one.height + one.bottom + _PANEL_GAP) - _PANEL_GAP,
-        left=one.left,
-        bottom=_FOOT if chart.foot else 0,
-    )
-
-
-def _panel_space(chart: SmallMultiples) -> _Space:
-    first = chart.panels[0].chart
-    space = _space(first)
-    return space if isinstance(first, HeatMap) else replace(space, width=_PANEL_WIDTH, right=0)
-
-
-def _panel_grid(chart: SmallMultiples, one: _Space) -> tuple[int, int]:
-    fitting = int((_MAX_WIDE - one.left) // (one.width + _PANEL_GAP))
-    across = max(1, min(len(chart.panels), _MAX_PANELS_ACROSS, fitting))
-    return across, -(-len(chart.panels) // across)
 
 
 def _draw(
     sheet: Sheet,
     chart: Chart,
-    space: _Space,
+    space: Space,
     corner: tuple[float, float],
     *,
     named: bool = True,
@@ -191,7 +101,7 @@ def _draw(
     axes = sheet.plot(corner, space.width, space.height)
     match chart:
         case HeatMap():
-            _heat_map(sheet, axes, chart, space, named=named)
+            _heat_map(sheet, axes, chart, named=named)
         case Intervals():
             _intervals(sheet, axes, chart, space, named=named)
         case Bars():
@@ -203,8 +113,8 @@ def _draw(
         case Lines():
             _lines(sheet, axes, chart)
     if isinstance(chart, HeatMap | Lines) and chart.below:
-        drop = space.height + (_BELOW / 2 if isinstance(chart, Lines) else 8)
-        below = sheet.plot((corner[0], corner[1] + drop), space.width, _BELOW - 24)
+        drop = space.height + (FOOT + 36 if isinstance(chart, Lines) else 8)
+        below = sheet.plot((corner[0], corner[1] + drop), space.width, BELOW - 24)
         below.set_xlim(*axes.get_xlim())
         add_bars(sheet, below, chart.below)
 
@@ -212,29 +122,29 @@ def _draw(
 def _small_multiples(sheet: Sheet, chart: SmallMultiples, corner: tuple[float, float]) -> None:
     if not chart.panels:
         return
-    one = _panel_space(chart)
-    across, _ = _panel_grid(chart, one)
-    tall = _PANEL_TITLE + one.top + one.height + one.bottom + _PANEL_GAP
+    one = panel_space(chart)
+    across, _ = panel_grid(chart, one)
+    tall = PANEL_TITLE + one.top + one.height + one.bottom + PANEL_GAP
     for place, panel in enumerate(chart.panels):
         row, column = divmod(place, across)
-        left = corner[0] + column * (one.width + _PANEL_GAP)
+        left = corner[0] + column * (one.width + PANEL_GAP)
         top = corner[1] + row * tall
-        title = truncate_text(panel.title.strong, one.width + _PANEL_GAP - 12)
+        title = truncate_text(panel.title.strong, one.width + PANEL_GAP - 12)
         sheet.text(left, top + 10, title, bold=True)
         sheet.text(left, top + 28, panel.title.plain, size=12, faint=True)
-        plot = (left, top + _PANEL_TITLE + one.top)
+        plot = (left, top + PANEL_TITLE + one.top)
         _draw(sheet, panel.chart, one, plot, named=column == 0)
     if chart.foot:
         rows = -(-len(chart.panels) // across)
-        sheet.text(_EDGE, corner[1] + rows * tall, chart.foot, size=12, faint=True)
+        sheet.text(EDGE, corner[1] + rows * tall, chart.foot, size=12, faint=True)
 
 
 # ---------------------------------------------------------------- heat maps
 
 
-def _heat_map(sheet: Sheet, axes: Any, chart: HeatMap, space: _Space, *, named: bool) -> None:
+def _heat_map(sheet: Sheet, axes: Any, chart: HeatMap, *, named: bool) -> None:
     size = max(1, len(chart.rows))
-    axes.set_xlim(-0.5, space.width / _column_width(chart) - 0.5)
+    axes.set_xlim(-0.5, column_count(chart) - 0.5)
     axes.set_ylim((-0.5, size - 0.5) if chart.counted else (size - 0.5, -0.5))
     for cells in chart.layers:
         _cells(sheet, axes, chart, cells)
@@ -242,7 +152,7 @@ def _heat_map(sheet: Sheet, axes: Any, chart: HeatMap, space: _Space, *, named: 
         sheet.write(axes, "–", (column, row), faint=True)
     if chart.diagonal:
         _outlines(axes, size)
-    for x, label in zip(chart.places or range(size), chart.columns, strict=False):
+    for x, label in zip(chart.places or range(len(chart.columns)), chart.columns, strict=True):
         sheet.write_label(axes, label, (x, 1), within=ON_X, up=14)
     for y, label in enumerate(chart.rows if named else ()):
         sheet.write_label(axes, label, (0, y), within=ON_Y, aside=-12, align="right")
@@ -257,7 +167,7 @@ def _notes(sheet: Sheet, axes: Any, chart: HeatMap) -> None:
             axes, chart.column_title, (0.5, 1), within="axes fraction", shift=(0, 38), **faint
         )
     if chart.row_title:
-        pad = (_labels_width(chart.rows) + 22) * POINT
+        pad = (labels_width(chart.rows) + 22) * POINT
         axes.set_ylabel(chart.row_title, labelpad=pad, **sheet.font(chart.row_title, **faint))
     if chart.foot:
         look: dict[str, Any] = {"within": "axes fraction", "shift": (0, -16), "align": "left"}
@@ -313,7 +223,7 @@ def _outlines(axes: Any, size: int) -> None:
 # ---------------------------------------------------------------- intervals and lines
 
 
-def _intervals(sheet: Sheet, axes: Any, chart: Intervals, space: _Space, *, named: bool) -> None:
+def _intervals(sheet: Sheet, axes: Any, chart: Intervals, space: Space, *, named: bool) -> None:
     value_axis(sheet, axes, chart.axis, "x")
     axes.set_ylim(max(1, len(chart.rows)) - 0.5, -0.8)
     for row, low, high in chart.grey:
@@ -329,9 +239,23 @@ def _intervals(sheet: Sheet, axes: Any, chart: Intervals, space: _Space, *, name
     for y, label in enumerate(chart.rows if named else ()):
         look: dict[str, Any] = {"within": ON_Y, "aside": -space.left, "align": "left"}
         sheet.write_label(axes, label, (0, y), **look)
+    if chart.legend:
+        _legend(sheet, axes, chart)
     if chart.note:
         x, _, text = chart.note
         sheet.write(axes, text, (x, 1), within=ON_X, shift=(0, 12), size=12, faint=True)
+
+
+def _legend(sheet: Sheet, axes: Any, chart: Intervals) -> None:
+    """The marks of the series with their names above the plot, side by side."""
+    from matplotlib.lines import Line2D
+
+    names = [printable_text(series.name) for series in chart.series]
+    styles = [series.style for series in chart.series]
+    marks = [Line2D([], [], ls="", marker=MARKERS[s.symbol], color=s.colour) for s in styles]
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
+    font = {"family": fonts_for("".join(names)), "size": 13 * POINT}
+    axes.legend(marks, names, ncols=3, prop=font, labelcolor=sheet.theme.ink, **place)
 
 
 def _ranges(axes: Any, chart: Intervals, series: Series) -> None:
@@ -353,7 +277,7 @@ def _mark(sheet: Sheet, axes: Any, chart: Intervals, series: Series, mark: Mark)
     axes.plot(
         mark.value,
         mark.y,
-        marker=_SHAPES[series.style.symbol],
+        marker=MARKERS[series.style.symbol],
         markersize=chart.mark_size * POINT,
         markerfacecolor=sheet.theme.surface if mark.hollow else colour,
         markeredgecolor=colour,
@@ -375,8 +299,7 @@ def _mark(sheet: Sheet, axes: Any, chart: Intervals, series: Series, mark: Mark)
 
 
 def _lines(sheet: Sheet, axes: Any, chart: Lines) -> None:
-    x_axis = replace(chart.x, title="") if chart.below else chart.x
-    value_axis(sheet, axes, x_axis, "x")
+    value_axis(sheet, axes, chart.x, "x")
     value_axis(sheet, axes, chart.y, "y")
     for line in chart.lines:
         _line(sheet, axes, line)

@@ -10,6 +10,16 @@ from typing import Any, Literal
 # Okabe and Ito's palette, which the colour-blind can tell apart, in the order of the run.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 SYMBOLS = ("circle", "square", "triangle-up", "pentagon", "star", "hexagon")
+# Matplotlib's names of the shapes, by Plotly's.
+MARKERS: Mapping[str, str] = {
+    "circle": "o",
+    "square": "s",
+    "triangle-up": "^",
+    "pentagon": "p",
+    "star": "*",
+    "hexagon": "h",
+    "diamond": "D",
+}
 # Reaches 3:1 on the light and on the dark surface.
 NEUTRAL = "#80868B"
 MIN_QUESTIONS = 30  # questions, under which a cell is grey and its value belongs into the hover

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from arena_examples import judged, leading, scattered, swept
 from bias_examples import cell_result, fond, right
+from chart_examples import BARS, HEAT_MAP, INTERVALS, LINES, PANELS
 from open_examples import judge_result
 
 from evalui.report.analyses.arena.figures import arena
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.charts.answers import before_after_png, heat_map_png
 from evalui.report.charts.arena import elo_png, interval_offsets, rates_png, win_matrix_png
+from evalui.report.charts.png import draw_png
 from evalui.report.charts.theme import (
     COLOURS,
     DARK,
@@ -286,3 +288,42 @@ def test_the_same_cells_give_the_same_bytes(two):
 
 def test_nothing_answered_is_still_a_picture(make_result):
     assert before_after_png([summarise(make_result({}))], "en").startswith(b"\x89PNG")
+
+
+# ---------------------------------------------------------------- every kind
+
+
+@pytest.mark.parametrize(
+    ("chart", "printed"),
+    [
+        (HEAT_MAP, {"rows", "columns", "90 %", "80–100", "beside", "it", "below it", "–"}),
+        (INTERVALS, {"second", "detail", "20–50", "100 %", "share", "a model"}),
+        (BARS, {"A", "B", "40", "60", "even", "100 %"}),
+        (LINES, {"line", "questions", "share", "a note", "3"}),
+        (PANELS, {"first", "n = 3", "second", "n = 4", "a model", "40", "50 %", "and more"}),
+    ],
+)
+def test_every_kind_of_chart_can_be_a_picture(chart: Any, printed: set[str], texts):
+    assert _size(draw_png(chart, DARK, title="A title", subtitle="And more."))[0] > 0
+    assert texts()[:2] == ["A title", "And more."]
+    assert printed <= set(texts())
+
+
+def test_no_text_of_a_picture_leaves_it(figures, three):
+    for chart in (HEAT_MAP, INTERVALS, BARS, LINES, PANELS):
+        draw_png(chart, LIGHT, title="A title")
+    for draw in _DRAWN:
+        draw(three, language="en")
+    for figure in figures:
+        for text in figure.findobj(matplotlib.text.Text):
+            box = text.get_window_extent()
+            if text.get_text() and text.get_visible():
+                assert 0 <= box.x0 < box.x1 <= figure.bbox.x1, text.get_text()
+                assert 0 <= box.y0 < box.y1 <= figure.bbox.y1, text.get_text()
+
+
+def test_panels_have_columns_of_one_width(figures):
+    # Of some panels the longest rate is "0", of others "100".
+    rates_png(scattered(judged(n=40), 30), "capability", "en")
+    plots = figures[0].axes
+    assert len({(round(plot.bbox.width), plot.get_xlim()) for plot in plots}) == 1
