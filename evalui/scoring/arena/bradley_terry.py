@@ -93,7 +93,8 @@ class RankInterval:
     """The rank of a model's rating, 1 for the best, and the 95 % range of its rank.
 
     `tied_with_leader`: the interval of its difference to the best model holds 0, so that the two
-    do not differ significantly. All three are None where more than 2.5 % of the resamples have no rating.
+    do not differ significantly. All three are None where more than 2.5 % of the resamples have no
+    rating.
     """
 
     rank: int

@@ -149,8 +149,8 @@ def question_outcomes(
     """The value of each question under each measure that has any, by question id.
 
     "accuracy" is the credit in the order as written. "robust" (right in every order, 1 or 0) and
-    "mean_over_orders" (mean credit) have the questions that were presented in every order and name no
-    options.
+    "mean_over_orders" (mean credit) have the questions that were presented in every order and
+    name no options.
     """
     return outcomes_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
 

@@ -1,8 +1,8 @@
 """Trials as arrays: a row per question, a column per order of its options.
 
 A grid holds all questions with one number of options. A stratum, which the bias figures read, holds
-those of them that were presented in every order of the pattern and of which no option names another or
-has its text. Questions with different numbers of options are never pooled.
+those of them that were presented in every order of the pattern and of which no option names another
+or has its text. Questions with different numbers of options are never pooled.
 """
 
 from collections.abc import Sequence

@@ -100,7 +100,7 @@ def _rule_empty(reply: str, options: _OptionTexts) -> ParsedChoice | None:
 
 
 def _rule_marker(reply: str, options: _OptionTexts) -> ParsedChoice | None:
-    """A letter after "the answer is", "答案", "故选"; the last one wins, so that a reply may correct itself."""
+    """A letter after "the answer is", "答案", "故选"; the last one wins, as a correction."""
     for match in reversed(list(phrases.MARKER.finditer(reply))):
         if phrases.is_negated_before(reply, match.start()) or phrases.is_negated_after(
             reply, match.end()

@@ -41,7 +41,7 @@ from evalui.types import Pattern, Trial
 
 @dataclass(frozen=True, slots=True)
 class StratumBias:
-    """The bias of the `n` questions that have `n_options` options and were presented in every order.
+    """The bias of the `n` questions with `n_options` options that were presented in every order.
 
     `position` and `spread` are over all orders. `original_floor` is RStd of the original order with
     its noise floor. `calibration` is of the original order; `ece` and `brier` are over all orders,

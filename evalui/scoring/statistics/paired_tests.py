@@ -59,7 +59,7 @@ class McNemar:
 
 @dataclass(frozen=True, slots=True)
 class RankBand:
-    """Where a model stands among others. Models of one `band` do not differ significantly from its best.
+    """The place of a model among others; within one `band` none differs from its best.
 
     `low` to `high` are the ranks it may have: 1 + the models that are significantly better, and
     all models without those that are significantly worse.
@@ -166,7 +166,7 @@ def rank_bands(
 ) -> tuple[RankBand, ...]:
     """Models by their mean over the questions that all have, best first, ties by name.
 
-    `significant_pairs` are the pairs (better, worse) that a test has found significant; None has all pairs
+    `significant_pairs` are the pairs (better, worse) with a significant test; None has all pairs
     tested here with Holm's correction. A model opens a new band if it is significantly worse than
     the best of the band above it. () without a question that all have.
     """
@@ -277,8 +277,8 @@ def _assign_bands(
 def _constant_difference_interval(value: float, n: int) -> tuple[float, float]:
     """The range of a difference that is the same on all `n` questions.
 
-    Of the questions outside the sample, a share that Wilson's interval of n in n leaves open may differ in
-    any way, from -1 to 1. A range around `value` alone would ignore that all were alike.
+    Of the questions outside the sample, a share that Wilson's interval of n in n leaves open may
+    differ in any way, from -1 to 1. A range around `value` alone would ignore that all were alike.
     """
     alike = wilson_interval(n, n).low
     return alike * value - (1 - alike), alike * value + (1 - alike)
