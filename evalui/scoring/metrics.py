@@ -59,7 +59,7 @@ class Metric:
         return self.label.get(language) or next(iter(self.label.values()), self.name)
 
     def own_docs(self, language: Language) -> str:
-        """What another package says of its metric in a language, or the other one; "" of ours."""
+        """The line of a metric of another package, in a language or the other; "" of ours."""
         if self.name in _BUILT_IN:
             return ""
         return self.docs.get(language) or next(iter(self.docs.values()), "")

@@ -118,17 +118,17 @@ def best_scores(scores: Sequence[Scores]) -> Scores:
     assert scores, "nothing to choose from"
     figures: dict[str, float] = {}
     for rouge in ROUGES:
-        top = max(found[f"{rouge}-f"] for found in scores)
-        closest = next(found for found in scores if found[f"{rouge}-f"] == top)
+        top = max(each[f"{rouge}-f"] for each in scores)
+        closest = next(each for each in scores if each[f"{rouge}-f"] == top)
         figures |= {name: value for name, value in closest.items() if name.startswith(rouge)}
-    return figures | {bleu: max(found[bleu] for found in scores) for bleu in BLEUS}
+    return figures | {bleu: max(each[bleu] for each in scores) for bleu in BLEUS}
 
 
 def mean_scores(scores: Sequence[Scores], *, empty: int) -> TextMetrics:
     """The plain mean of each figure over the replies, at least one; no corpus BLEU."""
     assert scores, "no replies, no mean"
     # fsum: a plain sum is rounded otherwise from Python 3.12 on.
-    means = {name: math.fsum(found[name] for found in scores) / len(scores) for name in scores[0]}
+    means = {name: math.fsum(each[name] for each in scores) / len(scores) for name in scores[0]}
     return TextMetrics(means, len(scores), empty)
 
 
@@ -188,17 +188,17 @@ def _lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
     the length grows: Hyyrö, *Bit-parallel LCS-length computation revisited* (AWOCA 2004).
     """
     shared = set(first) & set(second)
-    kept = [word for word in first if word in shared]
-    places: dict[str, int] = {}
-    for place, word in enumerate(kept):
-        places[word] = places.get(word, 0) | 1 << place
-    every = (1 << len(kept)) - 1
-    column = every
+    common = [word for word in first if word in shared]
+    bits_of: dict[str, int] = {}
+    for index, word in enumerate(common):
+        bits_of[word] = bits_of.get(word, 0) | 1 << index
+    all_bits = (1 << len(common)) - 1
+    column = all_bits
     for word in second:
         if word in shared:
-            matches = column & places[word]
-            column = ((column + matches) | (column - matches)) & every
-    return len(kept) - column.bit_count()
+            matches = column & bits_of[word]
+            column = ((column + matches) | (column - matches)) & all_bits
+    return len(common) - column.bit_count()
 
 
 def _bleu(reply: Sequence[str], reference: Sequence[str]) -> tuple[float, ...]:

@@ -127,7 +127,7 @@ class EncodedBattles:
         return any(battle.question is not None for battle in self.battles)
 
 
-# What the ratings are made from: a caller that asks for several encodes the battles first, once.
+# What ratings are made from: a caller that needs several of them encodes the battles once.
 Battles = Sequence[Battle] | EncodedBattles
 
 

@@ -5,7 +5,7 @@ the values. They differ on purpose where OpenCompass is undefined or misleads:
 
 - "origin" is the identity permutation, never the order of whichever row came first;
 - only the options a question has are moved, so questions may differ in their number of options.
-  Each question then weighs the same in `acc_*`, and `more_k_*` asks it for k right orders or for
+  Each question then weighs the same in `acc_*`, and `more_k_*` needs k right orders of it or
   all it has, whichever is fewer: perf <= more_k <= more_1 always holds;
 - a question that lacks an order, or whose options name other options or have the same text,
   counts in `acc_origin` and `perf_origin` only, and is listed;
@@ -39,7 +39,7 @@ class CircularMetrics:
     """The figures in percent, by OpenCompass's names and in its order.
 
     A figure that rests on no question at all is left out of `values`. `n_origin` questions were
-    asked in their original order, `n_circular` in every order of the pattern; the ids in
+    presented in their original order, `n_circular` in every order of the pattern; the ids in
     `incomplete` lack an order, those in `naming` have options that name other options, those in
     `duplicates` options of the same text.
     """
@@ -56,7 +56,7 @@ class CircularMetrics:
 class CircularIntervals:
     """The main figures as shares with their plausible ranges; None where no question counts.
 
-    `origin` is acc_origin over all questions. The rest concern the questions that were asked in
+    `origin` is acc_origin over all questions. The rest concern the questions presented in
     every order: `accuracy` the mean over orders, `perf` right in every order, `any_order` right
     in at least one, `gap` right in the original order but not in every one, `spread` right in
     some orders but not in every one.
@@ -149,30 +149,30 @@ def question_outcomes(
     """The value of each question under each measure that has any, by question id.
 
     "accuracy" is the credit in the order as written. "robust" (right in every order, 1 or 0) and
-    "mean_over_orders" (mean credit) have the questions that were asked in every order and name no
-    options.
+    "mean_over_orders" (mean credit) have the questions that were presented in every order and
+    name no options.
     """
     return outcomes_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
 
 
 def outcomes_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Outcomes:
     """`question_outcomes` of grids of the same pattern."""
-    found: dict[Measure, dict[str, float]] = {"accuracy": {}}
+    outcomes: dict[Measure, dict[str, float]] = {"accuracy": {}}
     for table in tables:
         written = table.subset(table.present[:, 0])
         credits = zip(written.ids.tolist(), written.credit[:, 0].tolist(), strict=True)
-        found["accuracy"].update(credits)
+        outcomes["accuracy"].update(credits)
         if pattern == "origin":
             continue
         moved = table.subset(table.reorderable)
         every = (moved.credit == 1).all(axis=1).astype(np.float64)
         means = moved.credit.mean(axis=1)
         robust = zip(moved.ids.tolist(), every.tolist(), strict=True)
-        found.setdefault("robust", {}).update(robust)
-        found.setdefault("mean_over_orders", {}).update(
+        outcomes.setdefault("robust", {}).update(robust)
+        outcomes.setdefault("mean_over_orders", {}).update(
             zip(moved.ids.tolist(), means.tolist(), strict=True)
         )
-    return found
+    return outcomes
 
 
 def group_means(

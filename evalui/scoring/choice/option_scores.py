@@ -39,7 +39,7 @@ def normalise_scores(
 
 
 def reading_of_tied_slots(slots: Sequence[int], target: int) -> Reading:
-    """The reading of an answer that says several slots equally: 1/t, and no choice."""
+    """The reading of an answer that names several slots equally: 1/t, and no choice."""
     return Reading(None, (target in slots) / len(slots), "tie", tied=True)
 
 

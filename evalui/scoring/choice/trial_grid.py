@@ -1,8 +1,8 @@
 """Trials as arrays: a row per question, a column per order of its options.
 
 A grid holds all questions with one number of options. A stratum, which the bias figures read, holds
-those of them that were asked in every order of the pattern and of which no option names another or
-has its text. Questions with different numbers of options are never pooled.
+those of them that were presented in every order of the pattern and of which no option names another
+or has its text. Questions with different numbers of options are never pooled.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class TrialGrid:
 
     Arrays of shape (questions, orders); column 0 is the original order. `choice` and `target`
     are slots; `choice` may be UNREADABLE or TIED, and both are ABSENT, with credit 0, where no
-    trial exists. `fixed_reason` says of each question why its options keep their order, "" if they
+    trial exists. `fixed_reason` is why the options of each question keep their order, "" if they
     move.
     """
 
@@ -138,12 +138,12 @@ def trial_grids(
     Trials in orders outside the pattern are passed over; of a trial that comes twice the later
     counts.
     """
-    found: list[TrialGrid] = []
+    grids: list[TrialGrid] = []
     rest: Sequence[Trial] = trials
     while rest:
         grid, rest = _build_grid(rest, pattern, reading)
-        found.append(grid)
-    return tuple(sorted(found, key=lambda grid: grid.n_options))
+        grids.append(grid)
+    return tuple(sorted(grids, key=lambda grid: grid.n_options))
 
 
 def excluded_ids(tables: Sequence[TrialGrid], why: FixedOrderReason) -> tuple[str, ...]:
@@ -211,12 +211,12 @@ def _build_grid(
             fixed[trial.sample_id] = trial.fixed_reason
         if column is None:
             continue
-        told = trial.readings[reading or trial.headline]
-        choice = told.choice
+        answer = trial.readings[reading or trial.headline]
+        choice = answer.choice
         if choice is None:
-            choice = TIED if told.tied else UNREADABLE
+            choice = TIED if answer.tied else UNREADABLE
         cell = start + column
-        credits[cell] = told.credit
+        credits[cell] = answer.credit
         choices[cell] = choice
         targets[cell] = trial.target
     shape = len(start_of), len(orders)
@@ -243,10 +243,10 @@ def _build_stratum(
     grid: TrialGrid, pattern: Pattern, chances: _ProbabilitiesByTrial
 ) -> OptionCountStratum:
     orders = [order.permutation for order in variants(grid.n_options, pattern)]
-    found = [chances.get((name, order)) for name in grid.ids for order in orders] if chances else []
-    rows = [row for row in found if row is not None]
+    cells = [chances.get((name, order)) for name in grid.ids for order in orders] if chances else []
+    rows = [row for row in cells if row is not None]
     shape = (len(grid.ids), len(orders), grid.n_options)
-    known = bool(rows) and len(rows) == len(found)
+    known = bool(rows) and len(rows) == len(cells)
     return OptionCountStratum(
         ids=grid.ids,
         orders=np.array(orders, dtype=np.intp),

@@ -69,7 +69,7 @@ class MarkdownCounts:
 
 
 def contains_injection(answer: str) -> bool:
-    """Whether the answer holds a verdict, a delimiter of a judge's prompt, or words to a judge."""
+    """Whether the answer holds a verdict, a delimiter of a judge's prompt, or orders to a judge."""
     plain = unicodedata.normalize("NFKC", answer).translate(_LOOKALIKE_BRACKETS)
     return any(pattern.search(plain) for pattern in _compiled())
 

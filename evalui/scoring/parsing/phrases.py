@@ -27,7 +27,7 @@ _LETTER_END = r"(?![A-Za-z0-9+#]|-\w|['’]\w)"
 _UPPER = rf"(?:[A-J]{_LETTER_END})"
 _ANY_CASE = rf"(?:[A-Ja-j]{_LETTER_END})"
 _JOINER = r"\s{0,3}(?:[、/&+]|和|与|及|或者?|还是|以及|\bor\b|\band\b)\s{0,3}"
-# After a comma a letter belongs to the list only if nothing is said about it: "A, B is wrong".
+# After a comma a letter belongs to the list only if no statement follows it: "A, B is wrong".
 _LISTED = r"(?=\s{0,3}(?:$|[,.。、;!)\]】\n]|和|与|及|或|\band\b|\bor\b))"
 
 
@@ -232,7 +232,7 @@ def labelled_texts(line: str) -> list[tuple[str, str]]:
 
 def lists_others(text: str, letter: str) -> bool:
     """Whether lines of the text begin with other labels, as when the options are repeated."""
-    return any(found != letter.upper() for found in _LISTED_LINE.findall(text))
+    return any(label != letter.upper() for label in _LISTED_LINE.findall(text))
 
 
 def is_article(letter: str, after: str) -> bool:

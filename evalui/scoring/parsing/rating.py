@@ -1,8 +1,8 @@
-"""What mark did a judge give a single answer? The rule that decided is told with it.
+"""What mark did a judge give a single answer? The rule that decided stands with it.
 
-The policy is that of `scoring.verdict`: thoughts, quotations and code do not count; of the
+The policy is that of `parsing.verdict`: thoughts, quotations and code do not count; of the
 markers left those on the last line that announces one decide, else those on the last line that
-has any. Markers that contradict each other there are unreadable: the judge is asked again.
+has any. Markers that contradict each other there are unreadable: the judge is queried again.
 """
 
 import re
@@ -17,7 +17,7 @@ LOWEST_RATING, HIGHEST_RATING = 1.0, 10.0
 
 @dataclass(frozen=True, slots=True)
 class ParsedRating:
-    """What a judge said: 1 to 10, or 1 for correct and 0 for incorrect; None if unreadable."""
+    """The mark of a judge: 1 to 10, or 1 for correct and 0 for incorrect; None if unreadable."""
 
     value: float | None
     rule: str

@@ -1,4 +1,4 @@
-"""Which answer did a written judgement prefer? The rule that decided is told with it.
+"""Which answer did a written judgement prefer? The rule that decided stands with it.
 
 A reply is cleaned first: HTML entities and full-width forms become plain ones, closed thoughts
 go, and so does what stands in quotation marks or in code (unless a code span holds nothing but
@@ -105,9 +105,9 @@ def _bracket_reader(
         text = phrases.without_quotations(reply, double)
         if markers := _find_markers(text, double, judge):
             return _select_marker(text, markers)
-        found = _select_marker(text, _find_markers(text, single, judge))
-        if found.rule in ("announced", "end"):
-            return ParsedVerdict(found.outcome, "single-bracket", found.strength)
+        single_bracket = _select_marker(text, _find_markers(text, single, judge))
+        if single_bracket.rule in ("announced", "end"):
+            return ParsedVerdict(single_bracket.outcome, "single-bracket", single_bracket.strength)
         return _last_without_brackets(text, naked, judge)
 
     return read

@@ -27,7 +27,7 @@ class PositionTable:
     """Gold slot against chosen slot, over all orders of the questions with `n_options` options.
 
     `counts[gold][chosen]` counts trials; `unreadable` and `tied` do so by gold slot. `recalls`
-    say how often the right answer is found when it stands in a slot, `shares` how often a slot
+    are how often the right answer is chosen when it stands in a slot, `shares` how often a slot
     is chosen among all readable answers; both None where there is nothing to count. `rstd` is
     the standard deviation of the recalls in percentage points, None if one is unknown.
     """
@@ -88,7 +88,7 @@ class RecallSpreadRange:
 def position_tables(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
 ) -> tuple[PositionTable, ...]:
-    """A table per number of options, fewest first, over the questions asked in every order.
+    """A table per number of options, fewest first, over the questions presented in every order.
 
     Questions whose options name other options, or have the same text, are left out.
     """
@@ -96,7 +96,7 @@ def position_tables(
 
 
 def position_tables_of_grids(made: Sequence[TrialGrid]) -> tuple[PositionTable, ...]:
-    """`position_tables` of grids that are there already."""
+    """`position_tables` of grids."""
     tables = [grid.subset(grid.reorderable) for grid in made]
     return tuple(_position_table(table) for table in tables if len(table.ids))
 
@@ -107,12 +107,12 @@ def recall_spread(table: PositionTable) -> RecallSpread:
     gold = np.array([sum(row) for row in table.counts], dtype=np.float64) + table.unreadable
     recalls = [recall.value for recall in table.recalls if recall]
     mean = sum(recalls) / len(recalls) if recalls else 0.0
-    answered, asked = chosen.sum() > 0, gold.sum() > 0
+    answered, has_gold = chosen.sum() > 0, gold.sum() > 0
     return RecallSpread(
         rstd=table.rstd,
         rsd=table.rstd / 100 / mean if table.rstd is not None and mean else None,
         ckld=kl_divergence(gold, chosen) if answered else None,
-        ckld_smoothed=kl_divergence(gold, chosen + 0.5) if asked else None,
+        ckld_smoothed=kl_divergence(gold, chosen + 0.5) if has_gold else None,
         never_chosen=tuple(slot for slot, count in enumerate(chosen.tolist()) if not count),
         max_share_deviation=_max_share_deviation(chosen) if answered else None,
     )
@@ -126,9 +126,9 @@ def recall_spread_range(
     Ties take no part in it, as in `recall_spread`; percentiles of the question bootstrap.
     """
     slots = np.arange(n_options)
-    asked = (target[:, :, None] == slots) & (choice != TIED)[:, :, None]
+    is_target = (target[:, :, None] == slots) & (choice != TIED)[:, :, None]
     picked = choice[:, :, None] == slots
-    per_question = (asked, asked & picked, picked)
+    per_question = (is_target, is_target & picked, picked)
     table = np.concatenate([part.sum(axis=1) for part in per_question], axis=1).astype(np.float64)
     rng = np.random.default_rng(seed)
     drawn = np.concatenate(
@@ -176,12 +176,12 @@ def _count_chosen(grid: TrialGrid, gold: int, chosen: int) -> int:
 
 
 def _slot_recall(grid: TrialGrid, slot: int) -> Interval | None:
-    asked = _per_question((grid.target == slot) & (grid.choice != TIED))
-    found = _per_question((grid.target == slot) & (grid.choice == slot))
-    counted = asked > 0
+    targets = _per_question((grid.target == slot) & (grid.choice != TIED))
+    hits = _per_question((grid.target == slot) & (grid.choice == slot))
+    counted = targets > 0
     if not counted.any():
         return None
-    return clustered_mean(found[counted] / asked[counted], asked[counted]).interval
+    return clustered_mean(hits[counted] / targets[counted], targets[counted]).interval
 
 
 def _slot_share(grid: TrialGrid, slot: int) -> Interval | None:

@@ -1,6 +1,6 @@
 """Is it more than chance that some slots are chosen or found more often than others?
 
-Each question was asked in several orders, so its trials are not independent. The textbook
+Each question was presented in several orders, so its trials are not independent. The textbook
 chi-square test of the slot counts ignores that and hardly ever rejects; it is not offered.
 Ties and unreadable answers are no choice of any slot.
 """
@@ -126,15 +126,15 @@ def noise_floor(
     """
     decided = stratum.choice[:, 0] != TIED
     target, right = stratum.target[decided, 0], stratum.correct[decided, 0]
-    asked = np.bincount(target, minlength=stratum.n_options)
-    if not asked.all():
+    targets = np.bincount(target, minlength=stratum.n_options)
+    if not targets.all():
         return None
-    recalls = np.bincount(target[right], minlength=len(asked)) / asked
+    recalls = np.bincount(target[right], minlength=len(targets)) / targets
     seen = float(np.std(recalls) * 100)
     rng = np.random.default_rng(seed)
-    drawn = rng.multivariate_hypergeometric(asked, int(right.sum()), size=draws)
+    drawn = rng.multivariate_hypergeometric(targets, int(right.sum()), size=draws)
     hits = np.asarray(drawn, dtype=np.float64)
-    spreads = np.asarray(np.std(hits / asked, axis=1) * 100, dtype=np.float64)
+    spreads = np.asarray(np.std(hits / targets, axis=1) * 100, dtype=np.float64)
     return NoiseFloor(
         rstd=seen,
         mean=float(spreads.mean()),
@@ -146,7 +146,7 @@ def noise_floor(
 def cochran_q_test(stratum: OptionCountStratum) -> StatisticalTest | None:
     """Cochran's Q (Biometrika 1950): are the recalls of all slots equal? K - 1 degrees of freedom.
 
-    None unless every question was asked once with its answer in each slot. Questions with a tie
+    None unless every question was presented once with its answer in each slot. Questions with a tie
     are left out. Where no question tells slots apart Q is 0 and p is 1.
     """
     n_options = stratum.n_options
@@ -227,7 +227,7 @@ def permuted_counts(
 
 
 def _rstd_of_draws(drawn: SlotCounts) -> NDArray[np.float64]:
-    """RStd of the draws in which every recall is known; ties are asked of no slot."""
+    """RStd of the draws in which every recall is known; ties count for no slot."""
     known = (drawn.targets > 0).all(axis=1)
     recalls = drawn.hits[known] / drawn.targets[known]
     return np.std(recalls, axis=1) * 100
@@ -235,8 +235,8 @@ def _rstd_of_draws(drawn: SlotCounts) -> NDArray[np.float64]:
 
 def _to_slot_counts(stratum: OptionCountStratum, tallies: NDArray[np.int64]) -> SlotCounts:
     slots, hits, ties = np.split(tallies, 3, axis=1)
-    asked = np.bincount(stratum.target.ravel(), minlength=stratum.n_options)
-    return SlotCounts(slots, hits, asked - ties)
+    targets = np.bincount(stratum.target.ravel(), minlength=stratum.n_options)
+    return SlotCounts(slots, hits, targets - ties)
 
 
 def _permute_by_table(
@@ -256,14 +256,14 @@ def _permute_by_table(
     fixed = (kinds[:, :-1] == kinds[:, :1]).all(axis=1)[kind_of]
     constant = np.bincount(kind_of[fixed] * n_ways, minlength=len(table)) @ table
     starts = (kind_of[~fixed] * n_ways).astype(np.int32)
-    found = np.empty((n_draws, table.shape[1]))
+    drawn = np.empty((n_draws, table.shape[1]))
     at_once = max(1, _MAX_CHUNK_ELEMENTS // max(len(starts), len(table)))
     for start in range(0, n_draws, at_once):
         rows = min(at_once, n_draws - start)
         ways = rng.integers(n_ways, size=(rows, len(starts)), dtype=np.uint8)
         picked = np.stack([np.bincount(starts + row, minlength=len(table)) for row in ways])
-        found[start : start + rows] = picked @ table
-    return np.rint(found + constant).astype(np.int64)
+        drawn[start : start + rows] = picked @ table
+    return np.rint(drawn + constant).astype(np.int64)
 
 
 def _permute_by_sorting(
@@ -275,12 +275,12 @@ def _permute_by_sorting(
     fixed = (content == content[:, :1]).all(axis=1)
     constant = _tallies(stratum, content[fixed], gold[fixed]).sum(axis=0)
     content, gold = content[~fixed], gold[~fixed]
-    found = np.empty((n_draws, len(constant)), dtype=np.int64)
-    for drawn in found:
+    draws = np.empty((n_draws, len(constant)), dtype=np.int64)
+    for drawn in draws:
         order = rng.random(content.shape, dtype=np.float32).argsort(axis=1)
         shuffled = np.take_along_axis(content, order, axis=1)
         drawn[:] = constant + _summed_tallies(stratum, shuffled, gold)
-    return found
+    return draws
 
 
 def _sorted_questions(stratum: OptionCountStratum) -> NDArray[np.intp]:

@@ -41,7 +41,7 @@ from evalui.types import Pattern, Trial
 
 @dataclass(frozen=True, slots=True)
 class StratumBias:
-    """The bias of the `n` questions that have `n_options` options and were asked in every order.
+    """The bias of the `n` questions with `n_options` options that were presented in every order.
 
     `position` and `spread` are over all orders. `original_floor` is RStd of the original order with
     its noise floor. `calibration` is of the original order; `ece` and `brier` are over all orders,
@@ -89,7 +89,7 @@ class CellBias:
     @property
     def largest_stratum(self) -> StratumBias | None:
         """The number of options with the most questions; None without any."""
-        return max(self.strata, key=lambda found: found.n, default=None)
+        return max(self.strata, key=lambda stratum: stratum.n, default=None)
 
 
 def measure_bias(
@@ -106,13 +106,13 @@ def measure_bias(
     """
     tables = trial_grids(trials, pattern, reading=reading)
     positions = position_tables_of_grids(tables)
-    found = strata_from_grids(tables, trials, pattern)
+    made = strata_from_grids(tables, trials, pattern)
     held = summarise_label_mass([trial.mass for trial in trials if trial.mass is not None])
     mean = held.mean if held else None
     return CellBias(
         strata=tuple(
             _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean)
-            for stratum, position in zip(found, positions, strict=True)
+            for stratum, position in zip(made, positions, strict=True)
         ),
         incomplete=excluded_ids(tables, ""),
         naming=excluded_ids(tables, "naming"),

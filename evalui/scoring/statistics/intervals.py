@@ -25,7 +25,7 @@ EQUAL_TOLERANCE = 1e-12  # the digits that sums in another order may differ in
 
 @dataclass(frozen=True, slots=True)
 class ClusteredMean:
-    """A mean over questions of which each was asked several times.
+    """A mean over questions, each with several trials.
 
     `interval` is Wilson's with the effective number of trials, `t_interval` the textbook one.
     `se` is the clustered standard error, None with fewer than two questions; `design_effect`
@@ -57,7 +57,7 @@ def clustered_mean(means: NDArray[np.float64], rows: NDArray[np.int_]) -> Cluste
     With sd (n-1 in the denominator) of the n question means, SE = sd / sqrt(n). With equally
     many trials per question that is Miller's clustered error with the finite-cluster factor
     n/(n-1). Wilson's interval takes n_eff = trials / deff, where deff = SE^2 / (p (1-p) / trials)
-    is held at 1 or more; where deff has no value n_eff is n, as if each question was asked once.
+    is held at 1 or more; where deff has no value n_eff is n, as if each question had one trial.
     """
     n, n_trials = len(means), int(rows.sum())
     assert n > 0, "a mean of nothing is undefined"
