@@ -6,7 +6,6 @@ pydantic and httpcore are imported when an entry is read and a request is sent, 
 import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer
 from evalui.models.endpoint.http.pool import ServerPool
 from evalui.models.endpoint.probing.capabilities import Capabilities, missing_ability_reason
-from evalui.models.endpoint.probing.status import EndpointStatus, usable_capabilities
+from evalui.models.endpoint.probing.status import FAILURE_TTL_S, EndpointStatus, usable_capabilities
 from evalui.models.endpoint.requests import RequestBuilder
 from evalui.models.tokenization import Tokenizer
 from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response, Usage
@@ -48,6 +47,7 @@ class OpenAIBackend(Backend):
     ) -> None:
         self._status = status or EndpointStatus()
         self._retry_policy = retry_policy
+        self._options_checked: dict[str, float] = {}  # by model with wrong options, in Unix time
 
     def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
         """What the probes showed that the servers can do; nothing while none answers."""
@@ -87,14 +87,16 @@ class OpenAIBackend(Backend):
         try:
             endpoint = _endpoint_of(entry)
         except ModelError:
-            return ProbeStatus(checked_at=time.time())
+            return ProbeStatus(checked_at=self._options_checked_at(entry))
         snapshot = self._status.get(endpoint, wait_s=wait_s)
         return ProbeStatus(snapshot.is_known, snapshot.is_pending, snapshot.checked_at)
 
     def probe_again(self, entry: ModelEntry) -> None:
         """Probe the model's servers now; one that is being probed is not probed twice."""
-        with suppress(ModelError):  # wrong options, which `problem` reports
+        try:
             self._status.probe_again(_endpoint_of(entry))
+        except ModelError:  # wrong options, which `problem` reports
+            self._options_checked[entry.name] = time.time()
 
     def open(self, entry: ModelEntry) -> Model:
         """A model behind the entry's servers.
@@ -115,6 +117,13 @@ class OpenAIBackend(Backend):
         return EndpointModel(
             entry.name, rest, capabilities, self._retry_policy, probe_usage=snapshot.probe_usage
         )
+
+    def _options_checked_at(self, entry: ModelEntry) -> float:
+        """When wrong options were last checked; the same for a while, so that a page rests."""
+        now = time.time()
+        if now - self._options_checked.get(entry.name, 0.0) > FAILURE_TTL_S:
+            self._options_checked[entry.name] = now
+        return self._options_checked[entry.name]
 
     def _capabilities(self, entry: ModelEntry) -> Capabilities | None:
         try:

@@ -112,6 +112,26 @@ def test_an_error_of_the_endpoint_is_its_problem(slow: Slow):
     assert look.state.problem == "The key is wrong."
 
 
+def test_wrong_options_are_known_at_once_and_keep_the_time_of_their_check(
+    slow: Slow, monkeypatch: pytest.MonkeyPatch
+):
+    wrong = ModelEntry("far", "slow", path="m")
+
+    def checked_at(now: float) -> float | None:
+        monkeypatch.setattr("evalui.models.endpoint.backend.time.time", lambda: now)
+        (look,) = statuses([wrong], wait_s=0.0)
+        assert look.state
+        assert "options.base_url is missing" in look.state.problem
+        assert not look.pending
+        return look.checked_at
+
+    assert [checked_at(now) for now in (1000.0, 1029.0, 1031.0)] == [1000.0, 1000.0, 1031.0]
+    monkeypatch.setattr("evalui.models.endpoint.backend.time.time", lambda: 1040.0)
+    probe_again(wrong)
+    assert checked_at(1041.0) == 1040.0
+    assert slow.asked == 0
+
+
 def test_one_that_works_is_left_alone_for_longer(slow: Slow, monkeypatch: pytest.MonkeyPatch):
     slow.open.set()
     monkeypatch.setattr(status, "FAILURE_TTL_S", 0.0)
