@@ -56,7 +56,7 @@ UPLOAD_NOTES = (
     "duplicate-options-left-out",
 )
 
-# The notes on what was assumed of a file: whoever reads figures made of it should know.
+# The notes on what was assumed of a file: they belong to all figures made of it.
 ASSUMPTION_NOTES = (
     "dev-scored",
     "counts-from-0",
@@ -77,7 +77,7 @@ class Layout:
     is the column of references where there are no options. `sheet` of a workbook and `kind` of
     question are chosen where there are several; empty, the first that fits counts. `entry` names
     the one dataset of a SWIFT configuration that is meant; empty, all files of a kind together.
-    `duplicate_options` says whether rows whose options share a text stay or are left out.
+    `duplicate_options` decides whether rows whose options share a text stay or are left out.
     """
 
     options: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ class RawTable:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One decoded file. `subject` and `split` are what its name says.
+    """One decoded file. `subject` and `split` are those of its name.
 
     Line breaks are "\\n" whatever the file had, so that a question means the same to a model
     on each system; the lines keep their numbers. `prefix` begins the ids of its samples. A sheet
@@ -179,7 +179,7 @@ class ParsedRows:
     """What one file yields: its usable rows, everything wrong with the others, all counted.
 
     `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
-    `answer_key` is what the reader found in the answers where the layout leaves it to the file.
+    `answer_key` is that of the answers where the layout leaves it to the file.
     `skipped` counts usable rows that were left out by choice.
     `unlisted` counts more faults by their rule.
     """

@@ -1,8 +1,9 @@
-"""Answers that others have collected find their questions.
+"""Answers that were collected elsewhere are matched with their questions.
 
 JSON Lines, a table or a workbook with one answer per row: MT-bench's model_answer files and the
 trials of an earlier run too. A row names its question by the dataset's index, by the sample's id
-or as "row-7"; where the row repeats the question, its text has to agree with what the name says.
+or as "row-7"; where the row repeats the question, its text has to agree with
+that of the question named.
 """
 
 from collections import defaultdict
@@ -44,7 +45,7 @@ class ExternalAnswers:
     """The answers by sample id, one for each turn; an empty text is an empty answer.
 
     `unknown` are the indices of answers that belong to no sample, `missing` counts the samples
-    without an answer. `faults` tells by line what could not be used, the first unknown indices
+    without an answer. `faults` has by line what could not be used, the first unknown indices
     too; `unlisted` are more that could not be used, and only counted.
     """
 
@@ -56,7 +57,7 @@ class ExternalAnswers:
 
     @property
     def unusable(self) -> tuple[Fault, ...]:
-        """The faults without the unknown indices: a file may answer more than is asked here."""
+        """The faults without the unknown indices: a file may answer more than the dataset."""
         return tuple(fault for fault in self.faults if fault.rule != _UNKNOWN_INDEX_RULE)
 
 
@@ -117,7 +118,7 @@ def _check_columns(records: Records, file: str) -> None:
 def _rows_of_model(rows: Sequence[Record], file: str, *, model: str) -> Sequence[Record]:
     """The rows of one model.
 
-    Where the file has no more than one, `model` is a name that somebody gave to it.
+    Where the file has no more than one, `model` is a name that the user gave to it.
     """
     named = {row.number: row.first_text(_MODEL_COLUMNS).strip() for row in rows}
     known = list(dict.fromkeys(name for name in named.values() if name))
@@ -150,14 +151,14 @@ class _SampleIndex:
 
 @dataclass(slots=True)
 class _AnswerMatcher:
-    """Rows that find their samples, one after the other."""
+    """Matches rows with samples, one after the other."""
 
     file: str
     sample_index: _SampleIndex
     from_run: bool
     answers: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     lines: dict[str, int] = field(default_factory=dict[str, int])
-    # Per question that is asked several times, the first place that may have no answer yet.
+    # Per question that occurs several times, the first index that may have no answer yet.
     next_unanswered: dict[str, int] = field(default_factory=dict[str, int])
     unknown: list[str] = field(default_factory=list[str])
     faults: FaultList = field(default_factory=FaultList)
@@ -208,13 +209,13 @@ class _AnswerMatcher:
         return named[0] if named else None
 
     def _sample_by_question(self, question: str) -> Sample | None:
-        """The sample with this text; a text that is asked twice gets its answers in order."""
-        asked = self.sample_index.by_question.get(question, ())
+        """The sample with this text; a text that occurs twice gets its answers in order."""
+        samples = self.sample_index.by_question.get(question, ())
         at = self.next_unanswered.get(question, 0)
-        while at < len(asked) - 1 and asked[at].id in self.answers:
+        while at < len(samples) - 1 and samples[at].id in self.answers:
             at += 1
         self.next_unanswered[question] = at
-        return asked[at] if asked else None
+        return samples[at] if samples else None
 
     def _store_answer(self, sample: Sample, answer: tuple[str, ...], row: Record) -> None:
         if self.answers.setdefault(sample.id, answer) != answer:
@@ -227,8 +228,8 @@ class _AnswerMatcher:
             )
         self.lines.setdefault(sample.id, row.line)
 
-    def _add_fault(self, row: Record, rule: str, found: str, expected: str) -> None:
-        self.faults.add(Fault(self.file, row.line, "", rule, found, expected))
+    def _add_fault(self, row: Record, rule: str, actual: str, expected: str) -> None:
+        self.faults.add(Fault(self.file, row.line, "", rule, actual, expected))
 
 
 def _sample_keys(sample: Sample) -> Sequence[str]:
@@ -243,8 +244,8 @@ def _answers_a_question(trial: Record) -> bool:
 
 
 def _turns_of_run(row: Record) -> tuple[str, ...] | None:
-    said = row.values.get("turns")
-    return _texts(said) if said else _texts(row.values.get("reply"))
+    turns = row.values.get("turns")
+    return _texts(turns) if turns else _texts(row.values.get("reply"))
 
 
 def _turns_of_row(row: Record) -> tuple[str, ...] | None:

@@ -1,4 +1,4 @@
-"""What can be said of a multiple-choice dataset before any model has seen it.
+"""What can be measured on a dataset before any model has seen it.
 
 A set whose right answers are mostly B, or mostly the longest option, can be passed without
 knowledge; so these figures stand beside the upload.
@@ -46,7 +46,7 @@ class ChoiceHealth:
     each number of options, summed; numbers of options with too few questions are left out, and it
     is None if none remains. `longest_option` is the score of always choosing the longest option,
     1/t where t are equally long. `chance` is the mean of 1/K. `duplicates` has the ids of questions
-    with the same text, `refers_to_other_options` those whose options speak of other options and
+    with the same text, `refers_to_other_options` those whose options refer to other options and
     `duplicate_options` those with options of the same text.
     """
 
@@ -166,8 +166,8 @@ class OpenHealth:
     `capabilities` counts the questions by capability, "" for none. `duplicates` has the ids of
     questions with the same text and the same history. Lengths are in characters;
     `reference_length` is None without a reference. `conversations` counts the questions with
-    earlier or further turns; a system message is no turn. `with_guidance` counts those that tell
-    a judge what to look at.
+    earlier or further turns; a system message is no turn. `with_guidance` counts those with
+    guidance for a judge.
     """
 
     n: int

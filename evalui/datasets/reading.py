@@ -1,4 +1,4 @@
-"""Files that come together: what their paths say, which format reads each, and their rows.
+"""Files that come together: their subjects and splits, which format reads each, and their rows.
 
 The name of a file counts first (law_val.csv), then the nearest folder that is called like a split
 (dev/law.csv). A name that is a split alone (law/test.csv) leaves the subject to its folder.
@@ -62,7 +62,7 @@ _DEFAULT_SUBJECT = "default"  # SWIFT's name for a subject without one
 class FileRole:
     """Subject and split of a file; `name` is what it is called, with the folder that counts.
 
-    `is_new`: the path said something else, or nothing, to earlier versions.
+    `is_new`: earlier versions took the path for another role, or for none.
     """
 
     subject: str
@@ -93,7 +93,7 @@ class ParsedFile:
 
     @property
     def source(self) -> Source:
-        """The file's text and what its name says."""
+        """The file's text, with the subject and split of its name."""
         return self.decoded.source
 
     @property
@@ -117,8 +117,8 @@ class FilesOfKind:
 def roles_of(paths: Sequence[PurePosixPath]) -> tuple[FileRole, ...]:
     """The roles of files that come together.
 
-    What is news counts only where there are several splits to tell apart; else a file in test/
-    stays the one that it always was, with the ids that its questions always had.
+    A role that earlier versions did not know counts only where there are several splits; else a
+    file in test/ keeps the role, and its questions the ids, that they had in earlier versions.
     """
     roles = tuple(map(role_of, paths))
     if len({role.split for role in roles if role.split}) > 1:
@@ -130,16 +130,16 @@ def roles_of(paths: Sequence[PurePosixPath]) -> tuple[FileRole, ...]:
 
 
 def role_of(path: PurePosixPath) -> FileRole:
-    """What the path of a file within a folder or an archive says by itself."""
+    """The role that the path of a file within a folder or an archive states by itself."""
     stem, name = path.stem, path.name
-    if found := _SUBJECT_AND_SPLIT.fullmatch(stem):
+    if match := _SUBJECT_AND_SPLIT.fullmatch(stem):
         known = bool(_VERSION_0_1_NAME.fullmatch(stem))
-        return FileRole(found["subject"], _SPLITS[found["split"].lower()], name, is_new=not known)
-    above = path.parent.name
-    if found := _SPLIT_ONLY.fullmatch(stem):
-        split = _SPLITS[found["split"].lower()]
-        if above and above.lower() not in _SPLITS:
-            return FileRole(above, split, f"{above}/{name}", is_new=True)
+        return FileRole(match["subject"], _SPLITS[match["split"].lower()], name, is_new=not known)
+    folder_name = path.parent.name
+    if match := _SPLIT_ONLY.fullmatch(stem):
+        split = _SPLITS[match["split"].lower()]
+        if folder_name and folder_name.lower() not in _SPLITS:
+            return FileRole(folder_name, split, f"{folder_name}/{name}", is_new=True)
         return FileRole(_DEFAULT_SUBJECT, split, name, is_new=True)
     for folder in reversed(path.parent.parts):
         if split := _SPLITS.get(folder.lower()):
@@ -150,7 +150,7 @@ def role_of(path: PurePosixPath) -> FileRole:
 def open_files(
     members: Sequence[SourceFile], layout: Layout, limits: Limits
 ) -> Iterator[DecodedFile | UploadNote]:
-    """Each of the files that come together, or a note that says why it was left aside."""
+    """Each of the files that come together, or a note on why it is not used."""
     roles = roles_of([member.path for member in members])
     for member, role in zip(members, roles, strict=True):
         opened = open_file(member, role, layout, limits)
@@ -180,8 +180,10 @@ def select_kind(files: Sequence[DecodedFile], layout: Layout) -> FilesOfKind:
     Open questions may be read as either open kind, if the files are all of the other. Raises
     `DataError` if there are no questions of the chosen kind.
     """
-    found: list[DatasetKind] = [file.dataset_format.kind for file in files if file.dataset_format]
-    kinds = tuple(dict.fromkeys(found))
+    all_kinds: list[DatasetKind] = [
+        file.dataset_format.kind for file in files if file.dataset_format
+    ]
+    kinds = tuple(dict.fromkeys(all_kinds))
     kind = _choose_kind(files, kinds, layout)
     usual = DATASET_FORMATS[_DEFAULT_FORMATS[kind]]
     if kind in kinds or not kinds:
@@ -191,10 +193,10 @@ def select_kind(files: Sequence[DecodedFile], layout: Layout) -> FilesOfKind:
             (file, usual if _can_be_read_as(kind, file) else file.dataset_format) for file in files
         ]
     chosen = tuple((file, reader) for file, reader in readers if reader and reader.kind == kind)
-    left = [(file, reader) for file, reader in readers if reader and reader.kind != kind]
+    others = [(file, reader) for file, reader in readers if reader and reader.kind != kind]
     notes = tuple(
         UploadNote("other-kind", {"file": file.source.name, "kind": reader.kind})
-        for file, reader in left
+        for file, reader in others
     )
     return FilesOfKind(chosen, kind, kinds if kind in kinds else (*kinds, kind), notes)
 
@@ -202,17 +204,17 @@ def select_kind(files: Sequence[DecodedFile], layout: Layout) -> FilesOfKind:
 def read_files(selection: FilesOfKind, layout: Layout) -> list[ParsedFile]:
     """The rows of the opened files.
 
-    Where one of them tells whether numbers count options from 0 or from 1, those count alike that
-    do not tell: five worked examples may well lack the last option.
+    Where one of them shows whether numbers count options from 0 or from 1, that holds for the
+    others too: five worked examples may well lack the last option.
     """
     files = [ParsedFile(file, reader.read(file.source, layout)) for file, reader in selection.files]
-    told = {file.parsed.answer_key for file in files if not _is_index_base_assumed(file.parsed)}
-    told &= {"index0", "index1"}
-    if len(told) != 1:
+    bases = {file.parsed.answer_key for file in files if not _is_index_base_assumed(file.parsed)}
+    bases &= {"index0", "index1"}
+    if len(bases) != 1:
         return files
-    alike = replace(layout, answer_key=told.pop())
+    with_base = replace(layout, answer_key=bases.pop())
     return [
-        ParsedFile(opened, reader.read(opened.source, alike))
+        ParsedFile(opened, reader.read(opened.source, with_base))
         if _is_index_base_assumed(file.parsed)
         else file
         for file, (opened, reader) in zip(files, selection.files, strict=True)
@@ -225,7 +227,7 @@ def _is_index_base_assumed(part: ParsedRows) -> bool:
 
 def _empty_source(member: SourceFile, role: FileRole) -> Source:
     """What is known of a file before it is opened."""
-    # C-Eval's own files say their split in their names.
+    # C-Eval's own files have their split in their names.
     return Source(role.name, "", role.subject, role.split, own_subjects=role.name != member.name)
 
 
@@ -244,14 +246,16 @@ def _open_workbook(
     others = ", ".join(title for title in sheet.visible if title != sheet.title)
     notes: list[UploadNote] = []
     if others and not layout.sheet:
-        told = {"file": member.name, "sheet": sheet.title, "others": others}
-        notes.append(UploadNote("other-sheets", told))
+        values = {"file": member.name, "sheet": sheet.title, "others": others}
+        notes.append(UploadNote("other-sheets", values))
     if sheet.hidden:
         hidden = {"file": member.name, "sheets": ", ".join(sheet.hidden)}
         notes.append(UploadNote("hidden-sheets", hidden))
-    found = source(sheet.table)
-    reader = _find_format(found, layout)
-    return DecodedFile(member.path, role, found, reader, digest, tuple(notes), sheet.visible)
+    decoded = source(sheet.table)
+    dataset_format = _find_format(decoded, layout)
+    return DecodedFile(
+        member.path, role, decoded, dataset_format, digest, tuple(notes), sheet.visible
+    )
 
 
 def _find_format(source: Source, layout: Layout) -> DatasetFormat | None:
@@ -262,17 +266,17 @@ def _find_format(source: Source, layout: Layout) -> DatasetFormat | None:
 def _choose_kind(
     files: Sequence[DecodedFile], kinds: Sequence[DatasetKind], layout: Layout
 ) -> DatasetKind:
-    wish = layout.kind
-    if not wish:
+    kind = layout.kind
+    if not kind:
         return kinds[0] if kinds else "multiple_choice"
-    if kinds and wish not in kinds and not any(_can_be_read_as(wish, file) for file in files):
+    if kinds and kind not in kinds and not any(_can_be_read_as(kind, file) for file in files):
         raise DataError(
             "no-such-kind",
             files=", ".join(file.source.name for file in files[:3]),
-            kind=wish,
+            kind=kind,
             known=", ".join(kinds),
         )
-    return wish
+    return kind
 
 
 def _can_be_read_as(kind: DatasetKind, file: DecodedFile) -> bool:
@@ -292,7 +296,7 @@ def equal_letters(choices: Sequence[str]) -> tuple[str, ...]:
 def apply_duplicate_policy(
     files: Sequence[ParsedFile], layout: Layout
 ) -> tuple[list[ParsedFile], tuple[UploadNote, ...]]:
-    """The files with or without such rows, as the layout says, and what became of them."""
+    """The files with or without such rows, as the layout states, and notes on them."""
     if layout.duplicate_options == "keep":
         return list(files), tuple(_duplicate_notes(files, KEPT_RULE))
     return [_drop_duplicates(file) for file in files], tuple(_duplicate_notes(files, LEFT_OUT_RULE))
@@ -307,11 +311,12 @@ def _drop_duplicates(file: ParsedFile) -> ParsedFile:
 def _duplicate_notes(files: Sequence[ParsedFile], rule: str) -> Iterator[UploadNote]:
     """A note for each file that has such rows: how many, their lines and which options."""
     for file in files:
-        found = [sample for sample in file.parsed.samples if sample.duplicate_options]
-        if found:
-            more = f" (+{len(found) - _MAX_ROWS_SHOWN})" if len(found) > _MAX_ROWS_SHOWN else ""
-            where = ", ".join(map(_describe_row, found[:_MAX_ROWS_SHOWN])) + more
-            yield UploadNote(rule, {"file": file.source.name, "n": str(len(found)), "where": where})
+        duplicates = [sample for sample in file.parsed.samples if sample.duplicate_options]
+        if duplicates:
+            n = len(duplicates)
+            more = f" (+{n - _MAX_ROWS_SHOWN})" if n > _MAX_ROWS_SHOWN else ""
+            where = ", ".join(map(_describe_row, duplicates[:_MAX_ROWS_SHOWN])) + more
+            yield UploadNote(rule, {"file": file.source.name, "n": str(n), "where": where})
 
 
 def _describe_row(sample: Sample) -> str:

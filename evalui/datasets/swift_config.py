@@ -2,7 +2,7 @@
 
 A list of {"name", "pattern": "ceval" or "general_qa", "dataset": folder, "subset_list": names}.
 The folders are looked for below the configuration only, by the end of their path: what an
-uploaded file says must not make a server read its other files.
+uploaded file states must not make a server read its other files.
 """
 
 import json
@@ -69,7 +69,9 @@ def files_beside(path: Path, limits: Limits) -> tuple[SourceFile, ...]:
     try:
         entries = read_config(SourceFile(PurePosixPath(path.name), path.read_bytes()))
         places = {
-            found: None for entry in entries if (found := _folder_below(path.parent, entry.dataset))
+            folder: None
+            for entry in entries
+            if (folder := _folder_below(path.parent, entry.dataset))
         }
         return tuple(
             member
@@ -112,13 +114,13 @@ def entry_named(chosen: Sequence[EntryFiles], name: str) -> EntryFiles:
     )
 
 
-def reject_shared_files(mine: EntryFiles, others: Iterable[EntryFiles]) -> None:
+def reject_shared_files(chosen: EntryFiles, others: Iterable[EntryFiles]) -> None:
     """Raise `DataError` if a file that lost its folder may belong to another entry of its kind."""
     for other in others:
-        for member in mine.files if other.pattern == mine.pattern else ():
+        for member in chosen.files if other.pattern == chosen.pattern else ():
             if member.explicit and member in other.files:
                 raise DataError(
-                    "config-shared", file=member.name, entry=mine.name, other=other.name
+                    "config-shared", file=member.name, entry=chosen.name, other=other.name
                 )
 
 
@@ -179,20 +181,20 @@ def _folder_below(base: Path, dataset: PurePosixPath) -> Path | None:
 def _match_entry(
     config: SourceFile, entry: SwiftEntry, members: Sequence[SourceFile], *, may_miss: bool
 ) -> EntryFiles:
-    found: list[SourceFile] = []
+    files: list[SourceFile] = []
     for subset in entry.subsets:
         names = {subset, *(f"{subset}_{split}" for split in ("dev", "val", "test"))}
-        here = [
+        matches = [
             member
             for member in members
             if member.path.stem in names and _is_in_folder(member, entry.dataset)
         ]
-        if not here and may_miss and entry.pattern != "ceval":
+        if not matches and may_miss and entry.pattern != "ceval":
             return EntryFiles((), entry.name, entry.pattern)
-        if not here:
+        if not matches:
             raise _missing_file_error(config, entry, subset)
-        found += here
-    return EntryFiles(tuple(found), entry.name, entry.pattern)
+        files += matches
+    return EntryFiles(tuple(files), entry.name, entry.pattern)
 
 
 def _missing_file_error(config: SourceFile, entry: SwiftEntry, subset: str) -> DataError:

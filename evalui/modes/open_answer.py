@@ -1,7 +1,7 @@
 """Open questions: the model writes, the reply is compared with the references.
 
 A conversation is sent as SWIFT and EvalScope send it, the bare question after its history; a
-plain prompt is a completion form. Further turns are asked one after the other, each after the
+plain prompt is a completion form. Further turns are sent one after the other, each after the
 model's own answer to the one before.
 """
 
@@ -136,21 +136,21 @@ def _context_turns(sample: Sample, shots: Sequence[Sample]) -> Iterator[Message]
 
 def _render_plain(form: PlainPrompt, turns: Sequence[Message]) -> str:
     """The turns as one text that the answer continues."""
-    told = ""
+    text = ""
     for turn in turns:
-        gap = form.separator if told else ""
+        gap = form.separator if text else ""
         match turn.role:
             case "system":
-                told += gap + turn.content
+                text += gap + turn.content
             case "user":
-                told += gap + form.question.replace("{question}", turn.content)
+                text += gap + form.question.replace("{question}", turn.content)
             case "assistant":
-                told += form.answer.replace("{answer}", turn.content)
-    return told
+                text += form.answer.replace("{answer}", turn.content)
+    return text
 
 
 def _answer_texts(responses: Sequence[Response], setting: ModeSettings) -> tuple[str, ...]:
-    """The answers as they are compared and told again.
+    """The answers as they are compared and repeated in later prompts.
 
     The blanks around a plain continuation are the form's; a conversation's reply stays as it is.
     """

@@ -44,4 +44,4 @@ def test_format_backend_mode_and_metric_of_a_package_are_on_the_pages(tab: Any, 
         expect(tab.get_by_role("cell", name=mode, exact=True)).to_be_visible()
     tab.goto("/en/?tab=models")
     tab.locator("#models-pane summary").first.click()
-    expect(tab.locator("#models-pane")).to_contain_text("Word overlap")
+    expect(tab.locator("#models-pane")).to_contain_text("No letters: it gives no probabilities")

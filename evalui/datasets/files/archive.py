@@ -64,7 +64,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class CollectedFiles:
-    """The files found, and what was left aside."""
+    """The files to read, and notes on those that are ignored."""
 
     files: tuple[SourceFile, ...]
     notes: tuple[UploadNote, ...] = ()
@@ -78,11 +78,11 @@ def collect_files(paths: Sequence[Path], limits: Limits) -> CollectedFiles:
     ignored: list[str] = []
     names = Counter(path.name for path in paths)
     for path in paths:
-        found = list(_read_path(path, limits))
+        files = list(_read_path(path, limits))
         if names[path.name] > 1:
-            found = [_with_parent_folder(member, path) for member in found]
-        members += (member for member in found if _is_supported(member.path))
-        ignored += (member.name for member in found if not _is_supported(member.path))
+            files = [_with_parent_folder(member, path) for member in files]
+        members += (member for member in files if _is_supported(member.path))
+        ignored += (member.name for member in files if not _is_supported(member.path))
         if sum(len(member.data) for member in members) > limits.unpacked:
             raise DataError(
                 "too-much-together", file=path.name, limit=_format_megabytes(limits.unpacked)
@@ -135,7 +135,7 @@ def _read_path(path: Path, limits: Limits) -> Iterator[SourceFile]:
 
 
 def _with_parent_folder(member: SourceFile, path: Path) -> SourceFile:
-    """One of several files with the same name; their folders may be what tells them apart."""
+    """One of several files with the same name; their folders may be the only difference."""
     above = _displayable_name(path.resolve().parent.name)
     # The store of uploads numbers those whose folder it does not know.
     if not member.explicit or above.isdecimal():
@@ -144,7 +144,7 @@ def _with_parent_folder(member: SourceFile, path: Path) -> SourceFile:
 
 
 def _displayable_name(name: str) -> str:
-    # A file system may hold names that are no text; a fault must be able to tell them.
+    # A file system may hold names that are no text; a fault must be able to show them.
     return os.fsencode(name).decode("utf-8", "replace")
 
 
@@ -202,7 +202,7 @@ def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -
 
 
 def _entry_name(info: zipfile.ZipInfo) -> str:
-    # Chinese Windows writes names in its own encoding and says nothing; Python takes cp437.
+    # Chinese Windows writes names in its own encoding and states none; Python takes cp437.
     name = info.filename.replace("\\", "/")
     if info.flag_bits & _UTF8_NAME_FLAG:
         return name
@@ -241,41 +241,41 @@ def read_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[byt
         zipfile.BadZipFile: it has another size than it declares, or another checksum; whatever
             else the zip module raises on a damaged archive.
     """
-    left = info.file_size
+    remaining = info.file_size
     unpacked = _read_bzip2 if info.compress_type == zipfile.ZIP_BZIP2 else _read_with_zipfile
     for piece in unpacked(archive, info):
-        left -= len(piece)
-        if left < 0:
+        remaining -= len(piece)
+        if remaining < 0:
             break
         yield piece
-    if left:
+    if remaining:
         raise zipfile.BadZipFile(f"{info.filename} has not the size it declares")
 
 
 def read_all(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     """The whole content of an entry; raises as `read_chunks`."""
-    whole = io.BytesIO()  # gives its bytes away without a copy
+    content = io.BytesIO()  # gives its bytes away without a copy
     for piece in read_chunks(archive, info):
-        whole.write(piece)
-    return whole.getvalue()
+        content.write(piece)
+    return content.getvalue()
 
 
 def split_between_tags(parts: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes of XML cut so that no tag is in two pieces, unless it is longer than 1 kB."""
-    left = b""
+    rest = b""
     for part in parts:
-        piece = left + part
+        piece = rest + part
         at = piece.rfind(b"<", -_MAX_TAG_BYTES)
         at = len(piece) if at < 0 else at
-        left = piece[at:]
+        rest = piece[at:]
         yield piece[:at]
-    yield left
+    yield rest
 
 
 def _read_with_zipfile(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """What an entry holds, up to one byte more than it declares."""
     size = _LZMA_CHUNK_BYTES if info.compress_type == zipfile.ZIP_LZMA else _CHUNK_BYTES
-    # The zip module stops at the declared size and does not tell whether there is more.
+    # The zip module stops at the declared size and does not report whether there is more.
     longer = copy.copy(info)
     longer.file_size += 1
     with archive.open(longer) as entry:

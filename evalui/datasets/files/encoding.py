@@ -23,7 +23,7 @@ _MAGIC = (
     (b"SQLite format 3\x00", sentence("error.magic-sqlite")),
 )
 _SNIFF_BYTES = (
-    4096  # bytes looked at to tell UTF-16 without a mark: the header's ASCII names are there
+    4096  # bytes in which UTF-16 without a mark is detected: the header's ASCII names are there
 )
 # Control characters that no text has; tab, line breaks and form feed are text.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")

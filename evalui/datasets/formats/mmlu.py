@@ -23,7 +23,7 @@ def recognises(source: Source, layout: Layout) -> bool:
     """Whether all of the first rows, the very first too, end in the letter of one of their options.
 
     A header ends in the name of a column. One whose last name is a letter has the other letters
-    too, or a name that everybody uses.
+    too, or a common name.
     """
     if source.table or is_json_lines(source) or layout.answer_key != "letter":
         return False

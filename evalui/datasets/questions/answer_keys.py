@@ -1,6 +1,6 @@
 """What the answers of a file mean: letters, places or texts of options.
 
-A layout may say which. Where it does not, all rows decide together, since one answer alone is
+A layout may state which. Where it does not, all rows decide together, since one answer alone is
 often open: 1 is the second option or the first, "A" is a letter or a blood group.
 """
 
@@ -23,17 +23,17 @@ _LETTERS = re.compile(r"[A-J](?:(?:[\s,;、/&+|]|AND|和|与)*[A-J])+")
 
 def answer_letters(cell: str) -> str:
     """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
-    found = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
-    letters = "".join(dict.fromkeys(re.sub(r"AND", "", found)))
+    text = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
+    letters = "".join(dict.fromkeys(re.sub(r"AND", "", text)))
     letters = "".join(letter for letter in letters if letter in LETTERS)
-    return letters if _LETTERS.fullmatch(found) and len(letters) > 1 else ""
+    return letters if _LETTERS.fullmatch(text) and len(letters) > 1 else ""
 
 
 @ANSWER_KEYS.register("letter")
 def by_letter(cell: str, options: Sequence[str]) -> int | None:
     """A for the first option; lower case, full width and "(A)" or "A." are the same letter."""
-    found = _LETTER.fullmatch(normalise_cell(cell))
-    return _valid_index(LETTERS.index(found[1].upper()), options) if found else None
+    match = _LETTER.fullmatch(normalise_cell(cell))
+    return _valid_index(LETTERS.index(match[1].upper()), options) if match else None
 
 
 @ANSWER_KEYS.register("index0")
@@ -59,8 +59,8 @@ def by_text(cell: str, options: Sequence[str]) -> int | None:
 
 def _parse_number(cell: str) -> int | None:
     # A spreadsheet may have made 2 into 2.0; three digits are enough for ten options.
-    found = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", normalise_cell(cell))
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", normalise_cell(cell))
+    return int(match[1]) if match else None
 
 
 def _valid_index(index: int, options: Sequence[str]) -> int | None:
@@ -97,17 +97,19 @@ def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> D
     place = max(("letter", base), key=lambda key: _count_matches(key, answers))
     hits, as_text = _count_matches(place, answers), _count_matches("text", answers)
     text_first = place == base and not all(answer.is_number for answer in answers)
-    told = {"file": file, "column": column}
+    values = {"file": file, "column": column}
     if as_text > hits or (as_text == hits and text_first):
         other = _count_differences("text", place, answers) if as_text == hits else 0
-        return DetectedAnswerKey("text", _note_if_any("text-or-place", told, other))
+        return DetectedAnswerKey("text", _note_if_any("text-or-place", values, other))
     notes = _note_if_any(
-        "place-or-text", told, _count_differences(place, "text", answers) if as_text == hits else 0
+        "place-or-text",
+        values,
+        _count_differences(place, "text", answers) if as_text == hits else 0,
     )
     if place == "index1":
-        notes += (UploadNote("counts-from-1", told),)
+        notes += (UploadNote("counts-from-1", values),)
     elif place == "index0" and assumed:
-        notes += (UploadNote("counts-from-0", told),)
+        notes += (UploadNote("counts-from-0", values),)
     return DetectedAnswerKey(place, notes)
 
 
@@ -135,5 +137,5 @@ def _count_differences(key: str, other: str, answers: Sequence[RawAnswer]) -> in
     return sum(None not in pair and pair[0] != pair[1] for pair in pairs)
 
 
-def _note_if_any(rule: str, told: Mapping[str, str], n: int) -> tuple[UploadNote, ...]:
-    return (UploadNote(rule, {**told, "n": str(n)}),) if n else ()
+def _note_if_any(rule: str, values: Mapping[str, str], n: int) -> tuple[UploadNote, ...]:
+    return (UploadNote(rule, {**values, "n": str(n)}),) if n else ()

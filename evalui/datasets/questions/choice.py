@@ -69,7 +69,7 @@ class ParsedQuestion:
 
     `options` are (column, text) pairs with the empty ones, `columns` is what the file calls the
     question and the answer. `answers_with_label`: the answer repeats the name of an option,
-    whatever the layout says. `metadata` has what is none of these.
+    whatever the layout states. `metadata` has all else.
     """
 
     line: int
@@ -92,23 +92,23 @@ def validate(
     """
     samples: list[Sample] = []
     faults = FaultList()
-    rows, asked, answered = 0, False, False
+    rows, any_question, any_answer = 0, False, False
     for question in questions:
         rows += 1
         if isinstance(question, Fault):
             faults.add(question)
             continue
-        asked, answered = True, answered or bool(question.answer.strip())
-        judged = _to_sample(question, source, layout)
-        if isinstance(judged, Sample):
-            samples.append(judged)
+        any_question, any_answer = True, any_answer or bool(question.answer.strip())
+        result = _to_sample(question, source, layout)
+        if isinstance(result, Sample):
+            samples.append(result)
         else:
-            faults.add(*judged)
+            faults.add(*result)
     return ParsedRows(
         tuple(samples),
         faults.kept,
         rows,
-        unanswered=asked and not answered,
+        unanswered=any_question and not any_answer,
         unlisted=faults.unlisted,
     )
 
@@ -130,7 +130,7 @@ def _to_sample(question: ParsedQuestion, source: Source, layout: Layout) -> Samp
         question=question.text,
         choices=texts,
         target=target,
-        # What the reader says comes last: no column of the file may replace it.
+        # The reader's own values come last: no column of the file may replace them.
         metadata={**question.metadata, **own},
         refers_to_other_options=refers_to_other_options(texts),
     )
@@ -147,12 +147,12 @@ def _text_faults(question: ParsedQuestion, file: str) -> Sequence[Fault]:
 def _option_faults(question: ParsedQuestion, texts: Sequence[str], file: str) -> Sequence[Fault]:
     if gap := _option_gap(question):
         empty, filled = gap
-        found, expected = f"empty, but {filled} is filled", "no gap between options"
-        return (Fault(file, question.line, empty, "gap-in-options", found, expected),)
+        actual, expected = f"empty, but {filled} is filled", "no gap between options"
+        return (Fault(file, question.line, empty, "gap-in-options", actual, expected),)
     if len(texts) < 2:
-        found = f"{len(texts)} option" + ("s" if not texts else "")
+        actual = f"{len(texts)} option" + ("s" if not texts else "")
         column = next((column for column, text in question.options if not text), "")
-        return (Fault(file, question.line, column, "too-few-options", found, "at least 2"),)
+        return (Fault(file, question.line, column, "too-few-options", actual, "at least 2"),)
     return ()
 
 
@@ -178,18 +178,18 @@ def _answer_fault(
     question: ParsedQuestion, texts: Sequence[str], file: str, layout: Layout
 ) -> Fault:
     cell, column = question.answer.strip(), question.columns[1]
-    found = f"“{shorten(collapse_whitespace(cell))}”" if cell else "empty"
+    actual = f"“{shorten(collapse_whitespace(cell))}”" if cell else "empty"
     by_letter = layout.answer_key == "letter"
     if by_letter and (letters := answer_letters(cell)):
         expected = f"one letter; single-answer evaluation cannot score {', '.join(letters)}"
-        return Fault(file, question.line, column, "multi-letter-answer", found, expected)
+        return Fault(file, question.line, column, "multi-letter-answer", actual, expected)
     same = [letter for letter, text in zip(LETTERS, texts, strict=False) if text == cell]
     if same and (by_letter or len(same) > 1):
-        found += f" (the text of option {' and '.join(same)})"
+        actual += f" (the text of option {' and '.join(same)})"
     expected = _expected_answer(question, texts, layout.answer_key)
     if layout.answer_key == "text" and len(same) > 1:
         expected = "the text of one option only"
-    return Fault(file, question.line, column, "answer-not-an-option", found, expected)
+    return Fault(file, question.line, column, "answer-not-an-option", actual, expected)
 
 
 def _expected_answer(question: ParsedQuestion, texts: Sequence[str], key: str) -> str:

@@ -123,8 +123,8 @@ def language_of(question: str, index: str = "") -> Language:
 def normalise_index(text: str) -> str:
     """An index without blanks around it, and without what a spreadsheet adds to 12."""
     stripped = text.strip()
-    whole = _WHOLE_NUMBER.fullmatch(stripped)
-    return whole[1] if whole else stripped
+    number = _WHOLE_NUMBER.fullmatch(stripped)
+    return number[1] if number else stripped
 
 
 def _missing_column_faults(
@@ -159,20 +159,20 @@ class _OpenRow:
     source: Source
 
     def to_sample(self) -> Sample | list[Fault]:
-        asked, references = self._parse_question(), self._read_references()
-        if isinstance(asked, Fault) or isinstance(references, Fault):
-            return [found for found in (asked, references) if isinstance(found, Fault)]
-        if not references and asked.answer.strip():
-            references = (asked.answer,)
+        parsed, references = self._parse_question(), self._read_references()
+        if isinstance(parsed, Fault) or isinstance(references, Fault):
+            return [fault for fault in (parsed, references) if isinstance(fault, Fault)]
+        if not references and parsed.answer.strip():
+            references = (parsed.answer,)
         subject = self._text("subject") or self.source.prefix
         index = normalise_index(self._text(self.columns.id))
         return Sample(
             id=f"{subject}/{index or f'row-{self.record.number}'}",
-            question=asked.question,
+            question=parsed.question,
             target=references,
-            metadata=self._read_metadata(asked.question, index),
-            history=asked.history,
-            follow_ups=asked.follow_ups,
+            metadata=self._read_metadata(parsed.question, index),
+            history=parsed.history,
+            follow_ups=parsed.follow_ups,
         )
 
     def _parse_question(self) -> _OpenQuestion | Fault:
@@ -181,46 +181,46 @@ class _OpenRow:
         messages = read_messages(self._value("messages"))
         if isinstance(messages, str):
             return self._fault("messages", "bad-messages", messages, MESSAGES_FORMAT)
-        said = read_turns(self._value("turns"))
-        if isinstance(said, str):
-            return self._fault("turns", "bad-turns", said, TURNS_FORMAT)
+        turns = read_turns(self._value("turns"))
+        if isinstance(turns, str):
+            return self._fault("turns", "bad-turns", turns, TURNS_FORMAT)
         history = read_history(self._value("history"))
         if isinstance(history, str):
             return self._fault("history", "bad-history", history, HISTORY_FORMAT)
         question = self._text(self.columns.question)
-        if messages and (question or said or history):
+        if messages and (question or turns or history):
             expected = "messages alone, or a question with its history"
             return self._fault("messages", "bad-messages", "a question beside them", expected)
         if messages:
             history, question = messages.history, messages.question
-        if said and question and said[0] != question:
-            found, expected = "a first turn that is not the question", "one of the two"
-            return self._fault("turns", "bad-turns", found, expected)
-        question = question or (said[0] if said else "")
+        if turns and question and turns[0] != question:
+            actual, expected = "a first turn that is not the question", "one of the two"
+            return self._fault("turns", "bad-turns", actual, expected)
+        question = question or (turns[0] if turns else "")
         if not question:
             column = self.columns.question or "messages"
             return self._fault(column, "empty-question", "empty", "some text")
         before = self._with_system_message(history)
         if isinstance(before, Fault):
             return before
-        return _OpenQuestion(before, question, said[1:], messages.answer if messages else "")
+        return _OpenQuestion(before, question, turns[1:], messages.answer if messages else "")
 
     def _with_system_message(self, history: tuple[Message, ...]) -> tuple[Message, ...] | Fault:
         system = self._text("system")
         if not system:
             return history
         if any(turn.role == "system" and turn.content.strip() != system for turn in history):
-            found = "another system message in the conversation"
-            return self._fault("system", "bad-messages", found, "one system message")
+            actual = "another system message in the conversation"
+            return self._fault("system", "bad-messages", actual, "one system message")
         rest = (turn for turn in history if turn.role != "system")
         return (Message("system", system), *rest)
 
     def _read_references(self) -> tuple[str, ...] | Fault:
         column = self.columns.reference
-        found = read_texts(self._value(column))
-        if isinstance(found, str):
-            return self._fault(column, "bad-reference", found, REFERENCE_FORMAT)
-        return found
+        references = read_texts(self._value(column))
+        if isinstance(references, str):
+            return self._fault(column, "bad-reference", references, REFERENCE_FORMAT)
+        return references
 
     def _read_metadata(self, question: str, index: str) -> Mapping[str, str]:
         used = {
@@ -255,14 +255,14 @@ class _OpenRow:
     def _text(self, column: str) -> str:
         return self.record.texts.get(column, "").strip()
 
-    def _fault(self, column: str, rule: str, found: str, expected: str) -> Fault:
+    def _fault(self, column: str, rule: str, actual: str, expected: str) -> Fault:
         shown = self.names.get(column, column)
-        return Fault(self.source.name, self.record.line, shown, rule, found, expected)
+        return Fault(self.source.name, self.record.line, shown, rule, actual, expected)
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages taken apart: what was said before, the question, and its answer if there is one."""
+    """Messages taken apart: the turns before, the question, and its answer if there is one."""
 
     history: tuple[Message, ...]
     question: str
@@ -294,10 +294,10 @@ def read_messages(value: Any) -> Conversation | str | None:
         return None
     messages: list[Message] = []
     for item in items:
-        found = _parse_message(item)
-        if isinstance(found, str):
-            return found
-        messages += found
+        turns = _parse_message(item)
+        if isinstance(turns, str):
+            return turns
+        messages += turns
     answered = messages[-1].role == "assistant"
     answer = messages.pop().content if answered else ""
     if not messages or messages[-1].role != "user" or not messages[-1].content.strip():

@@ -44,10 +44,10 @@ class OptionList:
 
 def read_options(value: Any) -> OptionList | None:
     """The options in a JSON value or in a cell, None if it is no list of options."""
-    found = _parse_cell(value) if isinstance(value, str) else value
-    if isinstance(found, list):
-        return _from_list(cast(list[Any], found))
-    return _from_object(cast(dict[str, Any], found)) if isinstance(found, dict) else None
+    parsed = _parse_cell(value) if isinstance(value, str) else value
+    if isinstance(parsed, list):
+        return _from_list(cast(list[Any], parsed))
+    return _from_object(cast(dict[str, Any], parsed)) if isinstance(parsed, dict) else None
 
 
 def _parse_cell(cell: str) -> Any:

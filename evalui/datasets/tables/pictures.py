@@ -115,7 +115,7 @@ def _is_picture_column_name(name: str) -> bool:
 
 def _has_value(value: Any) -> bool:
     """Whether a column of pictures has anything in this row."""
-    leaves = (found for found in _walk_json(value) if not isinstance(found, list | dict))
+    leaves = (item for item in _walk_json(value) if not isinstance(item, list | dict))
     return any(
         leaf is not None and str(leaf).strip().casefold() not in _EMPTY_VALUES for leaf in leaves
     )
@@ -126,10 +126,10 @@ def _is_picture(value: Any) -> bool:
         return has_picture(value)
     if not isinstance(value, dict):
         return False
-    found = cast(dict[str, Any], value)
-    if _is_image_part(found) or (found.get("bytes") and found.keys() <= _IMAGE_KEYS):
+    item = cast(dict[str, Any], value)
+    if _is_image_part(item) or (item.get("bytes") and item.keys() <= _IMAGE_KEYS):
         return True
-    url = found.get("url")
+    url = item.get("url")
     return isinstance(url, str) and bool(_IMAGE_FILE.match(url))
 
 
@@ -137,10 +137,10 @@ def _walk_json(value: Any) -> Iterator[Any]:
     """The value and everything in it; not by recursion, since JSON may be deep."""
     waiting: list[Any] = [value]
     while waiting:
-        found = waiting.pop()
-        yield found
-        if isinstance(found, list | dict):
-            waiting += _children(cast(Any, found))
+        item = waiting.pop()
+        yield item
+        if isinstance(item, list | dict):
+            waiting += _children(cast(Any, item))
 
 
 def _children(value: list[Any] | dict[str, Any]) -> list[Any]:

@@ -64,7 +64,7 @@ def fold_name(name: str) -> str:
 
 
 def read_records(source: Source, known: Sequence[str]) -> Records:
-    """The rows of a file and what is wrong with the others; `known` names tell its delimiter.
+    """The rows of a file and what is wrong with the others; `known` names decide its delimiter.
 
     Raises `DataError` for a file with more columns than any table of questions has.
     """
@@ -97,16 +97,17 @@ def _fold_keys(row: Mapping[str, Value]) -> dict[str, Value]:
 
 def _from_table(source: Source, known: Sequence[str]) -> Records:
     table = read_table(source, known)
-    again = duplicate_column_faults(table.header, source.name, table.header_line)
+    repeated = duplicate_column_faults(table.header, source.name, table.header_line)
     names = {fold_name(name): name.strip() for name in table.header if name.strip()}
     rows: list[Record] = []
     wrong = FaultList()
-    for row in () if again else _to_records(table.rows, table.header, table.delimiter, source.name):
+    readable = () if repeated else table.rows
+    for row in _to_records(readable, table.header, table.delimiter, source.name):
         if isinstance(row, Fault):
             wrong.add(row)
         else:
             rows.append(row)
-    before = FaultList(sort_by_line(table.faults, again))
+    before = FaultList(sort_by_line(table.faults, repeated))
     unlisted = table.unlisted + wrong.unlisted
     faults = FaultList(sort_by_line(before.kept, wrong.kept), unlisted=unlisted)
     unread = before.rows + table.unlisted.total() + wrong.rows
@@ -122,8 +123,8 @@ def _to_records(
         if any(map(str.strip, row.cells[width:])):
             expected = f"{width} cell{'s' if width > 1 else ''}, as in the header; "
             expected += f"a text that contains “{visible}” needs quotes around it"
-            found = f"{len(row.cells)} cells"
-            yield Fault(file, row.line, "", "shifted-row", found, expected)
+            actual = f"{len(row.cells)} cells"
+            yield Fault(file, row.line, "", "shifted-row", actual, expected)
             continue
         texts = {fold_name(name): cell for name, cell in zip(header, row.cells, strict=False)}
         yield Record(row.line, number, texts, texts)
@@ -199,8 +200,8 @@ def _positions_by_name(header: Sequence[str]) -> Mapping[str, int]:
 
 def no_rows_fault(file: str, header_line: int) -> Fault:
     """The fault of a file that ends with its header."""
-    found, expected = "a header and nothing below it", "a question per row"
-    return Fault(file, header_line, "", "no-rows", found, expected)
+    actual, expected = "a header and nothing below it", "a question per row"
+    return Fault(file, header_line, "", "no-rows", actual, expected)
 
 
 def duplicate_column_faults(header: Sequence[str], file: str, line: int) -> list[Fault]:
@@ -230,6 +231,6 @@ def missing_column_fault(
     # One letter is near to every other letter: options get no suggestion.
     near = get_close_matches(fold_name(name), free, n=1) if len(name) > 1 else []
     shown = ", ".join(other for other in header if other)
-    found = f"the columns {shorten(shown, 120)}" if shown else "no header"
+    actual = f"the columns {shorten(shown, 120)}" if shown else "no header"
     expected = f"a column “{name}”" + (f"; is “{free[near[0]]}” meant?" if near else "")
-    return Fault(file, line, name, "missing-column", found, expected)
+    return Fault(file, line, name, "missing-column", actual, expected)

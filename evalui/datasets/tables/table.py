@@ -91,9 +91,9 @@ def _without_pictures(table: RawTable, file: str) -> RawTable:
 def read_headerless(source: Source, *, max_rows: int | None = None) -> RawTable:
     """A file separated by commas that has no header: all its rows, or the first `max_rows`."""
     lines = io.StringIO(source.text.removeprefix("\ufeff")).readlines()
-    found = list(islice(_parse_rows(lines, ",", 0, source.name), max_rows))
-    rows = tuple(row for row in found if isinstance(row, RawRow))
-    faults = FaultList(fault for fault in found if isinstance(fault, Fault))
+    parsed = list(islice(_parse_rows(lines, ",", 0, source.name), max_rows))
+    rows = tuple(row for row in parsed if isinstance(row, RawRow))
+    faults = FaultList(fault for fault in parsed if isinstance(fault, Fault))
     return RawTable((), rows, ",", faults.kept, header_line=0, unlisted=faults.unlisted)
 
 
@@ -101,11 +101,11 @@ def _read_delimited(source: Source, known: Sequence[str]) -> RawTable:
     lines = io.StringIO(source.text.removeprefix("\ufeff")).readlines()
     start = next(number for number, line in enumerate(lines) if line.strip())
     delimiter = _detect_delimiter(lines[start], known)
-    found = list(_parse_rows(lines, delimiter, start, source.name))
-    rows = [row for row in found if isinstance(row, RawRow)]
-    wrong = FaultList(fault for fault in found if isinstance(fault, Fault))
+    parsed = list(_parse_rows(lines, delimiter, start, source.name))
+    rows = [row for row in parsed if isinstance(row, RawRow)]
+    wrong = FaultList(fault for fault in parsed if isinstance(fault, Fault))
     faults, more = wrong.kept, wrong.unlisted
-    if not found or isinstance(found[0], Fault):
+    if not parsed or isinstance(parsed[0], Fault):
         return RawTable((), (), delimiter, faults, start + 1, unlisted=more)
     check_width(len(rows[0].cells), source.name)
     return RawTable(
@@ -186,13 +186,13 @@ def _long_cell_fault(name: str, line: int, header: Sequence[str], cell: LongCell
 
 
 def _broken_quotes_fault(name: str, line: int, error: str) -> Fault:
-    found = (
+    actual = (
         "text after the closing quote of a cell"
         if "expected after" in error
         else "a quoted cell that never ends"
     )
     expected = 'a quote at both ends of the cell, and each quote inside it doubled ("")'
-    return Fault(name, line, "", "broken-quotes", found, expected)
+    return Fault(name, line, "", "broken-quotes", actual, expected)
 
 
 def _read_json_lines(source: Source) -> RawTable:
@@ -291,15 +291,15 @@ def find_long_cell(lines: Sequence[str], delimiter: str) -> LongCell | None:
     """
     text = "".join(lines)
     cell = re.compile(rf' *(?:"((?:[^"]+|"")*+)("?)|([^{re.escape(delimiter)}\n]*+)) *')
-    place, at = 0, 0
-    while found := cell.match(text, place):
-        quoted, closing, bare = found.groups()
+    start, column = 0, 0
+    while match := cell.match(text, start):
+        quoted, closing, bare = match.groups()
         if quoted is not None and not closing:
             return None
         content = bare if quoted is None else quoted.replace('""', '"')
         if len(content) > MAX_CELL_CHARS:
-            return LongCell(at, content)
-        if text[found.end() : found.end() + 1] != delimiter:
+            return LongCell(column, content)
+        if text[match.end() : match.end() + 1] != delimiter:
             return None
-        place, at = found.end() + 1, at + 1
+        start, column = match.end() + 1, column + 1
     return None

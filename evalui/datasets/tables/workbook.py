@@ -169,7 +169,7 @@ def _as_data_error(name: str) -> Generator[None]:
 
     try:
         with warnings.catch_warnings():
-            # Of styles and extensions that it leaves aside; we read values only.
+            # About styles and extensions that it ignores; only values are read.
             warnings.simplefilter("ignore")
             yield
     except (*_WORKBOOK_ERRORS, InvalidFileException) as error:
@@ -187,7 +187,7 @@ def _load_book(data: bytes, *, data_only: bool = True) -> Any:
 
 def _read_header(sheet: Any) -> RawTable:
     """The header of a sheet: its first row that is not blank."""
-    sheet.reset_dimensions()  # they are what the file says of itself, and may be anything
+    sheet.reset_dimensions()  # the file states them itself, and they may be wrong
     for line, values in enumerate(
         sheet.iter_rows(max_row=_HEADER_SEARCH_ROWS, values_only=True), start=1
     ):
@@ -245,7 +245,7 @@ class _SheetReader:
     def _scan_xml(self, path: str) -> tuple[dict[tuple[int, int], int], bool]:
         """The merged cells, and whether there are formulas.
 
-        openpyxl does not tell them of a workbook that it only streams.
+        openpyxl does not report them for a workbook that it only streams.
         """
         merged: dict[tuple[int, int], int] = {}
         formulas = False
@@ -266,7 +266,7 @@ class _SheetReader:
         self, sheet: Any, merged: Mapping[tuple[int, int], int]
     ) -> dict[int, list[str]]:
         """The rows that are not blank, by their number; merged cells repeat their value."""
-        found: dict[int, list[str]] = {}
+        lines: dict[int, list[str]] = {}
         repeated: dict[int, tuple[int, str]] = {}  # column -> last row, value
         cells, width = 0, 0
         for line, values in enumerate(sheet.iter_rows(values_only=True), start=1):
@@ -281,13 +281,13 @@ class _SheetReader:
                     texts[column] = text
             if filled:
                 width = width or len(_header_names(values))
-                # Cells beyond the header are somebody's own notes.
-                found[line] = texts[:width]
+                # Cells beyond the header are notes beside the table.
+                lines[line] = texts[:width]
             if merged:
                 for column, text in enumerate(texts):
                     if last := merged.get((line, column)):
                         repeated[column] = (last, text)
-        return found
+        return lines
 
     def _raise_too_large(self) -> None:
         raise DataError(
@@ -299,8 +299,8 @@ class _SheetReader:
         )
 
     def _formulas_without_value(self, lines: Mapping[int, list[str]]) -> dict[int, list[int]]:
-        """The columns, by row, that have a formula and no value: a second pass tells them."""
-        found: dict[int, list[int]] = {}
+        """The columns, by row, that have a formula and no value, from a second pass."""
+        columns: dict[int, list[int]] = {}
         with _as_data_error(self.name), closing(_load_book(self.data, data_only=False)) as book:
             sheet = book[self.title]
             sheet.reset_dimensions()
@@ -310,8 +310,8 @@ class _SheetReader:
                 for column, shown in enumerate(cells):
                     empty = column >= len(texts) or not texts[column].strip()
                     if empty and shown.data_type == "f":
-                        found.setdefault(line, []).append(column)
-        return found
+                        columns.setdefault(line, []).append(column)
+        return columns
 
     def _build_table(
         self,
@@ -339,17 +339,17 @@ class _SheetReader:
             text = texts[column].strip() if column < len(texts) else ""
             if not name or not (column in missing or text in _ERROR_VALUES):
                 continue
-            found = f"the error {text}" if text else "a formula whose value is not in the file"
-            yield Fault(self.name, line, name, "formula-without-value", found, expected)
+            actual = f"the error {text}" if text else "a formula whose value is not in the file"
+            yield Fault(self.name, line, name, "formula-without-value", actual, expected)
 
 
 def _merged_regions(xml: bytes) -> dict[tuple[int, int], int]:
     """The last row of each merged region of several rows, by its first row and column."""
-    found: dict[tuple[int, int], int] = {}
+    regions: dict[tuple[int, int], int] = {}
     for letters, first, last in _MERGED.findall(xml):
         column = 0
         for letter in letters:
             column = 26 * column + letter - ord("A") + 1
         if int(last) > int(first):
-            found[int(first), column - 1] = int(last)
-    return found
+            regions[int(first), column - 1] = int(last)
+    return regions

@@ -2,7 +2,7 @@
 
 What is judged was written by the models that are judged, so it is fenced off: every text stands
 between two tags that end in the same nonce, a notice says that nothing between them is an
-instruction, and the same is said again after the answers.
+instruction, and the notice is repeated after the answers.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ _BLOCK_FIELDS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """How a judge is asked, and how its verdict is to be written.
+    """How a judge is prompted, and how its verdict is to be written.
 
     `form` is one of `PAIRWISE_FORMATS` for two answers side by side ({answer_a} and {answer_b} in
     `answers`), or one of `SINGLE_ANSWER_FORMATS` for one answer ({answer}). The parts are sent in
@@ -126,10 +126,10 @@ def render_judge_prompt(
     """
     nonce = prompt_nonce(sample, answers, seed=seed)
     frame = _load_frames()[rubric.language]
-    told = [f"{turn.role}: {turn.content}" for turn in sample.history]
+    earlier = [f"{turn.role}: {turn.content}" for turn in sample.history]
     guidance = sample.metadata.get("guidance", "")
     shown = {
-        "history": _enclose_in_tags("history", ["\n\n".join(told)], nonce),
+        "history": _enclose_in_tags("history", ["\n\n".join(earlier)], nonce),
         "question": _enclose_in_tags("question", (sample.question, *sample.follow_ups), nonce),
         "reference": _enclose_in_tags("reference", sample.references, nonce),
         "guidance": _enclose_in_tags("guidance", [guidance], nonce),
@@ -141,7 +141,7 @@ def render_judge_prompt(
     parts = (
         rubric.instruction,
         frame.notice.replace("{nonce}", nonce),
-        rubric.history if told else "",
+        rubric.history if earlier else "",
         rubric.question,
         rubric.reference if sample.references else "",
         rubric.guidance if guidance else "",
@@ -188,7 +188,7 @@ def _enclose_in_tags(tag: str, texts: Sequence[str], nonce: str) -> str:
 
 def _fill_fields(form: str, shown: Mapping[str, str]) -> str:
     """The form with its fields; one pass, because texts may hold braces of their own."""
-    return re.sub(r"\{(\w+)\}", lambda found: shown.get(found[1], found[0]), form)
+    return re.sub(r"\{(\w+)\}", lambda match: shown.get(match[1], match[0]), form)
 
 
 def _validated(rubric: Rubric) -> Rubric:

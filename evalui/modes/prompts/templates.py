@@ -194,12 +194,12 @@ def _join_blocks(template: Template, examples: Sequence[str], question: str) -> 
 
 
 def _conversation(turns: Sequence[tuple[str, str]], question: str) -> tuple[Message, ...]:
-    said = [
+    messages = [
         message
-        for asked, answered in turns
-        for message in (Message("user", asked), Message("assistant", answered))
+        for prompt, answer in turns
+        for message in (Message("user", prompt), Message("assistant", answer))
     ]
-    return (*said, Message("user", question))
+    return (*messages, Message("user", question))
 
 
 def _identity_variant(sample: Sample) -> Variant:

@@ -17,11 +17,11 @@ def test_z_bench_is_counted() -> None:
 
 
 def test_conversations_references_and_guidance_are_counted() -> None:
-    system, said = Message("system", "Be brief."), Message("user", "Hello")
+    system, turn = Message("system", "Be brief."), Message("user", "Hello")
     samples = (
         Sample("1", "Why?", target=("ab", "abcd"), metadata={"guidance": "g", "language": "zh"}),
         Sample("2", "How  so?", history=(system,)),
-        Sample("3", "How so?", history=(system, said), metadata={"capability": "talk"}),
+        Sample("3", "How so?", history=(system, turn), metadata={"capability": "talk"}),
         Sample("4", "为什么？", follow_ups=("And?",)),
     )
     health = check_open_questions(samples)

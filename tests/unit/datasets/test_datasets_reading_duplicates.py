@@ -1,4 +1,4 @@
-"""Rows with options of the same text: they stay and are told, or are left out by choice."""
+"""Rows with options of the same text: they stay with a note, or are left out by choice."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -202,8 +202,8 @@ def test_an_entry_whose_folder_is_missing_is_no_dataset_and_said_once(folder: Pa
     found = config_entries([config])
     assert [entry.name for entry in found] == ["mine", "other"]
     loaded = [load([config], layout=Layout(entry=entry.name)) for entry in found]
-    said = [str(note) for one in loaded for note in one.notes if note.rule == "folder-missing"]
-    assert said == ["qa was left out: its folder is not among the files."]
+    messages = [str(note) for one in loaded for note in one.notes if note.rule == "folder-missing"]
+    assert messages == ["qa was left out: its folder is not among the files."]
 
 
 def test_files_without_a_configuration_have_no_entries(folder: Path) -> None:

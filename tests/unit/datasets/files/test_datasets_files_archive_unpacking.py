@@ -32,18 +32,18 @@ def peak_mb(work: Callable[[], object]) -> float:
 
 
 def refused(path: Path) -> str:
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as raised:
         bundle.load([path])
-    return told.value.sentence
+    return raised.value.sentence
 
 
 @pytest.mark.parametrize("checked", [None, 10, 11])
 def test_an_archive_that_lies_about_its_size_costs_nothing(tmp_path: Path, checked: int | None):
     path = tmp_path / "lying.zip"
     path.write_bytes(lying_zip(400, 10, checked=checked))
-    said: list[str] = []
-    assert peak_mb(lambda: said.append(refused(path))) < 8
-    assert said[0].startswith("lying.zip is no zip archive, or a damaged one")
+    messages: list[str] = []
+    assert peak_mb(lambda: messages.append(refused(path))) < 8
+    assert messages[0].startswith("lying.zip is no zip archive, or a damaged one")
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_an_archive_that_lies_about_its_size_costs_nothing(tmp_path: Path, check
 def test_a_part_of_a_workbook_that_lies_about_its_size_costs_nothing(tmp_path: Path, part: str):
     path = tmp_path / "lying.xlsx"
     path.write_bytes(lying_workbook(400, 10, part))
-    said: list[str] = []
+    messages: list[str] = []
     import openpyxl  # noqa: F401 (its own size is not to be counted)
 
-    assert peak_mb(lambda: said.append(refused(path))) < 8
-    assert said[0].startswith("lying.xlsx is no Excel workbook, or a damaged one")
+    assert peak_mb(lambda: messages.append(refused(path))) < 8
+    assert messages[0].startswith("lying.xlsx is no Excel workbook, or a damaged one")
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,4 +1,4 @@
-"""A question whose picture nobody can see is refused, and a plain text never is."""
+"""A question with a picture is refused, and a plain text never is."""
 
 import base64
 import json

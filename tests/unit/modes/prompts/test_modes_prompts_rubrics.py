@@ -1,4 +1,4 @@
-"""What a judge is asked, and that nobody can write himself out of his fence."""
+"""What a judge is sent, and that no answer can close its own tags."""
 
 import hashlib
 import re
