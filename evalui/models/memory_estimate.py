@@ -1,16 +1,16 @@
-"""How much memory a model will take, told by the files in its folder.
+"""How much memory a model will take, estimated from the files in its folder.
 
-Looks at files only; nothing of the model is loaded.
+Reads files only; nothing of the model is loaded.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from evalui.errors import ModelError
 from evalui.models.base import ModelEntry, traits_of
-from evalui.models.local.weights import text_config
+from evalui.models.local.weights import read_json, text_config
 
 _BYTES: Mapping[str, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 
@@ -19,7 +19,7 @@ _BYTES: Mapping[str, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 class Footprint:
     """Bytes of a model on its device: its weights, and the keys and values of `tokens` tokens.
 
-    `max_input_tokens` is the longest input in tokens, of which one may come or none.
+    `max_input_tokens` is the longest input in tokens, which may not occur.
     """
 
     dtype: str
@@ -30,29 +30,29 @@ class Footprint:
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """Weights and cache."""
         return self.weights + self.cache
 
     @property
     def peak(self) -> int:
-        """All of it while one longest input is read."""
+        """The total while one longest input is computed."""
         return self.weights + self.cache // self.tokens * max(self.tokens, self.max_input_tokens)
 
 
 def footprint(
     entry: ModelEntry, *, parameters: int, token_budget: int, gpu: bool
 ) -> Footprint | None:
-    """What the model will take, None if its folder does not tell (a hub id, no layers or heads).
+    """The estimate, None if the folder does not state enough (a hub id, no layers or heads).
 
         weights = parameters * bytes(dtype)
         cache   = 2 * layers * key/value heads * head size * tokens * bytes(dtype)
         tokens  = max(token budget, max_length of the entry)
 
     The 2 is for keys and values (Shazeer 2019, "Fast Transformer Decoding", counts them so). One
-    forward pass holds `token_budget` tokens, and one input however long it is: as long as the entry
-    allows counts, but not what the model itself could read, which few inputs come near. vLLM does
-    not start without room for one input of that length, so there it counts. What the layers
-    compute in between, and an adapter's own weights, come on top and are small beside it.
+    forward pass has `token_budget` tokens, or one input however long it is. The limit of the entry
+    counts as such an input, but not that of the model itself, which few inputs approach; vLLM does
+    not start without memory for one input of that length, so there it counts. Activations, and an
+    adapter's own weights, are not included and small in comparison.
     `dtype` "auto" is the file's own on a GPU and float32 on a CPU, as the model will be loaded.
     """
     if traits_of(entry).remote:
@@ -70,22 +70,18 @@ def footprint(
 
 
 def hidden_size(entry: ModelEntry) -> int:
-    """The hidden size of the network, 0 if the model's folder does not tell it."""
+    """The hidden size of the network, 0 if the model's folder does not state it."""
     return 0 if traits_of(entry).remote else _number(_config(Path(entry.path)), "hidden_size")
 
 
 def _config(folder: Path) -> Mapping[str, Any]:
     """The part of config.json that describes the text network, {} if there is none."""
-    path = folder / "config.json"
     if not folder.is_absolute():
         return {}
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # there is none, or the entry's problem says so already
-    if not isinstance(read, dict):
-        return {}
-    return text_config(cast("dict[str, Any]", read))
+        return text_config(read_json(folder / "config.json"))
+    except (OSError, ModelError):
+        return {}  # which is reported as the problem of the entry
 
 
 def _values_per_token(config: Mapping[str, Any]) -> int:

@@ -1,6 +1,6 @@
-"""Texts become token ids, with care at the seam between a context and its continuation.
+"""Texts become token ids, with care at the boundary between a context and its continuation.
 
-Knows tokenizers only by the small role below, and nothing about networks.
+Knows nothing about networks.
 """
 
 import string
@@ -22,9 +22,9 @@ _STRIPPED_CHARACTERS = string.whitespace + "\u2581\u0120()[]{}<>【】「」『�
 
 
 class Tokenizer(Protocol):
-    """The little that evalui asks of a tokenizer.
+    """The part of a tokenizer that evalui uses.
 
-    `bos_ids` is what it puts before every text on its own (a begin-of-text token or nothing),
+    `bos_ids` is what it adds before every text by itself (a begin-of-text token or nothing),
     `empty_context_id` stands for the empty context: begin-of-text, else end-of-text, else None.
     """
 
@@ -75,8 +75,8 @@ class EncodedPair:
 def strip_before_label(prompt: Prompt) -> Prompt:
     """The prompt as it must end for a label to be the next token.
 
-    Spaces at the end of a plain text are dropped: most tokenizers write " A" as one token, and
-    a space left behind would make the model begin a second one. Line breaks stay.
+    Spaces at the end of a plain text are dropped: most tokenizers encode " A" as one token, and
+    after a space of its own the model would have to begin with another token. Line breaks stay.
     """
     return prompt.rstrip(" ") if isinstance(prompt, str) else prompt
 
@@ -103,11 +103,12 @@ def encode_pairs(
 
     As lm-evaluation-harness does it (api/model.py `_encode_pair`): blanks at the end of a plain
     context belong to the continuation, and the continuation is what context + continuation has
-    beyond the tokens of the context. Where a tokenizer merges across the seam that harness
-    loses text; here the continuation begins at the longest common token prefix, and is marked.
+    beyond the tokens of the context. Where a tokenizer merges across the boundary that harness
+    loses text; here the continuation begins after the longest common token prefix, and the pair
+    is marked as `merged`.
 
     Raises:
-        ModelError: nothing of a continuation is left to score, or it does not fit the model.
+        ModelError: a continuation has no tokens, or it does not fit the model.
     """
     texts = [_split_continuation(tokenizer, context, text) for context, text in pairs]
     ids = _encode_all(tokenizer, [text for left, right in texts for text in (left, left + right)])
@@ -121,7 +122,7 @@ def encode_pairs(
 
 
 def spellings(tokenizer: Tokenizer) -> Mapping[str, tuple[int, ...]]:
-    """The ids of all tokens that spell the same once blanks, brackets and stops are taken off.
+    """The ids of all tokens with the same text, apart from blanks, brackets and stops.
 
     " A", "A", "(A" and full-width "Ａ" spell "A". They are distinct events, so their
     probabilities add up. Case is kept: "a" is the English article.
@@ -130,12 +131,12 @@ def spellings(tokenizer: Tokenizer) -> Mapping[str, tuple[int, ...]]:
 
 
 def spellings_among(spelled: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
-    """As `spellings`, of a vocabulary whose tokens are spelled already."""
-    found: dict[str, list[int]] = {}
+    """As `spellings`, of a vocabulary given as the texts of its tokens."""
+    ids: dict[str, list[int]] = {}
     for token, text in enumerate(spelled):
         if bare := strip_marks(text):
-            found.setdefault(bare, []).append(token)
-    return {text: tuple(tokens) for text, tokens in found.items()}
+            ids.setdefault(bare, []).append(token)
+    return {text: tuple(tokens) for text, tokens in ids.items()}
 
 
 def strip_marks(text: str) -> str:
@@ -148,7 +149,7 @@ def _split_continuation(
 ) -> tuple[str, str]:
     """The two texts, the blanks at the end of a plain context moved to the continuation.
 
-    A conversation keeps them: its template ends where the model was taught to begin.
+    A conversation keeps them: its template ends where the model was trained to begin.
     """
     if not isinstance(context, str):
         return tokenizer.render(context), continuation
@@ -167,14 +168,14 @@ def _encode_all(tokenizer: Tokenizer, texts: Iterable[str]) -> dict[str, tuple[i
 def _with_bos(
     tokenizer: Tokenizer, left: str, ids: tuple[int, ...], *, plain: bool
 ) -> tuple[int, ...]:
-    """The tokens after what the model expects at the beginning of a text, never doubled.
+    """The tokens after the begin-of-text tokens, which are never doubled.
 
-    A chat template writes its own beginning; nothing at all to the left begins with `start`.
+    A chat template has its own beginning; an empty `left` becomes `empty_context_id`.
     """
     if left and not plain:
         return ids
-    lead = tokenizer.bos_ids if left else _empty_context(tokenizer)
-    return ids if ids[: len(lead)] == lead else lead + ids
+    bos = tokenizer.bos_ids if left else _empty_context(tokenizer)
+    return ids if ids[: len(bos)] == bos else bos + ids
 
 
 def _empty_context(tokenizer: Tokenizer) -> tuple[int]:
@@ -186,27 +187,26 @@ def _empty_context(tokenizer: Tokenizer) -> tuple[int]:
 def _encode_pair(
     tokenizer: Tokenizer, context: tuple[int, ...], whole: tuple[int, ...], *, limit: int
 ) -> EncodedPair:
-    seam = common_prefix_length(context, whole)
-    merged = seam < len(context)
-    if seam == 0:
-        whole, seam = _empty_context(tokenizer) + whole, 1
-    continuation = whole[seam:]
+    boundary = common_prefix_length(context, whole)
+    merged = boundary < len(context)
+    if boundary == 0:
+        whole, boundary = _empty_context(tokenizer) + whole, 1
+    continuation = whole[boundary:]
     if not continuation:
         raise ModelError("no-continuation", model=tokenizer.name)
-    # The last token is predicted, never read, hence the one token more.
-    kept = whole[-(limit + 1) :]
-    cut = len(whole) - len(kept)
-    if cut >= seam:
+    # The last token is predicted and is no input, hence the one token more.
+    cut = max(0, len(whole) - (limit + 1))
+    if cut >= boundary:
         raise ModelError(
             "continuation-too-long", n=len(continuation), model=tokenizer.name, limit=limit
         )
-    return EncodedPair(whole[cut:seam], continuation, merged=merged, truncated=cut > 0)
+    return EncodedPair(whole[cut:boundary], continuation, merged=merged, truncated=cut > 0)
 
 
 def common_prefix_length(left: TokenIds | str, right: TokenIds | str) -> int:
     """The length of the longest common prefix."""
     low, high = 0, min(len(left), len(right))
-    # Comparing slices runs in C, and most pairs share much: halving beats a loop over tokens.
+    # Comparing slices runs in C, and most pairs share much: bisection beats a loop over tokens.
     while low < high:
         middle = (low + high + 1) // 2
         if left[low:middle] == right[low:middle]:
@@ -217,7 +217,13 @@ def common_prefix_length(left: TokenIds | str, right: TokenIds | str) -> int:
 
 
 class HFTokenizer:
-    """The tokenizer saved with a model; see `tokens.Tokenizer`."""
+    """The tokenizer saved in a model's folder; see `Tokenizer`.
+
+    `eos_ids` are the tokens that end a text, `max_length` the longest input that its files state.
+
+    Raises:
+        ModelError: it cannot be loaded.
+    """
 
     def __init__(self, name: str, folder: Path) -> None:
         from transformers import AutoTokenizer
@@ -236,8 +242,8 @@ class HFTokenizer:
         self.eos_ids: frozenset[int] = frozenset() if eos is None else frozenset({eos})
         self.size = len(self._tokenizer)
         self.max_length = int(self._tokenizer.model_max_length)
-        begun: list[int] = self._tokenizer("a")["input_ids"]
-        self.bos_ids: tuple[int, ...] = (bos,) if bos is not None and begun[0] == bos else ()
+        ids: list[int] = self._tokenizer("a")["input_ids"]
+        self.bos_ids: tuple[int, ...] = (bos,) if bos is not None and ids[0] == bos else ()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, nothing added."""
@@ -258,7 +264,11 @@ class HFTokenizer:
         )
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The conversation up to where the model's turn begins."""
+        """The conversation up to where the model's turn begins.
+
+        Raises:
+            ModelError: the model has no chat template.
+        """
         if not self._tokenizer.chat_template:
             raise ModelError("no-chat-template", model=self.name)
         turns = [{"role": message.role, "content": message.content} for message in messages]
@@ -276,7 +286,11 @@ _LINE_BEGINNINGS = ("Word here", "word", "字符", "12 x", "A. one", "é", "Ωme
 
 @dataclass(slots=True)
 class LineTokenizer:
-    """A tokenizer that never joins two lines; see `tokens.Tokenizer`."""
+    """A tokenizer that never merges across a line break; see `Tokenizer`.
+
+    Texts that begin alike are encoded once up to the last line break they share: few-shot examples
+    are most of a prompt, and all options repeat the question.
+    """
 
     inner: Tokenizer
     name: str
@@ -286,8 +300,8 @@ class LineTokenizer:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, nothing added; common beginnings are encoded once."""
-        found = _encode_shared(self.inner, set(texts))
-        return [list(found[text]) for text in texts]
+        ids = _encode_shared(self.inner, set(texts))
+        return [list(ids[text]) for text in texts]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of the tokens, special ones left out."""
@@ -303,11 +317,11 @@ class LineTokenizer:
 
 
 def with_line_splitting(tokenizer: Tokenizer, spelled: Iterable[str]) -> Tokenizer:
-    """The tokenizer, made faster if it never joins the end of a line with a following word.
+    """A `LineTokenizer` if the tokenizer never merges a line break with a word after it.
 
-    `spelled` are the texts of all its tokens. If none goes on after a line break, neither merges
-    nor a segmentation can reach across it; that its splitting into words does not either is tried
-    on ends and beginnings of all kinds, and on all tokens that end with a line break.
+    `spelled` are the texts of all its tokens. If none has a letter after a line break, neither
+    merges nor a segmentation can cross one. That its splitting into words does not either is
+    checked on many ends and beginnings of lines, and on all tokens that end with a line break.
     """
     tokens = set(spelled)
     own = sorted(f"word{token}" for token in tokens if token.endswith("\n"))
@@ -323,7 +337,7 @@ def with_line_splitting(tokenizer: Tokenizer, spelled: Iterable[str]) -> Tokeniz
 
 
 def _continues_after_break(token: str) -> bool:
-    # U+FFFD stands for a part of a letter.
+    # U+FFFD stands for a part of a character.
     after = token.partition("\n")[2]
     return any(each.isalnum() or each == "\ufffd" for each in after)
 
@@ -331,32 +345,34 @@ def _continues_after_break(token: str) -> bool:
 def _splits_at_breaks(
     tokenizer: Tokenizer, lines: Sequence[str], beginnings: Sequence[str]
 ) -> bool:
+    """Whether each line followed by each beginning has the tokens of the two."""
     pairs = list(product(lines, beginnings))
-    whole = tokenizer.encode([left + right for left, right in pairs])
+    whole = tokenizer.encode([line + beginning for line, beginning in pairs])
     left = dict(zip(lines, tokenizer.encode(lines), strict=True))
     right = dict(zip(beginnings, tokenizer.encode(beginnings), strict=True))
     return all(
-        ids == left[line] + right[begun] for ids, (line, begun) in zip(whole, pairs, strict=True)
+        ids == left[line] + right[beginning]
+        for ids, (line, beginning) in zip(whole, pairs, strict=True)
     )
 
 
 def _encode_shared(tokenizer: Tokenizer, texts: set[str]) -> dict[str, list[int]]:
-    """The ids of each text: those of its beginning, which is encoded likewise, and of the rest."""
+    """The ids of each text: those of its beginning, encoded the same way, and of the rest."""
     ordered = sorted(texts)
     shared = [0, *map(common_prefix_length, ordered, ordered[1:]), 0]
     cuts = [_line_start(text, max(shared[at], shared[at + 1])) for at, text in enumerate(ordered)]
     heads = {text[:cut] for text, cut in zip(ordered, cuts, strict=True) if cut}
     tails = {text[cut:] for text, cut in zip(ordered, cuts, strict=True)}
-    above = _encode_shared(tokenizer, heads) if heads else {}
-    below = dict(zip(tails, tokenizer.encode(list(tails)), strict=True))
+    head_ids = _encode_shared(tokenizer, heads) if heads else {}
+    tail_ids = dict(zip(tails, tokenizer.encode(list(tails)), strict=True))
     return {
-        text: above[text[:cut]] + below[text[cut:]] if cut else below[text]
+        text: head_ids[text[:cut]] + tail_ids[text[cut:]] if cut else tail_ids[text]
         for text, cut in zip(ordered, cuts, strict=True)
     }
 
 
 def _line_start(text: str, shared: int) -> int:
-    """The last place among the first `shared` characters to cut at, 0 if there is none."""
+    """The start of the last line within the first `shared` characters, 0 if none is usable."""
     cut = text.rfind("\n", 0, shared - 1) + 1
     while cut >= _MIN_SHARED_CHARACTERS and not text[cut].isalnum():
         cut = text.rfind("\n", 0, cut - 1) + 1

@@ -1,7 +1,7 @@
 """The `vllm` backend: a model in this machine's vLLM, in a process of its own.
 
-Texts become token ids here, so vLLM is imported in that process only; it may live in another
-environment than evalui.
+Texts become token ids here, so vLLM is imported in that process only, which may run in another
+environment than evalui. What the requests to it mean is stated in `process`.
 """
 
 import hashlib
@@ -42,8 +42,8 @@ class VllmBackend(Backend):
         """Why the entry's settings or files cannot work, "" if nothing is known against them."""
         from evalui.models.vllm.options import lora_rank, missing, read_options, visible_gpu
 
-        if found := BACKENDS["transformers"].problem(entry):
-            return found
+        if problem := BACKENDS["transformers"].problem(entry):
+            return problem
         try:
             options = read_options(entry)
             visible_gpu(entry, os.environ)
@@ -64,20 +64,21 @@ class VllmBackend(Backend):
         from evalui.models.vllm.options import engine, environment, interpreter, read_options
         from evalui.settings import Settings
 
-        if found := self.problem(entry):
-            raise ModelError(found)
+        if problem := self.problem(entry):
+            raise ModelError(problem)
         options = read_options(entry)
         folder = folder_of(entry)
-        if found := weights.problem(folder):
-            raise ModelError(found)
+        if problem := weights.problem(folder):
+            raise ModelError(problem)
         tokenizer = HFTokenizer(entry.name, folder)
         command = [str(interpreter(options)), str(script())]
         child = EngineProcess(
             entry.name, command, environment(entry, os.environ, Settings().threads)
         )
         try:
-            about = child.open({"engine": engine(entry, options, folder), "adapter": entry.adapter})
-            info = EngineInfo(**about)
+            info = EngineInfo(
+                **child.open({"engine": engine(entry, options, folder), "adapter": entry.adapter})
+            )
             info.check(entry)
         except BaseException:
             child.close()
@@ -96,8 +97,8 @@ class EngineInfo:
 
     @property
     def limit(self) -> int:
-        """The longest input in tokens: vLLM needs room for the token that is scored and for the
-        one that it generates in any case.
+        """The longest input in tokens: vLLM counts the token that is scored, and one token that
+        it always generates.
         """
         return self.max_length - 2
 
@@ -145,28 +146,28 @@ class VllmModel:
 
     @property
     def pid(self) -> int:
-        """The number of the process that holds the device."""
+        """The id of the process that uses the device."""
         return self._child.pid
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-        """Yield responses as they are known: probabilities first, then texts."""
-        refused: dict[int, str] = {}
-        yield from self._score(requests, refused)
-        yield from self._generate(requests, refused)
-        if refused:
+        """Yield responses as they are known: log-probabilities first, then texts."""
+        rejected: dict[int, str] = {}
+        yield from self._score(requests, rejected)
+        yield from self._generate(requests, rejected)
+        if rejected:
             raise RequestRejected(
                 "vllm-refused",
-                n=len(refused),
+                n=len(rejected),
                 model=self.name,
-                reason=next(iter(refused.values())),
+                reason=next(iter(rejected.values())),
             )
 
     def close(self) -> None:
-        """Free the device, by ending the process that holds it."""
+        """Free the device, by ending the process that uses it."""
         self._child.close()
 
     def _score(
-        self, requests: Sequence[Request], refused: dict[int, str]
+        self, requests: Sequence[Request], rejected: dict[int, str]
     ) -> Iterator[tuple[int, Response]]:
         """Answer NextToken and Loglik."""
         if not self._spellings:
@@ -178,41 +179,37 @@ class VllmModel:
         for answer in self._child.answer(sent):
             place = int(answer["place"])
             if "refused" in answer:
-                # A request may need several pieces, all of which are rejected.
-                refused.update((key, answer["refused"]) for key in scoring.keys(place))
+                # A query may need several requests, all of which are rejected.
+                rejected.update((key, answer["refused"]) for key in scoring.keys(place))
             else:
                 yield from scoring.responses(place, sent[place], answer)
 
     def _generate(
-        self, requests: Sequence[Request], refused: dict[int, str]
+        self, requests: Sequence[Request], rejected: dict[int, str]
     ) -> Iterator[tuple[int, Response]]:
         """Answer Generate, all at once: vLLM batches them continuously."""
-        wanted = {
-            key: request for key, request in enumerate(requests) if isinstance(request, Generate)
-        }
-        keys = list(wanted)
-        contexts = self._contexts(list(wanted.values()))
-        sent = [
-            self._request(wanted[key], context) for key, context in zip(keys, contexts, strict=True)
-        ]
+        keys = [key for key, request in enumerate(requests) if isinstance(request, Generate)]
+        texts = [request for request in requests if isinstance(request, Generate)]
+        contexts = self._contexts(texts)
+        sent = [self._request(*each) for each in zip(texts, contexts, strict=True)]
         for answer in self._child.answer(sent):
             place = int(answer["place"])
             if "refused" in answer:
-                refused[keys[place]] = answer["refused"]
+                rejected[keys[place]] = answer["refused"]
                 continue
             reject_nan([answer["logprob"]])
-            yield keys[place], self._text(wanted[keys[place]], contexts[place], answer)
+            yield keys[place], self._text(texts[place], contexts[place], answer)
 
     def _contexts(self, requests: Sequence[Generate]) -> list[EncodedContext]:
-        """The prompts as token ids, each cut so that its reply has room."""
+        """The prompts as token ids, each cut so that its reply fits the model, too."""
         contexts: dict[int, EncodedContext] = {}
         for length in {request.max_tokens for request in requests}:
-            room = self._limit - length
-            if room < 1:
+            max_prompt_tokens = self._limit - length
+            if max_prompt_tokens < 1:
                 raise ModelError("reply-too-long", model=self.name, limit=self._limit, n=length)
             like = [key for key, request in enumerate(requests) if request.max_tokens == length]
             prompts = [requests[key].prompt for key in like]
-            cut = encode_contexts(self._tokenizer, prompts, limit=room)
+            cut = encode_contexts(self._tokenizer, prompts, limit=max_prompt_tokens)
             contexts |= zip(like, cut, strict=True)
         return [contexts[key] for key in range(len(requests))]
 
@@ -232,7 +229,7 @@ class VllmModel:
         self, request: Generate, context: EncodedContext, answer: Mapping[str, Any]
     ) -> GeneratedText:
         text = self._tokenizer.decode(answer["ids"])
-        ends = [place for place in map(text.find, request.stop) if place >= 0]
+        ends = [end for end in map(text.find, request.stop) if end >= 0]
         return GeneratedText(
             text[: min(ends, default=len(text))],
             Usage(len(context.ids), len(answer["ids"])),
@@ -243,8 +240,8 @@ class VllmModel:
 
 @dataclass(slots=True)
 class _NextToken:
-    """Which ids are wanted after some tokens, their log-probabilities so far, the most probable
-    token, and how many answers are still to come.
+    """The ids to look up after some tokens, the queries they are for, their log-probabilities so
+    far, the most probable token, and the number of answers that are pending.
     """
 
     ids: dict[int, None]
@@ -266,7 +263,7 @@ class ScoringRequests:
         # By context, then by context and continuation together: the queries that need it.
         self._continuations: dict[Tokens, dict[Tokens, list[int]]] = {}
         self._ids: dict[int, Tokens] = {}
-        self._keys: list[list[int]] = []  # the queries that need each request
+        self._keys: list[list[int]] = []  # for each request the queries that need it
         for query in batch.queries():
             if len(query.targets) == 1:
                 ((_, ids),) = query.targets
@@ -285,14 +282,14 @@ class ScoringRequests:
         """The requests; those after one context stand together, while it is in the cache."""
         requests: list[dict[str, Any]] = []
         for context in dict.fromkeys((*self._next_tokens, *self._continuations)):
-            if wanted := self._next_tokens.get(context):
-                ids = list(wanted.ids)
+            if lookup := self._next_tokens.get(context):
+                ids = list(lookup.ids)
                 pieces = [ids[at : at + _MAX_IDS] for at in range(0, len(ids), _MAX_IDS)] or [[]]
-                wanted.pending = len(pieces)
+                lookup.pending = len(pieces)
                 requests += (
                     {"kind": "next_token", "tokens": context, "ids": piece} for piece in pieces
                 )
-                self._keys += [wanted.keys] * len(pieces)
+                self._keys += [lookup.keys] * len(pieces)
             for whole, keys in self._continuations.get(context, {}).items():
                 requests.append({"kind": "score", "tokens": whole, "start": len(context)})
                 self._keys.append(keys)
@@ -305,7 +302,7 @@ class ScoringRequests:
     def responses(
         self, place: int, request: Mapping[str, Any], answer: Mapping[str, Any]
     ) -> Iterator[tuple[int, Response]]:
-        """What the answer to the request at this place completes.
+        """The responses that the answer to the request at this place completes.
 
         Raises:
             ModelError: the network computes NaN.
@@ -320,21 +317,21 @@ class ScoringRequests:
             yield key, self._batch.response(key, answer["logprobs"], best)
 
     def _add_next_token(self, tokens: Tokens, ids: Tokens) -> _NextToken:
-        wanted = self._next_tokens.setdefault(tokens, _NextToken({}, [], {}))
-        wanted.ids |= dict.fromkeys(ids)
-        return wanted
+        lookup = self._next_tokens.setdefault(tokens, _NextToken({}, [], {}))
+        lookup.ids |= dict.fromkeys(ids)
+        return lookup
 
     def _completed(
-        self, wanted: _NextToken, ids: Sequence[int], answer: Mapping[str, Any]
+        self, lookup: _NextToken, ids: Sequence[int], answer: Mapping[str, Any]
     ) -> Iterator[tuple[int, Response]]:
-        wanted.logprobs |= zip(ids, answer["logprobs"], strict=True)
-        wanted.best = answer["best"]
-        wanted.pending -= 1
-        if wanted.pending:
+        lookup.logprobs |= zip(ids, answer["logprobs"], strict=True)
+        lookup.best = answer["best"]
+        lookup.pending -= 1
+        if lookup.pending:
             return
-        for key in wanted.keys:
-            logprobs = [wanted.logprobs[token] for token in self._ids[key]]
-            yield key, self._batch.response(key, logprobs, [wanted.best] * len(logprobs))
+        for key in lookup.keys:
+            logprobs = [lookup.logprobs[token] for token in self._ids[key]]
+            yield key, self._batch.response(key, logprobs, [lookup.best] * len(logprobs))
 
 
 def reject_nan(logprobs: Sequence[float]) -> None:

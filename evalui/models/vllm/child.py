@@ -16,12 +16,16 @@ from typing import Any, BinaryIO
 from evalui.errors import ModelError
 from evalui.models.vllm.process import receive, send
 
-_END_S = 5.0  # the process may take so long to end by itself
+_END_S = 5.0  # seconds that the process has to end by itself
 _LAST = 12  # lines of its output that are reported when it fails
 
 
 class EngineProcess:
-    """A running process and the two pipes to it."""
+    """A running process and the two pipes to it.
+
+    Raises:
+        ModelError: the command cannot be started.
+    """
 
     def __init__(
         self, model: str, command: Sequence[str], environment: Mapping[str, str] | None = None
@@ -48,14 +52,14 @@ class EngineProcess:
                 "vllm-not-started", model=model, python=command[0], reason=str(error.strerror)
             ) from error
         finally:
-            # A pipe ends only when all who hold it are gone, so no other process may hold it.
+            # A pipe ends when every process has closed it, so only the child may have it open.
             os.close(their_in)
             os.close(their_out)
         self._round = 0
 
     @property
     def pid(self) -> int:
-        """The process's number."""
+        """The process id."""
         return self._process.pid
 
     def open(self, opening: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +127,7 @@ class EngineProcess:
     def _ended(self) -> ModelError:
         try:
             code = self._process.wait(_END_S)
-        except subprocess.TimeoutExpired:  # it sends nothing more, and does not end either
+        except subprocess.TimeoutExpired:  # it has closed its pipe, but does not end
             self._kill(signal.SIGKILL)
             code = self._process.wait()
         return ModelError("vllm-ended", model=self._model, code=code, reason=self._last_lines())

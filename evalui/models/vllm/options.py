@@ -28,7 +28,7 @@ class VllmOptions(BaseModel):
     switches compiled graphs off, which starts faster and computes slower.
     """
 
-    # strict: true is no whole number here, and a text is no number
+    # strict: true is not an integer here, and a string is not a number
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
     tensor_parallel: int = Field(default=1, ge=1, description=">= 1")
@@ -58,11 +58,11 @@ def read_options(entry: ModelEntry) -> VllmOptions:
 
 
 def visible_gpu(entry: ModelEntry, outside: Mapping[str, str]) -> str:
-    """What CUDA_VISIBLE_DEVICES must be for the process to see the entry's GPU alone; "" if the
-    entry does not number one. Its number counts what is visible outside.
+    """The CUDA_VISIBLE_DEVICES with which the process sees the entry's GPU alone; "" if the entry
+    does not number one. The number is an index into the GPUs visible outside.
 
     Raises:
-        ModelError: not so many are.
+        ModelError: it is not below their number.
     """
     number = entry.device.partition(":")[2]
     if not number or _VISIBLE not in outside:
@@ -84,8 +84,8 @@ def interpreter(options: VllmOptions) -> Path:
 def missing(options: VllmOptions) -> str:
     """Why no vLLM can be started, in one sentence; "" if nothing is known against it."""
     if not options.python:
-        found = importlib.util.find_spec("vllm")
-        if found and found.origin:  # any folder of that name would be found, too
+        spec = importlib.util.find_spec("vllm")
+        if spec and spec.origin:  # a folder of that name has a spec, too, but no origin
             return ""
         return sentence("error.vllm-missing")
     python = interpreter(options)
@@ -116,9 +116,9 @@ def engine(entry: ModelEntry, options: VllmOptions, folder: Path) -> dict[str, A
     if options.quantization:
         arguments["quantization"] = options.quantization
     if entry.max_length > 0:
-        # Two more: for the token that is scored, and for the one that vLLM writes in any case.
-        about = weights.text_config(weights.read_json(folder / "config.json"))
-        known = int(about.get("max_position_embeddings") or about.get("n_positions") or 0)
+        # Two more: for the token that is scored, and for the one that vLLM always generates.
+        config = weights.text_config(weights.read_json(folder / "config.json"))
+        known = int(config.get("max_position_embeddings") or config.get("n_positions") or 0)
         arguments["max_model_len"] = min(entry.max_length + 2, known or entry.max_length + 2)
     if entry.adapter:
         arguments |= {
@@ -130,15 +130,15 @@ def engine(entry: ModelEntry, options: VllmOptions, folder: Path) -> dict[str, A
 
 
 def lora_rank(adapter: Path) -> int:
-    """The smallest rank known to vLLM that the adapter's fit in.
+    """The smallest rank that vLLM supports and that is not below the adapter's ranks.
 
     Raises:
-        ModelError: none is, or the adapter's ranks are not whole numbers.
+        ModelError: none is large enough, or the adapter's ranks are not integers.
     """
-    about = weights.read_json(adapter / "adapter_config.json")
-    pattern: Any = about.get("rank_pattern") or {}
+    config = weights.read_json(adapter / "adapter_config.json")
+    pattern: Any = config.get("rank_pattern") or {}
     others: Mapping[str, Any] = cast(Any, pattern) if isinstance(pattern, dict) else {"": pattern}
-    ranks = [about.get("r", 8), *others.values()]
+    ranks = [config.get("r", 8), *others.values()]
     for rank in ranks:
         if type(rank) is not int:
             raise ModelError("adapter-rank", folder=str(adapter), rank=repr(rank))
@@ -150,8 +150,8 @@ def lora_rank(adapter: Path) -> int:
 
 
 def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> dict[str, str]:
-    """The environment of vLLM's process. What is set outside wins; raises as `visible_gpu`."""
-    ours = {
+    """The environment of vLLM's process. Values set outside win; raises as `visible_gpu`."""
+    values = {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # one process is easier to end than two
         "VLLM_LOGGING_LEVEL": "WARNING",
         "VLLM_NO_USAGE_STATS": "1",
@@ -159,11 +159,11 @@ def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> 
         "TOKENIZERS_PARALLELISM": "false",
     }
     if threads:
-        ours["OMP_NUM_THREADS"] = str(threads)
-    ours |= outside
+        values["OMP_NUM_THREADS"] = str(threads)
+    values |= outside
     if gpu := visible_gpu(entry, outside):
-        ours[_VISIBLE] = gpu
-    return ours
+        values[_VISIBLE] = gpu
+    return values
 
 
 def _wrong_option(error: ValidationError) -> ModelError:
@@ -182,10 +182,10 @@ def _wrong_option(error: ValidationError) -> ModelError:
 
 def _lacks_vllm(prefix: Path) -> bool:
     """Whether this is a virtual environment without vLLM; False if nothing is known."""
-    about = prefix / "pyvenv.cfg"
-    if not about.is_file():
+    config = prefix / "pyvenv.cfg"
+    if not config.is_file():
         return False
-    settings = about.read_text(encoding="utf-8").lower().replace(" ", "")
+    settings = config.read_text(encoding="utf-8").lower().replace(" ", "")
     if "include-system-site-packages=true" in settings:
         return False
     return not any(prefix.glob("lib*/python3*/site-packages/vllm/__init__.py"))

@@ -1,7 +1,7 @@
 """The process that runs vLLM: requests come in through one pipe, answers leave through another.
 
 Any interpreter that has vLLM can run this file, so it imports nothing of evalui. A message is its
-length in 4 bytes, the highest first, and that many bytes of JSON. A request is one of three:
+length in 4 bytes, big-endian, and that many bytes of JSON. A request is one of three:
 
     next_token  the log-probabilities of some ids after these tokens, and the most probable id
     score       the log-probability of each of these tokens from `start` on, and whether it is the
@@ -20,7 +20,7 @@ import threading
 from pathlib import Path
 from typing import Any, BinaryIO
 
-_CPU_BLOCK = 32  # tokens that share a place in the cache; the default of 128 shares too little
+_CPU_BLOCK = 32  # tokens of a cache block; with the default of 128 prompts share too few blocks
 
 
 def send(pipe: BinaryIO, message: Any) -> None:
@@ -31,7 +31,7 @@ def send(pipe: BinaryIO, message: Any) -> None:
 
 
 def receive(pipe: BinaryIO) -> Any:
-    """Read one message; None if the other side is gone."""
+    """Read one message; None if the other side has closed the pipe."""
     head = pipe.read(4)
     if len(head) < 4:
         return None
@@ -53,7 +53,7 @@ class Engine:
             if "gpu_memory_utilization" not in arguments:
                 os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
             if arguments["enforce_eager"]:
-                # Even then vLLM compiles a helper or two, which takes longer than it saves.
+                # Even then vLLM compiles a few functions, which takes longer than it saves.
                 os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
         self._vllm: Any = importlib.import_module("vllm")
         made = self._vllm.EngineArgs(**arguments)
@@ -84,11 +84,11 @@ class Engine:
 
     @property
     def busy(self) -> bool:
-        """Whether anything is left to answer."""
+        """Whether any request is unanswered."""
         return bool(self._running or self._refused)
 
     def start(self, round_: int, requests: list[dict[str, Any]]) -> None:
-        """Begin with these requests and drop what is left of earlier ones."""
+        """Start these requests and drop the unanswered earlier ones."""
         self._engine.abort_request(list(self._running))
         self._running.clear()
         self._refused.clear()
@@ -96,7 +96,7 @@ class Engine:
             self._add(f"{round_}.{place}", {"place": place, "cached": True, **request})
 
     def step(self) -> list[dict[str, Any]]:
-        """The answers that the next step of the network completes."""
+        """The answers that the next step of the engine completes."""
         answers, self._refused = self._refused, []
         for output in self._engine.step() if self._running else ():
             request = self._running.pop(output.request_id, None) if output.finished else None
@@ -129,7 +129,7 @@ class Engine:
 
 def _next_token(request: dict[str, Any]) -> dict[str, Any]:
     # The log-probabilities are those of the network itself, over the whole vocabulary
-    # (`logprobs_mode` is "raw_logprobs"); at temperature 0 the token written is the best one.
+    # (`logprobs_mode` is "raw_logprobs"); at temperature 0 the generated token is the best one.
     return {
         "max_tokens": 1,
         "temperature": 0.0,
@@ -139,11 +139,11 @@ def _next_token(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _next_token_answer(request: dict[str, Any], output: Any) -> dict[str, Any]:
-    written = output.outputs[0]
-    # In front stands the token that was written, behind may stand padding.
-    after = len(request["ids"]) + 1
-    found: list[float] = written.logprobs.logprobs[1:after] if request["ids"] else []
-    return {"best": written.token_ids[0], "logprobs": found}
+    text = output.outputs[0]
+    # The generated token comes first, padding may follow the requested ones.
+    end = len(request["ids"]) + 1
+    logprobs: list[float] = text.logprobs.logprobs[1:end] if request["ids"] else []
+    return {"best": text.token_ids[0], "logprobs": logprobs}
 
 
 def _score(request: dict[str, Any]) -> dict[str, Any]:
@@ -159,17 +159,17 @@ def _score(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _score_answer(request: dict[str, Any], output: Any) -> dict[str, Any] | None:
-    """None if the cache reached past `start`, so that something of the end was not computed."""
+    """None if the cache had tokens from `start` on, whose log-probabilities were not computed."""
     end = request["tokens"][request["start"] :]
-    found = output.prompt_logprobs
+    prompt = output.prompt_logprobs
     # The log-probability of token n comes from the network's output at token n - 1.
     missed = (output.num_cached_tokens or 0) >= request["start"]
-    if missed or found.token_ids[-len(end) :] != end:
+    if missed or prompt.token_ids[-len(end) :] != end:
         assert request["cached"], "vLLM gave no log-probabilities of a prompt"
         return None
     return {
-        "logprobs": found.logprobs[-len(end) :],
-        "first": [rank == 1 for rank in found.ranks[-len(end) :]],
+        "logprobs": prompt.logprobs[-len(end) :],
+        "first": [rank == 1 for rank in prompt.ranks[-len(end) :]],
     }
 
 
@@ -180,7 +180,7 @@ def _generate(request: dict[str, Any]) -> dict[str, Any]:
         "seed": request["seed"] if request["temperature"] > 0 else None,
         "stop": request["stop"],
         "stop_token_ids": request["ends"],
-        "logprobs": 0,  # of what is written, to notice a network that computes NaN
+        "logprobs": 0,  # of the generated tokens, to notice a network that computes NaN
     }
 
 
@@ -216,7 +216,7 @@ def _built_for_cpu() -> bool:
 
 
 def _listen(pipe: BinaryIO, inbox: "queue.Queue[dict[str, Any]]") -> None:
-    """Pass on what comes in; when the other side is gone, so is this process with all its own."""
+    """Queue the messages; when the other side closes the pipe, end this process and its group."""
     while (message := receive(pipe)) is not None:
         inbox.put(message)
     os.killpg(0, signal.SIGKILL)
@@ -234,11 +234,11 @@ def _serve(engine: Engine, inbox: "queue.Queue[dict[str, Any]]", pipe: BinaryIO)
 
 
 def main(incoming: int, outgoing: int) -> None:
-    """Open the model that the first message names, then answer until the other side is gone."""
-    # A file that is run has its folder searched for modules, and a sibling is called requests.
+    """Open the model that the first message names, then answer until the pipe is closed."""
+    # Python searches the folder of this file for modules, where others must not be hidden.
     here = Path(__file__).resolve().parent
-    sys.path[:] = [place for place in sys.path if Path(place).resolve() != here]
-    for pipe in (incoming, outgoing):  # what vLLM starts itself must not keep them open
+    sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != here]
+    for pipe in (incoming, outgoing):  # processes that vLLM starts must not keep them open
         os.set_inheritable(pipe, False)
     with os.fdopen(incoming, "rb") as source, os.fdopen(outgoing, "wb") as sink:
         opening = receive(source)
@@ -248,7 +248,7 @@ def main(incoming: int, outgoing: int) -> None:
             engine = Engine(opening)
             send(sink, {"ready": engine.about()})
             _serve(engine, inbox, sink)
-        except Exception as error:  # whatever it is, it is reported to the user
+        except Exception as error:  # any failure is reported to the user
             send(sink, {"failed": f"{type(error).__name__}: {error}"})
             raise
 
